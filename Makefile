@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The verbs a person needs. `make help` lists them.
+
+SHELL := /bin/bash
+VENV ?= .venv
+PYTHON := $(VENV)/bin/python
+PRESET ?= dev
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+
+.PHONY: help setup build demo test test-all lint bench format clean
+
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+setup: ## Debian packages and .venv, exactly as locked
+	@MEMTRACE_VENV=$(abspath $(VENV)) setup/setup.sh
+
+build: setup ## compile everything and install memtrace into .venv
+	@mkdir -p build; test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --install $(BUILD) --component memtrace >/dev/null
+
+demo: build ## a real GPT-2 XL training step runs out of a simulated 24 GiB card; the report says why
+	@examples/demo.sh $(VENV)/bin
+
+test: build lint ## everything that must pass before a change lands
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
+	@$(PYTHON) tests/support/skipped.py $(BUILD)
+
+test-all: test ## and what is slow: sanitizers, all recordings
+	@ctest --test-dir $(BUILD) --output-on-failure -L slow
+	@$(MAKE) --no-print-directory sanitize
+
+.PHONY: sanitize
+sanitize:
+	@for preset in asan tsan; do \
+	  cmake --preset $$preset -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null && \
+	  cmake --build build/$$preset -j $(JOBS) && \
+	  ctest --test-dir build/$$preset --output-on-failure -j $(JOBS) -L unit || exit 1; done
+
+lint: build ## formats, names, types, include direction
+	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS)
+
+bench: build ## the benchmarks, against their rivals in the same run
+	@bench/run.sh $(VENV) $(BUILD)
+
+format: ## format all sources in place
+	@git ls-files '*.h' '*.cc' | xargs -r clang-format -i
+	@$(VENV)/bin/ruff format -q interpose/python tests examples tools bench cmake setup
+
+clean: ## remove build products, keep .venv
+	@rm -rf build

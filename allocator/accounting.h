@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_ACCOUNTING_H_
+#define MEMTRACE_ALLOCATOR_ACCOUNTING_H_
+
+#include "absl/base/attributes.h"
+#include "allocator/allocation_observer.h"
+#include "allocator/block.h"
+#include "allocator/segment_key.h"
+#include "allocator/statistics.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// Counts what happens and tells the observer, in one place, so that the two cannot disagree. The
+// keys have torch's meaning: `allocation` and `allocated_bytes` fall when a free is requested,
+// `active`, `active_bytes` and `requested_bytes` when it completes; `num_device_alloc` counts
+// growths and `num_device_free` unmapped ranges; `inactive_split` stays 0, as torch leaves it for
+// expandable segments. `segment` counts maximal mapped ranges (what Snapshot() lists); torch leaves
+// it at 0.
+//
+// Thread rule: none, the owner's lock guards it.
+class Accounting {
+ public:
+  // `observer` must outlive this.
+  Accounting(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : device_(device), observer_(observer) {}
+
+  void Allocated(const Block& block, const SegmentKey& key);
+  void FreeRequested(const Block& block, const SegmentKey& key);
+  void FreeCompleted(const Block& block, const SegmentKey& key);
+
+  void Reserved(const SegmentKey& key, DeviceAddress address, Bytes size);
+  // `ranges`: by how much the number of maximal mapped ranges changed.
+  void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
+  void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
+
+  void Retried() { ++statistics_.num_alloc_retries; }
+  void WaitedForAllStreams() { ++statistics_.num_sync_all_streams; }
+  void OutOfMemory(const OutOfMemoryEvent& event);
+
+  void ResetPeak();
+  void ResetAccumulated();
+  const Statistics& statistics() const { return statistics_; }
+  Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
+
+ private:
+  BlockEvent EventOf(const Block& block, const SegmentKey& key) const;
+  RangeEvent EventOf(const SegmentKey& key, DeviceAddress address, Bytes size) const;
+
+  const DeviceIndex device_;
+  AllocationObserver& observer_;
+  Statistics statistics_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_ACCOUNTING_H_

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_ALLOCATION_OBSERVER_H_
+#define MEMTRACE_ALLOCATOR_ALLOCATION_OBSERVER_H_
+
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// What happened to a block. `context` is what the caller passed to Allocate; the allocator never
+// reads it.
+struct BlockEvent {
+  DeviceIndex device{};
+  StreamId stream{};
+  PoolId pool;
+  DeviceAddress address = 0;
+  Bytes requested = 0;  // as asked for
+  Bytes allocated = 0;  // after rounding: what the block occupies
+  uint64_t context = 0;
+};
+
+// A range of a segment that got physical memory, lost it, or (Reserved) became address space of a
+// segment.
+struct RangeEvent {
+  DeviceIndex device{};
+  StreamId stream{};
+  PoolId pool;
+  DeviceAddress address = 0;
+  Bytes size = 0;
+};
+
+// Where a card's mapped memory is, in bytes. live_allocated + stream_wait + cached + holes ==
+// reserved.
+struct AllocatorLedger {
+  Bytes reserved = 0;        // mapped
+  Bytes live_requested = 0;  // in use, as asked for
+  Bytes live_allocated = 0;  // in use, after rounding
+  Bytes stream_wait = 0;     // freed, waiting for another stream (after rounding)
+  Bytes cached = 0;          // whole free chunks: could be given back or mapped elsewhere
+  Bytes holes = 0;           // free, but in a chunk that is partly in use
+  Bytes largest_hole = 0;    // the largest free mapped range, whole chunks included
+};
+
+struct OutOfMemoryEvent {
+  DeviceIndex device{};
+  StreamId stream{};
+  PoolId pool;
+  Bytes requested = 0;
+  Bytes allocated = 0;    // after rounding
+  Bytes obtainable = 0;   // the largest request that could have been served
+  Bytes limit = 0;        // bytes this process may reserve on the card; all ones if unlimited
+  Bytes device_free = 0;  // as the driver says
+  Bytes device_total = 0;
+  uint64_t context = 0;
+  AllocatorLedger ledger;
+};
+
+// The only way out of the allocator. Called under the card's lock, in the order in which things
+// happened: an observer must not call the allocator, must not block, and must not throw.
+class AllocationObserver {
+ public:
+  virtual ~AllocationObserver() = default;
+
+  virtual void Allocated(const BlockEvent&) {}
+  virtual void FreeRequested(const BlockEvent&) {}
+  virtual void FreeCompleted(const BlockEvent&) {}
+  virtual void Reserved(const RangeEvent&) {}
+  virtual void Mapped(const RangeEvent&) {}
+  virtual void Unmapped(const RangeEvent&) {}
+  virtual void OutOfMemory(const OutOfMemoryEvent&) {}
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_ALLOCATION_OBSERVER_H_

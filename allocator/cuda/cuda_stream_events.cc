@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/cuda/cuda_stream_events.h"
+
+#include <utility>
+
+namespace memtrace {
+namespace {
+
+// An EventId is the event's handle, a StreamId the stream's.
+EventId IdOf(CUevent event) { return EventId{reinterpret_cast<uintptr_t>(event)}; }
+// NOLINTBEGIN(performance-no-int-to-ptr): what the driver gave as a pointer goes back as one.
+CUevent HandleOf(EventId id) { return reinterpret_cast<CUevent>(static_cast<uintptr_t>(id)); }
+CUstream HandleOf(StreamId id) { return reinterpret_cast<CUstream>(static_cast<uintptr_t>(id)); }
+// NOLINTEND(performance-no-int-to-ptr)
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaStreamEvents>> CudaStreamEvents::Open(DeviceIndex device) {
+  const absl::StatusOr<const Driver*> driver = Driver::Get();
+  if (!driver.ok()) return driver.status();
+  auto context = PrimaryContext::Retain(**driver, static_cast<int>(device));
+  if (!context.ok()) return context.status();
+  return std::unique_ptr<CudaStreamEvents>(new CudaStreamEvents(*std::move(context)));
+}
+
+absl::StatusOr<EventId> CudaStreamEvents::Record(StreamId stream) {
+  const CallScope scope(context_);
+  absl::StatusOr<EventId> event = TakeIdle();
+  if (!event.ok()) return event;
+  absl::Status status = scope.driver().ToStatus(
+      "cuEventRecord", scope.driver().EventRecord(HandleOf(*event), HandleOf(stream)));
+  if (status.ok()) return event;
+  idle_.push_back(*event);
+  return status;
+}
+
+absl::StatusOr<bool> CudaStreamEvents::Done(EventId event) {
+  const CallScope scope(context_);
+  const CUresult result = scope.driver().EventQuery(HandleOf(event));
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  absl::Status status = scope.driver().ToStatus("cuEventQuery", result);
+  if (!status.ok()) return status;
+  idle_.push_back(event);
+  return true;
+}
+
+absl::Status CudaStreamEvents::Wait(EventId event) {
+  const CallScope scope(context_);
+  absl::Status status = scope.driver().ToStatus("cuEventSynchronize",
+                                                scope.driver().EventSynchronize(HandleOf(event)));
+  if (status.ok()) idle_.push_back(event);
+  return status;
+}
+
+absl::StatusOr<EventId> CudaStreamEvents::TakeIdle() {
+  if (idle_.empty()) {
+    auto event = UniqueEvent::Create(context_.driver());
+    if (!event.ok()) return event.status();
+    events_.push_back(*std::move(event));
+    return IdOf(events_.back().get());
+  }
+  const EventId event = idle_.back();
+  idle_.pop_back();
+  return event;
+}
+
+}  // namespace memtrace

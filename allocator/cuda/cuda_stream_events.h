@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CUDA_CUDA_STREAM_EVENTS_H_
+#define MEMTRACE_ALLOCATOR_CUDA_CUDA_STREAM_EVENTS_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/cuda/driver.h"
+#include "allocator/stream_events.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// StreamEvents by CUDA events without timing, which are kept and used again: their number follows
+// the most that ever were pending at once. Streams belong to the card's primary context. Thread
+// rule: as Vmm.
+class CudaStreamEvents : public StreamEvents {
+ public:
+  static absl::StatusOr<std::unique_ptr<CudaStreamEvents>> Open(DeviceIndex device);
+
+  absl::StatusOr<EventId> Record(StreamId stream) override;
+  absl::StatusOr<bool> Done(EventId event) override;
+  absl::Status Wait(EventId event) override;
+
+ private:
+  explicit CudaStreamEvents(PrimaryContext context) : context_(std::move(context)) {}
+
+  absl::StatusOr<EventId> TakeIdle();
+
+  const PrimaryContext context_;  // outlives the events
+  std::vector<UniqueEvent> events_;
+  std::vector<EventId> idle_;  // of them
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CUDA_CUDA_STREAM_EVENTS_H_

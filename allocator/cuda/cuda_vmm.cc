@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/cuda/cuda_vmm.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace {
+namespace {
+
+absl::StatusOr<bool> Supports(const PrimaryContext& context, CUdevice_attribute attribute) {
+  const Driver& driver = context.driver();
+  int value = 0;
+  absl::Status status = driver.ToStatus(
+      "cuDeviceGetAttribute", driver.DeviceGetAttribute(&value, attribute, context.device()));
+  if (!status.ok()) return status;
+  return value != 0;
+}
+
+// Plain memory of this card; open to network cards where they can reach it, as torch asks for too.
+absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
+  const auto rdma = Supports(context, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED);
+  if (!rdma.ok()) return rdma.status();
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = context.device();
+  properties.allocFlags.gpuDirectRDMACapable = *rdma ? 1 : 0;
+  return properties;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaVmm>> CudaVmm::Open(DeviceIndex device) {
+  const absl::StatusOr<const Driver*> driver = Driver::Get();
+  if (!driver.ok()) return driver.status();
+  auto context = PrimaryContext::Retain(**driver, static_cast<int>(device));
+  if (!context.ok()) return context.status();
+  const auto can_map = Supports(*context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+  if (!can_map.ok()) return can_map.status();
+  if (!*can_map) {
+    return absl::UnimplementedError(
+        absl::StrCat("card ", static_cast<int>(device), " has no virtual memory management"));
+  }
+  const auto properties = Properties(*context);
+  if (!properties.ok()) return properties.status();
+  size_t granularity = 0;
+  absl::Status status =
+      (*driver)->ToStatus("cuMemGetAllocationGranularity",
+                          (*driver)->MemGetAllocationGranularity(&granularity, &*properties,
+                                                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  if (!status.ok()) return status;
+  return std::unique_ptr<CudaVmm>(new CudaVmm(*std::move(context), *properties, granularity));
+}
+
+absl::StatusOr<DeviceAddress> CudaVmm::Reserve(Bytes size) {
+  const CallScope scope(context_);
+  CUdeviceptr address = 0;
+  absl::Status status = scope.driver().ToStatus(
+      "cuMemAddressReserve",
+      scope.driver().MemAddressReserve(&address, size, granularity_, /*addr=*/0, /*flags=*/0));
+  if (!status.ok()) return status;
+  return DeviceAddress{address};
+}
+
+absl::Status CudaVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
+  const CallScope scope(context_);
+  return scope.driver().ToStatus("cuMemAddressFree", scope.driver().MemAddressFree(address, size));
+}
+
+absl::StatusOr<ChunkHandle> CudaVmm::Create(Bytes size) {
+  const CallScope scope(context_);
+  CUmemGenericAllocationHandle handle = 0;
+  absl::Status status = scope.driver().ToStatus(
+      "cuMemCreate", scope.driver().MemCreate(&handle, size, &properties_, /*flags=*/0));
+  if (!status.ok()) return status;
+  return ChunkHandle{handle};
+}
+
+absl::Status CudaVmm::Release(ChunkHandle chunk) {
+  const CallScope scope(context_);
+  return scope.driver().ToStatus("cuMemRelease",
+                                 scope.driver().MemRelease(static_cast<uint64_t>(chunk)));
+}
+
+absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
+  const CallScope scope(context_);
+  const Driver& driver = scope.driver();
+  absl::Status status = driver.ToStatus(
+      "cuMemMap",
+      driver.MemMap(address, size, /*offset=*/0, static_cast<uint64_t>(chunk), /*flags=*/0));
+  if (!status.ok()) return status;
+  CUmemAccessDesc access{};
+  access.location = properties_.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  status = driver.ToStatus("cuMemSetAccess", driver.MemSetAccess(address, size, &access, 1));
+  if (!status.ok()) driver.MemUnmap(address, size);
+  return status;
+}
+
+absl::Status CudaVmm::Unmap(DeviceAddress address, Bytes size) {
+  const CallScope scope(context_);
+  return scope.driver().ToStatus("cuMemUnmap", scope.driver().MemUnmap(address, size));
+}
+
+absl::StatusOr<DeviceMemory> CudaVmm::MemoryInfo() {
+  const CallScope scope(context_);
+  size_t free = 0;
+  size_t total = 0;
+  absl::Status status =
+      scope.driver().ToStatus("cuMemGetInfo", scope.driver().MemGetInfo(&free, &total));
+  if (!status.ok()) return status;
+  return DeviceMemory{free, total};
+}
+
+}  // namespace memtrace

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CUDA_CUDA_VMM_H_
+#define MEMTRACE_ALLOCATOR_CUDA_CUDA_VMM_H_
+
+#include <cuda.h>
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/cuda/driver.h"
+#include "allocator/units.h"
+#include "allocator/vmm.h"
+
+namespace memtrace {
+
+// A real card: Vmm by the CUDA driver. Calls are allowed during graph capture. Thread rule: as Vmm.
+class CudaVmm : public Vmm {
+ public:
+  // kUnavailable without a driver, kUnimplemented if the card cannot map memory.
+  static absl::StatusOr<std::unique_ptr<CudaVmm>> Open(DeviceIndex device);
+
+  Bytes granularity() const override { return granularity_; }
+  absl::StatusOr<DeviceAddress> Reserve(Bytes size) override;
+  absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
+  absl::StatusOr<ChunkHandle> Create(Bytes size) override;
+  absl::Status Release(ChunkHandle chunk) override;
+  // Undone as a whole if the card cannot be given access.
+  absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
+  absl::Status Unmap(DeviceAddress address, Bytes size) override;
+  absl::StatusOr<DeviceMemory> MemoryInfo() override;
+
+ private:
+  CudaVmm(PrimaryContext context, const CUmemAllocationProp& properties, Bytes granularity)
+      : context_(std::move(context)), properties_(properties), granularity_(granularity) {}
+
+  const PrimaryContext context_;
+  const CUmemAllocationProp properties_;
+  const Bytes granularity_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CUDA_CUDA_VMM_H_

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/cuda/driver.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace {
+namespace {
+
+// At exit the driver may be gone before our destructors run; what it owned went with it. Nobody is
+// left to tell about any other failure, either.
+void IgnoreInDestructor(CUresult) {}
+
+}  // namespace
+
+absl::StatusOr<const Driver*> Driver::Get() {
+  static const absl::StatusOr<Driver> kDriver = Load();
+  if (!kDriver.ok()) return kDriver.status();
+  return &*kDriver;
+}
+
+absl::StatusOr<Driver> Driver::Load() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return absl::UnavailableError(absl::StrCat("no CUDA driver on this machine: ", dlerror()));
+  }
+  Driver driver;
+#define MEMTRACE_LOOK_UP(name, symbol)                                                         \
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, #symbol));              \
+  if (driver.name == nullptr) {                                                                \
+    return absl::UnavailableError("the CUDA driver is too old: libcuda.so.1 has no " #symbol); \
+  }
+  MEMTRACE_DRIVER_FUNCTIONS(MEMTRACE_LOOK_UP)
+#undef MEMTRACE_LOOK_UP
+  absl::Status status = driver.ToStatus("cuInit", driver.Init(0));
+  if (!status.ok()) return status;
+  return driver;
+}
+
+absl::Status Driver::ToStatus(const char* call, CUresult result) const {
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  const char* name = nullptr;
+  const char* words = nullptr;
+  GetErrorName(result, &name);
+  GetErrorString(result, &words);
+  const std::string message =
+      absl::StrCat(call, ": ", words == nullptr ? "unknown error" : words, " (",
+                   name == nullptr ? absl::StrCat(static_cast<int>(result)) : name, ")");
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return absl::ResourceExhaustedError(message);
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_ALREADY_MAPPED:
+    case CUDA_ERROR_NOT_MAPPED:
+      return absl::InvalidArgumentError(message);
+    default:
+      return absl::InternalError(message);
+  }
+}
+
+absl::StatusOr<PrimaryContext> PrimaryContext::Retain(const Driver& driver, int ordinal) {
+  CUdevice device = 0;
+  absl::Status status = driver.ToStatus("cuDeviceGet", driver.DeviceGet(&device, ordinal));
+  if (!status.ok()) return status;
+  CUcontext context = nullptr;
+  status =
+      driver.ToStatus("cuDevicePrimaryCtxRetain", driver.DevicePrimaryCtxRetain(&context, device));
+  if (!status.ok()) return status;
+  return PrimaryContext(driver, device, context);
+}
+
+PrimaryContext::~PrimaryContext() {
+  if (context_ != nullptr) IgnoreInDestructor(driver_->DevicePrimaryCtxRelease(device_));
+}
+
+CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) {
+  has_exchanged_ = driver_.ThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
+  // A thread of torch's autograd has no current context until its first CUDA call.
+  driver_.CtxGetCurrent(&previous_);
+  if (previous_ != context.context()) {
+    has_changed_context_ = driver_.CtxSetCurrent(context.context()) == CUDA_SUCCESS;
+  }
+}
+
+CallScope::~CallScope() {
+  if (has_changed_context_) IgnoreInDestructor(driver_.CtxSetCurrent(previous_));
+  if (has_exchanged_) IgnoreInDestructor(driver_.ThreadExchangeStreamCaptureMode(&mode_));
+}
+
+absl::StatusOr<UniqueEvent> UniqueEvent::Create(const Driver& driver) {
+  CUevent event = nullptr;
+  absl::Status status =
+      driver.ToStatus("cuEventCreate", driver.EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  if (!status.ok()) return status;
+  return UniqueEvent(driver, event);
+}
+
+UniqueEvent::~UniqueEvent() {
+  if (event_ != nullptr) IgnoreInDestructor(driver_->EventDestroy(event_));
+}
+
+}  // namespace memtrace

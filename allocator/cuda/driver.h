@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CUDA_DRIVER_H_
+#define MEMTRACE_ALLOCATOR_CUDA_DRIVER_H_
+
+#include <cuda.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace memtrace {
+
+// The functions used, by the names the library exports (cuda.h hides versions behind macros).
+#define MEMTRACE_DRIVER_FUNCTIONS(X)                            \
+  X(GetErrorName, cuGetErrorName)                               \
+  X(GetErrorString, cuGetErrorString)                           \
+  X(Init, cuInit)                                               \
+  X(DeviceGet, cuDeviceGet)                                     \
+  X(DeviceGetAttribute, cuDeviceGetAttribute)                   \
+  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)           \
+  X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)      \
+  X(CtxGetCurrent, cuCtxGetCurrent)                             \
+  X(CtxSetCurrent, cuCtxSetCurrent)                             \
+  X(MemGetInfo, cuMemGetInfo_v2)                                \
+  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity) \
+  X(MemAddressReserve, cuMemAddressReserve)                     \
+  X(MemAddressFree, cuMemAddressFree)                           \
+  X(MemCreate, cuMemCreate)                                     \
+  X(MemRelease, cuMemRelease)                                   \
+  X(MemMap, cuMemMap)                                           \
+  X(MemUnmap, cuMemUnmap)                                       \
+  X(MemSetAccess, cuMemSetAccess)                               \
+  X(EventCreate, cuEventCreate)                                 \
+  X(EventDestroy, cuEventDestroy_v2)                            \
+  X(EventRecord, cuEventRecord)                                 \
+  X(EventQuery, cuEventQuery)                                   \
+  X(EventSynchronize, cuEventSynchronize)                       \
+  X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
+
+// libcuda.so.1, found when it is first needed: nothing links it, so that everything else runs on
+// machines that have none. Thread rule: any thread.
+class Driver {
+ public:
+  // The process' driver, initialised. kUnavailable, with the reason, where there is none.
+  static absl::StatusOr<const Driver*> Get();
+
+  // OK, or the driver's own words: "cuMemCreate: out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+  // kResourceExhausted when the card is full, kInvalidArgument for a broken rule, else kInternal.
+  absl::Status ToStatus(const char* call, CUresult result) const;
+
+// NOLINTNEXTLINE(bugprone-macro-parentheses): `name` is declared, not used
+#define MEMTRACE_DECLARE(name, symbol) decltype(&::symbol) name = nullptr;
+  MEMTRACE_DRIVER_FUNCTIONS(MEMTRACE_DECLARE)
+#undef MEMTRACE_DECLARE
+
+ private:
+  static absl::StatusOr<Driver> Load();
+};
+
+// Keeps a card's primary context, the one that the CUDA runtime and torch use, alive. Move-only.
+class PrimaryContext {
+ public:
+  static absl::StatusOr<PrimaryContext> Retain(const Driver& driver, int ordinal);
+  PrimaryContext(PrimaryContext&& other) noexcept
+      : driver_(other.driver_),
+        device_(other.device_),
+        context_(std::exchange(other.context_, nullptr)) {}
+  PrimaryContext& operator=(PrimaryContext&&) = delete;
+  ~PrimaryContext();
+
+  const Driver& driver() const { return *driver_; }
+  CUdevice device() const { return device_; }
+  CUcontext context() const { return context_; }
+
+ private:
+  PrimaryContext(const Driver& driver, CUdevice device, CUcontext context)
+      : driver_(&driver), device_(device), context_(context) {}
+
+  const Driver* driver_;
+  CUdevice device_;
+  CUcontext context_;
+};
+
+// While it lives, this thread's calls go to `context` and are allowed although a graph may be being
+// captured: in the default capture mode the driver refuses most calls used here and invalidates the
+// capture. Restores both at the end.
+class CallScope {
+ public:
+  explicit CallScope(const PrimaryContext& context ABSL_ATTRIBUTE_LIFETIME_BOUND);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  const Driver& driver() const { return driver_; }
+
+ private:
+  const Driver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  CUcontext previous_ = nullptr;
+  bool has_exchanged_ = false;
+  bool has_changed_context_ = false;
+};
+
+// An event without timing. Move-only.
+class UniqueEvent {
+ public:
+  static absl::StatusOr<UniqueEvent> Create(const Driver& driver);
+  UniqueEvent(UniqueEvent&& other) noexcept
+      : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
+  UniqueEvent& operator=(UniqueEvent&&) = delete;
+  ~UniqueEvent();
+
+  CUevent get() const { return event_; }
+
+ private:
+  UniqueEvent(const Driver& driver, CUevent event) : driver_(&driver), event_(event) {}
+
+  const Driver* driver_;
+  CUevent event_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CUDA_DRIVER_H_

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/cuda/open_card.h"
+
+#include "allocator/cuda/cuda_stream_events.h"
+#include "allocator/cuda/cuda_vmm.h"
+
+namespace memtrace {
+
+absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
+  auto vmm = CudaVmm::Open(device);
+  if (!vmm.ok()) return vmm.status();
+  auto events = CudaStreamEvents::Open(device);
+  if (!events.ok()) return events.status();
+  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events)};
+}
+
+}  // namespace memtrace

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CUDA_OPEN_CARD_H_
+#define MEMTRACE_ALLOCATOR_CUDA_OPEN_CARD_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "allocator/stream_events.h"
+#include "allocator/units.h"
+#include "allocator/vmm.h"
+
+namespace memtrace {
+
+// What an allocator needs of a card, by the CUDA driver; for those who must not see <cuda.h>.
+struct OpenedCard {
+  std::unique_ptr<Vmm> vmm;
+  std::unique_ptr<StreamEvents> events;
+};
+
+// Retains the card's primary context. kUnavailable without a driver, kUnimplemented if the card
+// cannot map memory.
+absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device);
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CUDA_OPEN_CARD_H_

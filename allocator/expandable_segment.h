@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_EXPANDABLE_SEGMENT_H_
+#define MEMTRACE_ALLOCATOR_EXPANDABLE_SEGMENT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/accounting.h"
+#include "allocator/block.h"
+#include "allocator/chunk_map.h"
+#include "allocator/free_ranges.h"
+#include "allocator/segment_key.h"
+#include "allocator/units.h"
+#include "allocator/vmm.h"
+
+namespace memtrace {
+
+// A reservation of address space as large as the card, mapped as far as it is needed. It grows by
+// mapping chunks into a hole (an unmapped block) and shrinks by unmapping whole chunks that lie in
+// a free block. Addresses of blocks in use never change.
+//
+//   granules   |  0  |  1  |  2  |  3  |  4  |  5  |  6  | ...
+//   chunks     |<-------- 0 ---->|<-2->|  .  |  .  |  .  | ...     "xxx...."
+//   blocks     |  A    |free| B  |free |        hole       ...
+//
+// Growing by 3 granules here maps 4 and 5 only if the free tail at granule 3 and the hole's two
+// granules hold the request: what is free beside a hole is used first.
+//
+// Failures: a driver call that fails leaves the segment as before it. If undoing a half-made growth
+// fails as well, the chunks that could not be unmapped become cached free memory. Thread rule:
+// none, the owner's lock guards it.
+class ExpandableSegment {
+ public:
+  // A growth worth making: map [address, address + size), and a request fits.
+  struct Growth {
+    Block* hole = nullptr;
+    DeviceAddress address = 0;
+    Bytes size = 0;
+  };
+
+  // Reserves `size` bytes. All references must outlive the segment.
+  static absl::StatusOr<std::unique_ptr<ExpandableSegment>> Reserve(
+      const SegmentKey& key, Bytes size, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+      BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND,
+      Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
+
+  // Unmaps and releases everything. REQUIRES: no work on the card uses it any more.
+  ~ExpandableSegment();
+  ExpandableSegment(const ExpandableSegment&) = delete;
+  ExpandableSegment& operator=(const ExpandableSegment&) = delete;
+
+  Block* Take(Bytes size) { return free_.Take(size); }
+  void Return(Block* block) { free_.Return(block); }
+
+  // The growth after which Take(size) succeeds that maps the fewest granules, at the lowest address
+  // among equals; none if no hole with its free neighbours is long enough.
+  std::optional<Growth> PlanGrowth(Bytes size) const;
+  absl::Status Grow(const Growth& growth);
+
+  // Unmaps whole free chunks, from the highest address down, until `wanted` bytes are unmapped or
+  // none is left; returns how many. REQUIRES: everything queued on the segment's stream is done.
+  absl::StatusOr<Bytes> Trim(Bytes wanted);
+
+  // What Trim could unmap.
+  Bytes trimmable() const;
+
+  // The largest request that would fit if the driver had `available` more bytes, in whole granules.
+  Bytes Obtainable(Bytes available) const;
+
+  const SegmentKey& key() const { return key_; }
+  DeviceAddress address() const { return address_; }
+  Bytes size() const { return size_; }
+  Bytes mapped() const { return chunks_.granules() * granularity_; }
+  Bytes free_bytes() const { return free_.bytes(); }
+  Bytes largest_free() const { return free_.largest(); }
+  const Block* first() const { return first_; }  // all blocks follow by `next`
+
+  // Chunk map up to the last mapped granule: "xx..x".
+  std::string Picture() const;
+
+  // Aborts if blocks, holes, free ranges and chunks contradict each other.
+  void CheckInvariants() const;
+
+ private:
+  using Chunks = std::vector<ChunkRange>;
+
+  ExpandableSegment(const SegmentKey& key, DeviceAddress address, Bytes size, Vmm& vmm,
+                    BlockArena& arena, Accounting& accounting);
+
+  absl::Status MapChunk(ChunkRange chunk);
+  absl::Status UnmapChunk(ChunkRange chunk);
+  void ReleaseHandle(ChunkHandle handle);
+  void RetryReleases();
+  void AddMapped(Block* hole, const Chunks& fresh);
+  absl::Status TrimBlock(Block* block, Bytes wanted, Bytes& unmapped);
+  void AddHole(Block* block, DeviceAddress begin, DeviceAddress end);
+  Block* Isolate(Block* block, DeviceAddress begin, DeviceAddress end);
+  Chunks WholeChunks(const Block& block) const;
+
+  GranuleIndex IndexOf(DeviceAddress at) const {
+    return static_cast<GranuleIndex>((at - address_) / granularity_);
+  }
+  DeviceAddress AddressOf(GranuleIndex index) const { return address_ + index * granularity_; }
+
+  const SegmentKey key_;
+  const DeviceAddress address_;
+  const Bytes size_;
+  const Bytes granularity_;
+  Vmm& vmm_;
+  BlockArena& arena_;
+  Accounting& accounting_;
+  FreeRanges free_;
+  ChunkMap chunks_;
+  Block* first_;
+  absl::btree_map<DeviceAddress, Block*> holes_;
+
+  // Handles the driver would not release when asked; asked again at the next growth or trim.
+  std::vector<ChunkHandle> unreleased_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_EXPANDABLE_SEGMENT_H_

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/free_ranges.h"
+
+#include "allocator/check.h"
+
+// Invariants of the tree:
+// 1. in order, blocks ascend by (size, address);
+// 2. no block has a higher priority than its parent;
+// 3. every block is free, and neither neighbour of it is.
+namespace memtrace {
+namespace {
+
+bool Less(const Block& a, const Block& b) {
+  return a.size != b.size ? a.size < b.size : a.address < b.address;
+}
+
+void AppendNoSmallerThan(Block* node, Bytes size, std::vector<Block*>& found) {
+  if (node == nullptr) return;
+  if (node->size >= size) {
+    AppendNoSmallerThan(node->left, size, found);
+    found.push_back(node);
+  }
+  AppendNoSmallerThan(node->right, size, found);
+}
+
+bool IsFree(const Block* block) { return block != nullptr && block->is(Block::State::kFree); }
+
+}  // namespace
+
+Block* FreeRanges::Take(Bytes size) {
+  Block* block = BestFit(size);
+  if (block == nullptr) return nullptr;
+  Remove(block);
+  if (block->size > size) Insert(arena_.Split(block, size));
+  block->state = Block::State::kAllocated;
+  return block;
+}
+
+Block* FreeRanges::Return(Block* block) {
+  block->state = Block::State::kFree;
+  if (IsFree(block->next)) {
+    Remove(block->next);
+    arena_.AbsorbNext(block);
+  }
+  if (IsFree(block->previous)) {
+    block = block->previous;
+    Remove(block);
+    arena_.AbsorbNext(block);
+  }
+  Insert(block);
+  return block;
+}
+
+Bytes FreeRanges::largest() const {
+  const Block* node = root_;
+  while (node != nullptr && node->right != nullptr) node = node->right;
+  return node == nullptr ? 0 : node->size;
+}
+
+std::vector<Block*> FreeRanges::NoSmallerThan(Bytes size) const {
+  std::vector<Block*> found;
+  AppendNoSmallerThan(root_, size, found);
+  return found;
+}
+
+Block* FreeRanges::BestFit(Bytes size) const {
+  Block* best = nullptr;
+  for (Block* node = root_; node != nullptr;) {
+    const bool fits = node->size >= size;
+    if (fits) best = node;
+    node = fits ? node->left : node->right;
+  }
+  return best;
+}
+
+void FreeRanges::Insert(Block* block) {
+  bytes_ += block->size;
+  Block** link = &root_;
+  while (*link != nullptr && (*link)->priority >= block->priority) {
+    link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
+  }
+  // What hung here goes below the block, split into the smaller and the larger ones.
+  Block* rest = *link;
+  *link = block;
+  Block** smaller = &block->left;
+  Block** larger = &block->right;
+  while (rest != nullptr) {
+    if (Less(*rest, *block)) {
+      *smaller = rest;
+      smaller = &rest->right;
+      rest = *smaller;
+    } else {
+      *larger = rest;
+      larger = &rest->left;
+      rest = *larger;
+    }
+  }
+  *smaller = nullptr;
+  *larger = nullptr;
+}
+
+void FreeRanges::Remove(Block* block) {
+  bytes_ -= block->size;
+  Block** link = &root_;
+  while (*link != block) {
+    MEMTRACE_CHECK(*link != nullptr);
+    link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
+  }
+  // Its two subtrees become one, the higher rank on top at each step.
+  Block* smaller = block->left;
+  Block* larger = block->right;
+  while (smaller != nullptr && larger != nullptr) {
+    if (smaller->priority >= larger->priority) {
+      *link = smaller;
+      link = &smaller->right;
+      smaller = *link;
+    } else {
+      *link = larger;
+      link = &larger->left;
+      larger = *link;
+    }
+  }
+  *link = smaller != nullptr ? smaller : larger;
+}
+
+void FreeRanges::CheckInvariants() const {
+  Bytes sum = 0;
+  const Block* last = nullptr;
+  for (const Block* block : NoSmallerThan(0)) {
+    if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));
+    for (const Block* child : {block->left, block->right}) {
+      if (child != nullptr) MEMTRACE_CHECK_LE(child->priority, block->priority);
+    }
+    MEMTRACE_CHECK(IsFree(block));
+    MEMTRACE_CHECK(!IsFree(block->previous));
+    MEMTRACE_CHECK(!IsFree(block->next));
+    sum += block->size;
+    last = block;
+  }
+  MEMTRACE_CHECK_EQ(sum, bytes_);
+}
+
+}  // namespace memtrace

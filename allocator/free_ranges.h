@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_FREE_RANGES_H_
+#define MEMTRACE_ALLOCATOR_FREE_RANGES_H_
+
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "allocator/block.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// The free, mapped blocks of one segment, coalesced, ordered by size and then by address: best fit,
+// lowest address among equals, in O(log n). Coalescing costs O(1) because blocks know their
+// neighbours; the order lives in a treap (as in tcmalloc's HugeAddressMap) whose links are in the
+// blocks themselves, so nothing here reaches the heap.
+//
+// Thread rule: none, the owner's lock guards it.
+class FreeRanges {
+ public:
+  // `arena` must outlive this.
+  explicit FreeRanges(BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND) : arena_(arena) {}
+
+  // The first `size` bytes of the smallest range that holds them, as an allocated block; null if no
+  // range does.
+  Block* Take(Bytes size);
+
+  // Makes `block` free and one with its free neighbours; returns the range it is now part of. A
+  // range keeps the record of its lowest block.
+  Block* Return(Block* block);
+
+  // Takes a free block out, as it is: its memory is about to be unmapped.
+  void Remove(Block* block);
+
+  Bytes bytes() const { return bytes_; }
+  Bytes largest() const;
+
+  // All ranges of at least `size` bytes, the smallest first.
+  std::vector<Block*> NoSmallerThan(Bytes size) const;
+
+  // Aborts unless order, ranks and sums are right.
+  void CheckInvariants() const;
+
+ private:
+  void Insert(Block* block);
+  Block* BestFit(Bytes size) const;
+
+  BlockArena& arena_;
+  Block* root_ = nullptr;
+  Bytes bytes_ = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_FREE_RANGES_H_

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/memory_streams.h"
+
+#include <algorithm>
+
+namespace memtrace {
+
+absl::StatusOr<EventId> MemoryStreams::Record(StreamId stream) {
+  if (absl::Status status = Next(DriverCall::kRecord); !status.ok()) return status;
+  const EventId event{next_event_++};
+  events_[event] = {stream, streams_[stream].queued};
+  return event;
+}
+
+absl::StatusOr<bool> MemoryStreams::Done(EventId event) {
+  if (absl::Status status = Next(DriverCall::kDone); !status.ok()) return status;
+  const auto found = events_.find(event);
+  if (found == events_.end()) return absl::InvalidArgumentError("Done: no such event");
+  const bool done = IsFinished(found->second);
+  if (done) events_.erase(found);
+  return done;
+}
+
+absl::Status MemoryStreams::Wait(EventId event) {
+  if (absl::Status status = Next(DriverCall::kWait); !status.ok()) return status;
+  const auto found = events_.find(event);
+  if (found == events_.end()) return absl::InvalidArgumentError("Wait: no such event");
+  const Work work = found->second;
+  events_.erase(found);
+  uint64_t& finished = streams_[work.stream].finished;
+  finished = std::max(finished, work.number);
+  return absl::OkStatus();
+}
+
+bool MemoryStreams::IsFinished(Work work) const {
+  const auto found = streams_.find(work.stream);
+  return work.number == 0 || (found != streams_.end() && found->second.finished >= work.number);
+}
+
+absl::Status MemoryStreams::Next(DriverCall call) {
+  return failures_ == nullptr ? absl::OkStatus() : failures_->Next(call);
+}
+
+}  // namespace memtrace

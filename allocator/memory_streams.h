@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_MEMORY_STREAMS_H_
+#define MEMTRACE_ALLOCATOR_MEMORY_STREAMS_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/call_failures.h"
+#include "allocator/stream_events.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// Streams of a card that exists only as numbers: work is queued and finished when the test says so,
+// or when the host waits for it. Thread rule: as StreamEvents.
+class MemoryStreams : public StreamEvents {
+ public:
+  // The n-th piece of work that was ever queued on a stream.
+  struct Work {
+    StreamId stream{};
+    uint64_t number = 0;
+  };
+
+  // `failures` may be null and must outlive this.
+  explicit MemoryStreams(CallFailures* failures = nullptr) : failures_(failures) {}
+
+  absl::StatusOr<EventId> Record(StreamId stream) override;
+  absl::StatusOr<bool> Done(EventId event) override;
+  // The card gets on with `stream` until the event is reached.
+  absl::Status Wait(EventId event) override;
+
+  Work Queue(StreamId stream) { return {stream, ++streams_[stream].queued}; }
+  void Finish(StreamId stream) { streams_[stream].finished = streams_[stream].queued; }
+  bool IsFinished(Work work) const;
+
+  // Events that were recorded and neither seen done nor waited for.
+  size_t live_events() const { return events_.size(); }
+
+ private:
+  struct Progress {
+    uint64_t queued = 0;
+    uint64_t finished = 0;
+  };
+
+  absl::Status Next(DriverCall call);
+
+  CallFailures* const failures_;
+  absl::flat_hash_map<StreamId, Progress> streams_;
+  absl::flat_hash_map<EventId, Work> events_;
+  uint64_t next_event_ = 1;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_MEMORY_STREAMS_H_

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_SIZE_POLICY_H_
+#define MEMTRACE_ALLOCATOR_SIZE_POLICY_H_
+
+#include <algorithm>
+#include <bit>
+
+#include "allocator/units.h"
+
+// Every size the allocator decides, in one place. Pure functions.
+namespace memtrace {
+
+// torch rounds to 512 bytes as well, and kernels count on addresses that are at least 256-aligned.
+inline constexpr Bytes kAllocationUnit = 512;
+
+// Requests up to here live in segments of their own, so that a long-lived scalar never pins the
+// middle of a range that a large tensor needs. torch's kSmallSize.
+inline constexpr Bytes kLargestSmallRequest = 1_MiB;
+
+// Mapping costs about the same for any chunk, so big chunks make growth cheap; but a chunk can be
+// taken back only when all of it is free. 32 granules (64 MiB) put the cost of mapping a GiB at 16
+// calls and still leave small tensors in small chunks.
+inline constexpr uint32_t kLargestChunk = 32;
+
+// What a request occupies. A request that no card can hold stays as it is: rounding must not
+// overflow.
+constexpr Bytes RoundedSize(Bytes requested) {
+  return requested > ~Bytes{0} - kAllocationUnit ? requested : RoundUp(requested, kAllocationUnit);
+}
+
+constexpr bool IsSmall(Bytes rounded) { return rounded <= kLargestSmallRequest; }
+
+// Granules of the next chunk when `missing` granules are still to be mapped: the largest power of
+// two that does not exceed the need. 37 granules become chunks of 32, 4 and 1.
+constexpr uint32_t NextChunk(uint32_t missing) {
+  return std::min(std::bit_floor(missing), kLargestChunk);
+}
+
+// Address space for one segment: the whole card and an eighth, so that a segment whose middle is
+// pinned can still grow beyond it. torch's 1 1/8.
+constexpr Bytes ReservationSize(Bytes card, Bytes granularity) {
+  return RoundUp(card + card / 8, granularity);
+}
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_SIZE_POLICY_H_

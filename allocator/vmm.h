@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_VMM_H_
+#define MEMTRACE_ALLOCATOR_VMM_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// Physical memory of a card: one chunk, owned by nobody until it is mapped (cuMemCreate's handle).
+enum class ChunkHandle : uint64_t {};
+
+struct DeviceMemory {
+  Bytes free = 0;
+  Bytes total = 0;
+};
+
+// Virtual memory management of one card, as the driver offers it: address space is reserved,
+// physical chunks are created, and chunks are mapped into reservations. The allocator sees the
+// driver only through this interface; `CudaVmm` is the driver, `MemoryVmm` a bookkeeping-only
+// stand-in.
+//
+// Rules, the driver's own (cuda.h, "Virtual Memory Management"): sizes and addresses are multiples
+// of granularity(); a chunk is mapped whole; a mapped range is not mapped again; unmapping does NOT
+// wait for pending work on the card; physical memory returns to the card when a chunk is released
+// and unmapped.
+//
+// Errors: kResourceExhausted when the card is full; kInvalidArgument for a broken rule; kInternal
+// otherwise, with the driver's own words. A failed call has changed nothing. Thread rule: calls for
+// one card are serialised by the caller.
+class Vmm {
+ public:
+  virtual ~Vmm() = default;
+
+  virtual Bytes granularity() const = 0;
+
+  virtual absl::StatusOr<DeviceAddress> Reserve(Bytes size) = 0;
+  virtual absl::Status ReleaseReservation(DeviceAddress address, Bytes size) = 0;
+
+  virtual absl::StatusOr<ChunkHandle> Create(Bytes size) = 0;
+  virtual absl::Status Release(ChunkHandle chunk) = 0;
+
+  // Maps the whole chunk (`size` is its size) and makes it readable and writable by its card.
+  virtual absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) = 0;
+  virtual absl::Status Unmap(DeviceAddress address, Bytes size) = 0;
+
+  virtual absl::StatusOr<DeviceMemory> MemoryInfo() = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_VMM_H_

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs a training step: GPT-2 (124 M) on the simulated card, where kernels cost nothing.
+
+Usage: gpt2_step.py [--steps 40] [--pairs 5]. Needs scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS).
+
+A: our allocator, recording every event with Python stacks. B: torch's native allocator, no history, no memtrace. The
+two alternate in one run; each prints the median time of its steps after the first three, and the ratio A/B is of those
+medians. It says nothing about a GPU: there, kernels hide most of it. The host's work is all there is on the card, so
+the ratio is the worst case. The same of processor time (all threads) is printed too: on a busy machine it repeats, wall
+time does not.
+"""
+
+import argparse
+import json
+import os
+import runpy
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.corpus import CORPUS
+
+WARM_UP = 3
+
+
+def child(steps: int) -> None:
+    """Runs the scenario in this process and prints the seconds of each step as JSON."""
+    import memtrace
+
+    memtrace.simulated_card("80GiB")
+    if os.environ["BENCH_ALLOCATOR"] == "memtrace":
+        memtrace.enable()
+    scenarios = CORPUS / "scenarios"
+    sys.path.insert(0, str(scenarios))
+    import case_util
+
+    seconds: list[tuple[float, float]] = []  # wall, processor
+    guarded = case_util.guarded
+
+    def timed(name, function):
+        wall, processor = time.perf_counter(), time.process_time()
+        result = guarded(name, function)
+        seconds.append((time.perf_counter() - wall, time.process_time() - processor))
+        return result
+
+    case_util.guarded = timed
+    sys.argv = ["gpt2.py", "--steps", str(steps)]
+    runpy.run_path(str(scenarios / "gpt2.py"), run_name="__main__")
+    print(json.dumps(seconds))
+
+
+def measure(allocator: str, steps: int, folder: str) -> tuple[float, float]:
+    """Gives the median wall and processor seconds of a step, in a process of its own."""
+    environment = {**os.environ, "BENCH_ALLOCATOR": allocator, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
+    command = [sys.executable, __file__, "--child", "--steps", str(steps)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    walls, processors = zip(*json.loads(done.stdout.strip().splitlines()[-1])[WARM_UP:], strict=True)
+    return statistics.median(walls), statistics.median(processors)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(options.steps)
+        return
+    if not (CORPUS / "scenarios/gpt2.py").exists():
+        print(f"skipped: no scenarios/gpt2.py in {CORPUS} (set MEMTRACE_CORPUS)")
+        return
+    ratios: dict[str, list[float]] = {"wall": [], "processor": []}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.pairs):
+            ours, native = (measure(name, options.steps, folder) for name in ("memtrace", "native"))
+            for (clock, so_far), a, b in zip(ratios.items(), ours, native, strict=True):
+                so_far.append(a / b)
+                print(f"{clock:9}  ours {a * 1e3:.2f} ms  native {b * 1e3:.2f} ms  ratio {a / b:.3f}", flush=True)
+    for clock, all_of_them in ratios.items():
+        low, middle, high = min(all_of_them), statistics.median(all_of_them), max(all_of_them)
+        print(f"{clock:9}  ratio: min {low:.3f}  median {middle:.3f}  max {high:.3f}")
+
+
+if __name__ == "__main__":
+    main()

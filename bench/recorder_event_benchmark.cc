@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does recording cost the thread that allocates? One thread, blocks of a training step's
+// sizes, a file on the temporary folder's disk. Not measured: walking the interpreter's frames, and
+// contention between threads.
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "tests/profiler/recorder/recorder_fixture.h"
+
+namespace memtrace::recorder {
+namespace {
+
+constexpr size_t kLiveBlocks = 5000;
+
+BlockEvent Block(uint64_t number) {
+  const Bytes requested = number % 3 == 0 ? 4_MiB : 1000 + number % 100'000;
+  return {.pool = {},
+          .address = 0x7f00'0000'0000 + 8_MiB * (number * 7919 % kLiveBlocks),
+          .requested = requested,
+          .allocated = RoundUp(requested, 512)};
+}
+
+// An allocation, and the request and completion of the free of another one: three events.
+void RecordAllocationAndFree(benchmark::State& state) {
+  RecordedRun run;
+  std::vector<trace::StackId> stacks;
+  for (uintptr_t i = 1; i <= 300; ++i) {
+    stacks.push_back(run.recorder().InternStack(FramesOf({i, i % 20 + 1, 1})));
+  }
+  const uint64_t before = std::filesystem::file_size(run.path());
+  uint64_t number = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    BlockEvent born = Block(number);
+    born.context = run.recorder().CurrentContext(stacks[number * 31 % stacks.size()]);
+    run.recorder().Allocated(born);
+    const BlockEvent dead = Block(number + 17);
+    run.recorder().FreeRequested(dead);
+    run.recorder().FreeCompleted(dead);
+    ++number;
+  }
+  run.recorder().Close();
+  state.SetItemsProcessed(static_cast<int64_t>(3 * number));
+  const uint64_t after = std::filesystem::file_size(run.path());
+  state.counters["bytes_per_event"] =
+      after > before ? static_cast<double>(after - before) / (3.0 * static_cast<double>(number))
+                     : 0;
+}
+BENCHMARK(RecordAllocationAndFree);
+
+// A stack that was seen before: most are. Its frames are in the cache, as they are after a walk.
+void InternSeenStack(benchmark::State& state) {
+  RecordedRun run;
+  std::vector<uintptr_t> codes(static_cast<size_t>(state.range(0)));
+  std::iota(codes.begin(), codes.end(), 0x7f00'0000'1000);
+  const std::vector<RawFrame> frames = FramesOf(codes);
+  for ([[maybe_unused]] auto _ : state) {
+    benchmark::DoNotOptimize(run.recorder().InternStack(frames));
+  }
+}
+BENCHMARK(InternSeenStack)->Arg(10)->Arg(40)->Arg(60);
+
+// A stack whose innermost frame alone is new.
+void InternStackWithNewTop(benchmark::State& state) {
+  RecordedRun run;
+  std::vector<uintptr_t> codes(40);
+  std::iota(codes.begin(), codes.end(), 0x7f00'0000'1000);
+  std::vector<RawFrame> frames = FramesOf(codes);
+  for ([[maybe_unused]] auto _ : state) {
+    ++frames[0].instruction;
+    benchmark::DoNotOptimize(run.recorder().InternStack(frames));
+  }
+}
+BENCHMARK(InternStackWithNewTop)->Iterations(100'000);
+
+void PushAndPopModule(benchmark::State& state) {
+  RecordedRun run;
+  run.recorder().PushModule("transformer.h.3");
+  for ([[maybe_unused]] auto _ : state) {
+    run.recorder().PushModule("transformer.h.3.mlp");
+    run.recorder().PopModule();
+  }
+}
+BENCHMARK(PushAndPopModule);
+
+}  // namespace
+}  // namespace memtrace::recorder

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: run.sh VENV BUILD: every benchmark, its figures beside the state of the machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=$1 build=$2
+
+echo "machine: $(grep -m1 -oP 'model name\s*:\s*\K.*' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1-3 /proc/loadavg)"
+for program in allocator_pair_benchmark recorder_event_benchmark; do
+  echo && "$build/bench/$program" --benchmark_min_time=0.5 2>/dev/null
+done
+echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
+echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
+echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py

@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Language, warnings and sanitizers of every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+add_library(memtrace_options INTERFACE)
+target_compile_options(memtrace_options INTERFACE
+  -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -fno-strict-aliasing
+  # Whoever only installs (`pip install .`) may have another compiler with warnings of its own.
+  $<$<BOOL:${MEMTRACE_BUILD_TESTS}>:-Werror>
+  # GCC 12 sees overlaps that are not there in string operations (GCC bug 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  "$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>")
+target_include_directories(memtrace_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+if(MEMTRACE_SANITIZE)
+  target_compile_options(memtrace_options INTERFACE -fsanitize=${MEMTRACE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(memtrace_options INTERFACE -fsanitize=${MEMTRACE_SANITIZE})
+endif()

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Which Python memtrace is built for, where its torch and CUDA headers are, and where things are installed.
+# The interpreter is asked with -I: an isolated build (`pip install .`) hides the environment that holds torch.
+if(NOT MEMTRACE_PYTHON)
+  if(Python_EXECUTABLE)
+    set(MEMTRACE_PYTHON ${Python_EXECUTABLE})
+  elseif(EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+    set(MEMTRACE_PYTHON ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+  else()
+    find_program(MEMTRACE_PYTHON python3 REQUIRED)
+  endif()
+endif()
+set(MEMTRACE_PYTHON ${MEMTRACE_PYTHON} CACHE FILEPATH "The Python whose torch memtrace is built for")
+
+execute_process(COMMAND ${MEMTRACE_PYTHON} -I -c "import sysconfig; print(sysconfig.get_path('purelib'), end='')"
+  OUTPUT_VARIABLE MEMTRACE_SITE_PACKAGES COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${MEMTRACE_PYTHON} -I -c "import sysconfig; print(sysconfig.get_path('scripts'), end='')"
+  OUTPUT_VARIABLE MEMTRACE_SCRIPTS COMMAND_ERROR_IS_FATAL ANY)
+
+set(MEMTRACE_TORCH_DIR ${MEMTRACE_SITE_PACKAGES}/torch)
+set(MEMTRACE_CUDA_INCLUDE_DIR ${MEMTRACE_SITE_PACKAGES}/nvidia/cu13/include)
+if(NOT EXISTS ${MEMTRACE_TORCH_DIR}/version.py OR NOT EXISTS ${MEMTRACE_CUDA_INCLUDE_DIR}/cuda.h)
+  message(FATAL_ERROR "no torch with CUDA 13 headers in ${MEMTRACE_SITE_PACKAGES}: run setup/setup.sh, or install "
+    "torch, nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl into ${MEMTRACE_PYTHON} and configure again")
+endif()
+file(STRINGS ${MEMTRACE_TORCH_DIR}/version.py version_line REGEX "^__version__")
+string(REGEX REPLACE ".*'([0-9]+)\\.([0-9]+)\\..*" "\\1.\\2" MEMTRACE_TORCH_MINOR "${version_line}")
+
+add_library(cuda_headers INTERFACE)
+target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
+
+# scikit-build-core (a wheel) sets SKBUILD and its own folders; otherwise straight into the environment.
+if(SKBUILD)
+  set(MEMTRACE_PACKAGE_DIR memtrace)
+  set(MEMTRACE_PROGRAM_DIR ${SKBUILD_SCRIPTS_DIR})
+else()
+  set(MEMTRACE_PACKAGE_DIR ${MEMTRACE_SITE_PACKAGES}/memtrace)
+  set(MEMTRACE_PROGRAM_DIR ${MEMTRACE_SCRIPTS})
+endif()

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# One line a target. Every header named in a target is also compiled alone, so none leans on its includer.
+
+# memtrace_check_headers(<target> <header>...): one translation unit a header.
+function(memtrace_check_headers target)
+  set(units)
+  foreach(header ${ARGN})
+    string(MAKE_C_IDENTIFIER ${header} name)
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/headers/${name}.cc)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    file(CONFIGURE OUTPUT ${unit} CONTENT "#include \"${path}\"  // IWYU pragma: keep\n")
+    list(APPEND units ${unit})
+  endforeach()
+  if(units)
+    add_library(${target}_headers OBJECT ${units})
+    target_link_libraries(${target}_headers PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
+    target_compile_options(${target}_headers PRIVATE -O0 -g0)
+  endif()
+endfunction()
+
+# memtrace_add_library(<target> SOURCES <files> [DEPENDS <targets>]): a static library.
+function(memtrace_add_library target)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_link_libraries(${target} PUBLIC memtrace_options ${arg_DEPENDS})
+  set(headers ${arg_SOURCES})
+  list(FILTER headers INCLUDE REGEX "\\.h$")
+  memtrace_check_headers(${target} ${headers})
+endfunction()
+
+# memtrace_add_shared(<target> OUTPUT <name> FOLDER <in the package> SOURCES <files> [DEPENDS <targets>]
+#   [EXPORTS <version script>]):
+# a library that is loaded into someone else's process. It exports what its version script names (by default
+# memtrace_*): templates of std and Abseil, weak in every library, must not meet those of the program. It is linked
+# as it will be installed, so that the tests load what a user gets.
+function(memtrace_add_shared target)
+  cmake_parse_arguments(arg "" "OUTPUT;FOLDER;EXPORTS" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT arg_EXPORTS)
+    set(arg_EXPORTS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  endif()
+  add_library(${target} SHARED ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined
+    -Wl,--version-script,${arg_EXPORTS})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT} LINK_DEPENDS ${arg_EXPORTS}
+    BUILD_WITH_INSTALL_RPATH ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package/${arg_FOLDER})
+  install(TARGETS ${target} LIBRARY DESTINATION ${MEMTRACE_PACKAGE_DIR}/${arg_FOLDER} COMPONENT memtrace)
+endfunction()
+
+# memtrace_add_test(<target> SOURCES <files> [DEPENDS <targets>] [LABELS ...]): a GoogleTest program, at most 5 minutes.
+function(memtrace_add_test target)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
+  set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "unit;${arg_LABELS}")
+endfunction()
+
+# memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s]): a pytest file, run under the guard
+# (tests/support/guard.py) that limits time, memory and the number of processes.
+function(memtrace_add_python_test name file)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py
+    --seconds ${arg_TIMEOUT} --processes 40 --memory-gib 16 --
+    ${MEMTRACE_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  math(EXPR outer "${arg_TIMEOUT} + 30")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${outer} LABELS "python;${arg_LABELS}"
+    ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
+endfunction()
+
+# memtrace_add_benchmark(<target> SOURCES <files> [DEPENDS <targets>]): a Google Benchmark program; also a
+# smoke test, so that it never rots.
+function(memtrace_add_benchmark target)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
+  add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001)
+  set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 120 LABELS "unit")
+endfunction()

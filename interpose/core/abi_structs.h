@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_ABI_STRUCTS_H_
+#define MEMTRACE_INTERPOSE_CORE_ABI_STRUCTS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "allocator/caching_allocator.h"
+#include "interpose/core/memtrace.h"
+
+namespace memtrace {
+
+// The allocator's structs in the words of the C ABI, and back.
+memtrace_statistics ToAbi(const Statistics& statistics);
+memtrace_out_of_memory ToAbi(const OutOfMemoryEvent& event);
+std::vector<memtrace_block> ToAbi(const std::vector<BlockView>& blocks);
+// `blocks` are the segment's and outlive the result.
+memtrace_segment ToAbi(int device, const SegmentView& segment,
+                       const std::vector<memtrace_block>& blocks);
+
+// Without ledger and obtainable.
+OutOfMemoryEvent FromAbi(const memtrace_observed_out_of_memory& event);
+
+// Cut at the last whole line that fits.
+void CopyExplanation(memtrace_out_of_memory& to, std::string_view text);
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_ABI_STRUCTS_H_

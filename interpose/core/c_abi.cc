@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// memtrace.h over the composition root: arguments checked, structs and status codes translated,
+// exceptions kept inside; nothing else.
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "interpose/core/abi_structs.h"
+#include "interpose/core/memtrace.h"
+#include "interpose/core/process.h"
+#include "interpose/core/program_scopes.h"
+#include "interpose/core/struct_sizes.h"
+
+namespace memtrace {
+namespace {
+
+// Plain data: memory is freed while a thread's destructors run, and must be able to say why not.
+thread_local std::array<char, 512> last_error{};
+
+int Fail(int status, std::string_view sentence) {
+  const size_t length = std::min(sentence.size(), last_error.size() - 1);
+  std::memcpy(last_error.data(), sentence.data(), length);
+  last_error[length] = '\0';
+  return status;
+}
+
+// The border: no exception passes. A thread that Python or pthread_cancel ends is unwound by one of
+// its own kind, which must go on.
+template <typename Result, typename Action>
+Result Contain(Result on_failure, Action action) {
+  try {
+    return action();
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& error) {
+    Fail(MEMTRACE_INTERNAL, error.what());
+  } catch (...) {
+    Fail(MEMTRACE_INTERNAL, "an unknown error");
+  }
+  return on_failure;
+}
+
+template <typename Action>
+void Contain(Action action) {
+  Contain(0, [&] {
+    action();
+    return 0;
+  });
+}
+
+int NoSuchCard(int device) {
+  if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+  if (!Process::Get().is_started())
+    return Fail(MEMTRACE_NOT_STARTED, "memtrace has not been started");
+  return Fail(MEMTRACE_INVALID_ARGUMENT,
+              "there is no card " + std::to_string(device) + " with our allocator");
+}
+
+int Missing(const char* what) {
+  return Fail(MEMTRACE_INVALID_ARGUMENT, std::string(what) + " is null or its size is not set");
+}
+
+int Translate(const absl::Status& status) {
+  if (status.ok()) return MEMTRACE_OK;
+  const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status);
+  return Fail(is_argument ? MEMTRACE_INVALID_ARGUMENT : MEMTRACE_INTERNAL,
+              {status.message().data(), status.message().size()});
+}
+
+DeviceAddress Address(const void* address) { return reinterpret_cast<DeviceAddress>(address); }
+
+// Calls `action` with the allocator of a card, or says that there is none.
+template <typename Action>
+int WithCard(int device, Action action) {
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    CachingAllocator* allocator = Process::Get().allocator(device);
+    return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
+  });
+}
+
+template <typename Action>
+int WithOwner(const void* address, Action action) {
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+    CachingAllocator* allocator = Process::Get().owner_of(Address(address));
+    return allocator != nullptr ? action(*allocator)
+                                : Fail(MEMTRACE_INVALID_ARGUMENT, "the address is none of ours");
+  });
+}
+
+// It stays an out-of-memory whatever happens while it is explained.
+int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
+  memtrace_out_of_memory told = ToAbi(event);
+  Contain([&] { CopyExplanation(told, Process::Get().NoteOutOfMemory(event)); });
+  if (HasSize(out_of_memory)) WriteAsFarAsItGoes(out_of_memory, told);
+  return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
+}
+
+void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
+  auto* observed = Process::Get().observed(event.device);
+  if (observed == nullptr) return;
+  OutOfMemoryEvent noted = FromAbi(event);
+  noted.ledger = observed->LedgerOf(event);
+  noted.obtainable = std::min(event.requested, event.device_free);
+  static_cast<void>(Process::Get().NoteOutOfMemory(noted));
+}
+
+}  // namespace
+}  // namespace memtrace
+
+using memtrace::Contain;
+using memtrace::Process;
+
+extern "C" {
+
+uint32_t memtrace_abi_version() { return MEMTRACE_ABI_VERSION; }
+
+const char* memtrace_last_error() { return memtrace::last_error.data(); }
+
+void memtrace_set_info(const char* key, const char* value) {
+  if (key == nullptr || value == nullptr) return;
+  Contain([&] { Process::Get().SetInfo(key, value); });
+}
+
+int memtrace_start(int device_count, int mode) {
+  if (device_count < 0 || (mode != MEMTRACE_MODE_ALLOCATE && mode != MEMTRACE_MODE_OBSERVE))
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "no such number of cards, or no such mode");
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
+    return memtrace::Translate(
+        Process::Get().Start(device_count, static_cast<memtrace_mode>(mode)));
+  });
+}
+
+void memtrace_close() {
+  Contain([] { Process::Get().Close(); });
+}
+
+const char* memtrace_trace_path() {
+  return Contain("", [] { return Process::Get().trace_path(); });
+}
+
+uint64_t memtrace_capture_context() { return Contain(uint64_t{0}, memtrace::CaptureContext); }
+
+int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context, void** address,
+                      memtrace_out_of_memory* out_of_memory) {
+  if (bytes == 0 || address == nullptr)
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
+  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) -> int {
+    memtrace::AllocationResult result =
+        allocator.Allocate(bytes, memtrace::StreamId{stream}, context);
+    if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
+      *address = reinterpret_cast<void*>(*placed);
+      return MEMTRACE_OK;
+    }
+    if (const auto* event = std::get_if<memtrace::OutOfMemoryEvent>(&result))
+      return memtrace::Explain(*event, out_of_memory);
+    return memtrace::Translate(std::get<absl::Status>(result));
+  });
+}
+
+int memtrace_deallocate(void* address) {
+  // Destructors of inherited tensors run in a forked child, too; the memory is the parent's.
+  if (Process::Get().is_forked()) return MEMTRACE_OK;
+  return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
+    return memtrace::Translate(allocator.Free(memtrace::Address(address)));
+  });
+}
+
+int memtrace_record_stream(void* address, uint64_t stream) {
+  return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
+    return memtrace::Translate(
+        allocator.RecordStream(memtrace::Address(address), memtrace::StreamId{stream}));
+  });
+}
+
+int memtrace_empty_cache() {
+  int first_failure = MEMTRACE_OK;
+  for (int device = 0; device < Process::Get().device_count(); ++device) {
+    const int status = memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
+      return memtrace::Translate(allocator.EmptyCache());
+    });
+    if (first_failure == MEMTRACE_OK) first_failure = status;
+  }
+  return first_failure;
+}
+
+int memtrace_set_limit(int device, uint64_t bytes) {
+  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
+    allocator.SetLimit(bytes);
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) {
+  return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
+    const auto range = allocator.BaseAllocation(memtrace::Address(address));
+    if (!range.has_value())
+      return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the address is in no block in use");
+    if (base != nullptr) *base = reinterpret_cast<void*>(range->address);
+    if (bytes != nullptr) *bytes = range->size;
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+int memtrace_get_statistics(int device, memtrace_statistics* statistics) {
+  if (!memtrace::HasSize(statistics)) return memtrace::Missing("statistics");
+  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
+    memtrace::WriteAsFarAsItGoes(statistics, memtrace::ToAbi(allocator.statistics()));
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+int memtrace_reset_peak_statistics(int device) {
+  return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
+    allocator.ResetPeakStatistics();
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+int memtrace_reset_accumulated_statistics(int device) {
+  return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
+    allocator.ResetAccumulatedStatistics();
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+int memtrace_visit_segments(int device, void (*visit)(void*, const memtrace_segment*), void* user) {
+  if (visit == nullptr) return memtrace::Missing("visit");
+  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
+    for (const memtrace::SegmentView& segment : allocator.Snapshot()) {
+      const std::vector<memtrace_block> blocks = memtrace::ToAbi(segment.blocks);
+      const memtrace_segment view = memtrace::ToAbi(device, segment, blocks);
+      visit(user, &view);
+    }
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+void memtrace_observe(const memtrace_observed* event) {
+  if (!memtrace::HasSize(event)) return;
+  Contain([&] {
+    const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
+    if (auto* observed = Process::Get().observed(known.device)) observed->Note(known);
+  });
+}
+
+void memtrace_observe_out_of_memory(const memtrace_observed_out_of_memory* event) {
+  if (!memtrace::HasSize(event)) return;
+  Contain([&] { memtrace::ObserveOutOfMemory(memtrace::ReadAsFarAsItGoes(event)); });
+}
+
+uint32_t memtrace_intern(const char* name) {
+  if (name == nullptr) return 0;
+  return Contain(uint32_t{0}, [&] { return Process::Get().names().Intern(name); });
+}
+
+void memtrace_push_tag(uint32_t name) {
+  Contain([&] { memtrace::PushTag(name); });
+}
+void memtrace_pop_tag() {
+  Contain([] { memtrace::PopTag(); });
+}
+void memtrace_push_module(uint32_t path) {
+  Contain([&] { memtrace::PushModule(path); });
+}
+void memtrace_pop_module() {
+  Contain([] { memtrace::PopModule(); });
+}
+void memtrace_begin_step() {
+  Contain([] { memtrace::BeginStep(); });
+}
+void memtrace_set_phase(int phase) {
+  Contain([&] { memtrace::SetPhase(static_cast<memtrace::trace::Phase>(phase)); });
+}
+
+void memtrace_annotate(const char* key, const char* value) {
+  if (key == nullptr || value == nullptr) return;
+  Contain([&] {
+    if (auto* recorder = Process::Get().recorder()) recorder->Annotate(key, value);
+  });
+}
+
+void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role, uint32_t owner,
+                      uint32_t path) {
+  Contain([&] {
+    auto* recorder = Process::Get().recorder();
+    if (recorder == nullptr) return;
+    const memtrace::Names& names = Process::Get().names();
+    recorder->Relabel(memtrace::DeviceIndex{device}, address, bytes,
+                      static_cast<memtrace::trace::Role>(role), names.Text(owner),
+                      names.Text(path));
+  });
+}
+
+void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user) {
+  Contain([&] { Process::Get().SetBeforeOutOfMemory(callback, user); });
+}
+
+}  // extern "C"

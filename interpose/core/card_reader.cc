@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/card_reader.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "interpose/simulated_card/card_control.h"
+
+namespace memtrace {
+namespace {
+
+// The simulated card's own functions; all null on a real card.
+struct CardControl {
+  decltype(&memtrace_card_ledger) ledger = nullptr;
+  decltype(&memtrace_card_activity) activity = nullptr;
+  decltype(&memtrace_card_visit_unsupported) visit_unsupported = nullptr;
+
+  CardControl() {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
+    if (driver == nullptr) return;
+    Find(driver, ledger, "memtrace_card_ledger");
+    Find(driver, activity, "memtrace_card_activity");
+    Find(driver, visit_unsupported, "memtrace_card_visit_unsupported");
+  }
+
+  template <typename Function>
+  static void Find(void* driver, Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(driver, name));
+  }
+};
+
+const CardControl& Control() {
+  static const auto* control = new CardControl;
+  return *control;
+}
+
+}  // namespace
+
+CardReader::CardReader(int device, DeviceMemory at_start)
+    : device_(device), context_at_start_(at_start.total - at_start.free) {}
+
+bool CardReader::simulated() const { return Control().ledger != nullptr; }
+
+trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemory now) const {
+  trace::CardLedger card;
+  card.device = device_;
+  card.total = now.total;
+  card.free = now.free;
+  card.reserved = allocator.reserved;
+  card.live_requested = allocator.live_requested;
+  card.live_allocated = allocator.live_allocated;
+  card.stream_wait = allocator.stream_wait;
+  card.cached = allocator.cached;
+  card.holes = allocator.holes;
+  card.largest_hole = allocator.largest_hole;
+  card.context = context_at_start_;
+  struct memtrace_card_ledger simulated_ledger {};
+  simulated_ledger.size = sizeof(simulated_ledger);
+  if (simulated() && Control().ledger(device_, &simulated_ledger) == MEMTRACE_CARD_OK) {
+    card.total = simulated_ledger.total;
+    card.free = simulated_ledger.free;
+    card.context = simulated_ledger.context;
+    card.other_processes = simulated_ledger.other;
+    const Bytes charged = simulated_ledger.runtime_allocated + simulated_ledger.vmm_allocated;
+    card.outside_allocator = charged - std::min(charged, allocator.reserved);
+  }
+  return card;
+}
+
+std::map<std::string, std::string> SimulationFacts() {
+  std::map<std::string, std::string> facts;
+  struct memtrace_card_activity activity {};
+  activity.size = sizeof(activity);
+  if (Control().activity == nullptr || Control().activity(&activity) != MEMTRACE_CARD_OK)
+    return facts;
+  facts["simulation.kernel_launches"] = std::to_string(activity.kernel_launches);
+  facts["simulation.device_to_host_copies"] = std::to_string(activity.device_to_host_copies);
+  facts["simulation.copies_dropped"] = std::to_string(activity.copies_dropped);
+  facts["simulation.faults"] = std::to_string(activity.faults);
+  facts["simulation.unsupported_calls"] = std::to_string(activity.unsupported_calls);
+  Control().visit_unsupported(
+      [](void* user, const char* name, uint64_t count) {
+        (*static_cast<std::map<std::string, std::string>*>(
+            user))["simulation.unsupported." + std::string(name)] = std::to_string(count);
+      },
+      &facts);
+  return facts;
+}
+
+}  // namespace memtrace

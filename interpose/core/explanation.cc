@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/explanation.h"
+
+#include <cstdio>
+
+#include "profiler/trace/failure_cause.h"
+
+namespace memtrace {
+namespace {
+
+// As torch's format_size prints it.
+std::string Size(uint64_t bytes) {
+  constexpr double kMiB = 1 << 20;
+  constexpr double kGiB = 1 << 30;
+  const auto amount = static_cast<double>(bytes);
+  char text[32];
+  if (amount >= kGiB) {
+    std::snprintf(text, sizeof(text), "%.2f GiB", amount / kGiB);
+  } else if (amount >= kMiB) {
+    std::snprintf(text, sizeof(text), "%.2f MiB", amount / kMiB);
+  } else {
+    std::snprintf(text, sizeof(text), "%.2f KiB", amount / 1024);
+  }
+  return text;
+}
+
+std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
+  switch (trace::CauseOfFailure(event, card)) {
+    case trace::FailureCause::kLimit:
+      return "the limit of " + Size(event.limit) +
+             " set for this process is reached, the card is not full";
+    case trace::FailureCause::kStreamWait:
+      return Size(card.stream_wait) + " is freed but still waits for other streams (record_stream)";
+    case trace::FailureCause::kFragmentation:
+      return "enough is free, but in pieces: the largest is " + Size(card.largest_hole);
+    case trace::FailureCause::kOtherProcess:
+      return "other processes hold " + Size(card.other_processes) + " of this card";
+    default:
+      return "the card is full; it is not fragmented";
+  }
+}
+
+}  // namespace
+
+std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
+                               std::span<const recorder::Recorder::NamedBytes> owners,
+                               const std::string& trace_path) {
+  std::string text = "memtrace: ";
+  if (const trace::CardLedger* card = trace::FailedCard(event)) text += Cause(event, *card);
+  text += "; " + Size(event.requested) + " were asked for and " + Size(event.obtainable) +
+          " could be had: short by " + Size(trace::ShortBy(event)) +
+          ".\nmemtrace: most is held by ";
+  for (size_t i = 0; i < owners.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + owners[i].name + " " + Size(owners[i].bytes);
+  }
+  if (owners.empty()) text += "nobody";
+  text += ".\n";
+  if (!trace_path.empty()) text += "memtrace: what filled the card: memtrace report " + trace_path;
+  return text;
+}
+
+}  // namespace memtrace

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_EXPLANATION_H_
+#define MEMTRACE_INTERPOSE_CORE_EXPLANATION_H_
+
+#include <span>
+#include <string>
+
+#include "profiler/recorder/recorder.h"
+#include "profiler/trace/event.h"
+
+namespace memtrace {
+
+// What an out-of-memory error says behind torch's own text: the cause with its arithmetic, the
+// three largest owners, and the command that explains the rest. A few lines; sizes in GiB or MiB as
+// torch prints them.
+std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
+                               std::span<const recorder::Recorder::NamedBytes> owners,
+                               const std::string& trace_path);
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_EXPLANATION_H_

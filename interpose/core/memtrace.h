@@ -1,0 +1,212 @@
+/* SPDX-FileCopyrightText: the memtrace authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C ABI of libmemtrace.so: what the torch shim, the preload library and the Python package
+ * call.
+ *
+ * Structs begin with `size`, set by the caller to sizeof; they only grow at the end. Nothing throws
+ * across this border. Bytes are bytes, times nanoseconds, devices CUDA ordinals, streams the value
+ * of the handle (0 = legacy default). Thread rule: any function from any thread, unless it says
+ * otherwise. No function needs or takes Python's interpreter lock but memtrace_capture_context, and
+ * none of them is called back under a lock of ours.
+ */
+#ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_H_
+#define MEMTRACE_INTERPOSE_CORE_MEMTRACE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEMTRACE_API __attribute__((visibility("default")))
+#define MEMTRACE_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum memtrace_status {
+  MEMTRACE_OK = 0,
+  MEMTRACE_OUT_OF_MEMORY = 1,
+  MEMTRACE_INVALID_ARGUMENT =
+      2, /* an address that is no block in use, a device that does not exist ... */
+  MEMTRACE_NOT_STARTED = 3, /* memtrace_start has not been called */
+  MEMTRACE_INTERNAL = 4     /* the driver refused; memtrace_last_error says how */
+};
+
+/* Roles and phases: the numbers of profiler/trace/event.h. */
+
+/* ---- life
+ * -------------------------------------------------------------------------------------------------
+ */
+
+MEMTRACE_API uint32_t memtrace_abi_version(void);
+
+/* The last error of this thread, one sentence, never NULL. Valid until the thread's next call. */
+MEMTRACE_API const char* memtrace_last_error(void);
+
+/* A fact for the trace's header ("script", "torch" ...: profiler/trace/format.md). Before
+ * memtrace_start. */
+MEMTRACE_API void memtrace_set_info(const char* key, const char* value);
+
+enum memtrace_mode {
+  MEMTRACE_MODE_ALLOCATE = 0, /* our allocator serves the process */
+  MEMTRACE_MODE_OBSERVE = 1   /* another allocator does; its events come by memtrace_observe */
+};
+
+/* CUDA is about to be used with `device_count` cards: opens the trace (MEMTRACE_OUTPUT; a trace
+ * that cannot be written is said once on stderr and the program goes on), makes an allocator per
+ * card. A second call does nothing. */
+MEMTRACE_API int memtrace_start(int device_count, int mode);
+
+/* Ends the trace: what is alive now is the live set at its end. Allocation goes on to work. */
+MEMTRACE_API void memtrace_close(void);
+
+/* Path of the trace being written; "" if there is none. Valid until the process ends. */
+MEMTRACE_API const char* memtrace_trace_path(void);
+
+/* ---- the allocator (mode ALLOCATE)
+ * -------------------------------------------------------------------------- */
+
+/* Who asks: Python frames of the calling thread, tags, module. To be called BEFORE any lock is
+ * held, because it takes the interpreter's lock; the result goes to memtrace_allocate. 0 if nothing
+ * is known. */
+MEMTRACE_API uint64_t memtrace_capture_context(void);
+
+struct memtrace_out_of_memory {
+  uint32_t size;
+  int32_t device;
+  uint64_t requested;
+  uint64_t allocated;   /* after rounding */
+  uint64_t obtainable;  /* the largest request that could have been served */
+  uint64_t limit;       /* most bytes this process may reserve; all ones if unlimited */
+  uint64_t device_free; /* driver's figures */
+  uint64_t device_total;
+  uint64_t live_allocated;
+  uint64_t reserved;
+  char explanation[1024]; /* verdict and the three largest owners, ready to print, several lines */
+};
+
+/* bytes > 0. On MEMTRACE_OUT_OF_MEMORY `*out_of_memory` is filled in and an event is in the trace.
+ */
+MEMTRACE_API int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context,
+                                   void** address, struct memtrace_out_of_memory* out_of_memory);
+MEMTRACE_API int memtrace_deallocate(void* address);
+MEMTRACE_API int memtrace_record_stream(void* address, uint64_t stream);
+MEMTRACE_API int memtrace_empty_cache(void);
+/* Caps what the process reserves on the card, in bytes. */
+MEMTRACE_API int memtrace_set_limit(int device, uint64_t bytes);
+MEMTRACE_API int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes);
+
+struct memtrace_statistic {
+  int64_t current, peak, allocated, freed;
+};
+enum memtrace_statistic_kind {
+  MEMTRACE_ALLOCATION,
+  MEMTRACE_SEGMENT,
+  MEMTRACE_ACTIVE,
+  MEMTRACE_INACTIVE_SPLIT,
+  MEMTRACE_ALLOCATED_BYTES,
+  MEMTRACE_RESERVED_BYTES,
+  MEMTRACE_ACTIVE_BYTES,
+  MEMTRACE_INACTIVE_SPLIT_BYTES,
+  MEMTRACE_REQUESTED_BYTES,
+  MEMTRACE_STATISTIC_KINDS
+};
+/* Names and meanings of torch.cuda.memory_stats(); second index: all, small pool, large pool. */
+struct memtrace_statistics {
+  uint32_t size;
+  uint32_t reserved;
+  struct memtrace_statistic by_kind[MEMTRACE_STATISTIC_KINDS][3];
+  int64_t num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free;
+};
+MEMTRACE_API int memtrace_get_statistics(int device, struct memtrace_statistics* statistics);
+MEMTRACE_API int memtrace_reset_peak_statistics(int device);
+MEMTRACE_API int memtrace_reset_accumulated_statistics(int device);
+
+enum memtrace_block_state {
+  MEMTRACE_BLOCK_ALLOCATED,
+  MEMTRACE_BLOCK_PENDING_FREE,
+  MEMTRACE_BLOCK_FREE
+};
+struct memtrace_block {
+  uint64_t address, bytes, requested;
+  int32_t state;
+};
+struct memtrace_segment {
+  uint32_t size;
+  int32_t device;
+  uint64_t address, bytes, stream;
+  int32_t small;
+  uint64_t block_count;
+  const struct memtrace_block* blocks; /* tile the segment; valid during the visit */
+};
+/* Calls `visit` for each contiguous mapped range of the card, by ascending address; no lock is held
+ * meanwhile. */
+MEMTRACE_API int memtrace_visit_segments(int device,
+                                         void (*visit)(void* user, const struct memtrace_segment*),
+                                         void* user);
+
+/* ---- observing another allocator (mode OBSERVE)
+ * --------------------------------------------------------------- */
+
+enum memtrace_observed_kind {
+  MEMTRACE_OBSERVED_ALLOCATE,
+  MEMTRACE_OBSERVED_FREE_REQUESTED,
+  MEMTRACE_OBSERVED_FREE_COMPLETED,
+  MEMTRACE_OBSERVED_MAP,  /* segment_alloc, segment_map */
+  MEMTRACE_OBSERVED_UNMAP /* segment_free, segment_unmap */
+};
+struct memtrace_observed {
+  uint32_t size;
+  int32_t kind;
+  int32_t device;
+  uint64_t address, bytes, stream; /* bytes as asked for */
+  uint64_t context; /* of memtrace_capture_context, for ALLOCATE; 0 if there is none */
+};
+/* In the order in which things happened on the card; may be called under the other allocator's
+ * lock. */
+MEMTRACE_API void memtrace_observe(const struct memtrace_observed* event);
+
+/* Figures of the other allocator when it gave up; called outside its lock. `explanation` is filled
+ * in. */
+struct memtrace_observed_out_of_memory {
+  uint32_t size;
+  int32_t device;
+  uint64_t requested, context;
+  uint64_t device_free, device_total, limit;
+  uint64_t reserved, active, allocated, inactive_split; /* bytes, torch's words */
+};
+MEMTRACE_API void memtrace_observe_out_of_memory(
+    const struct memtrace_observed_out_of_memory* event);
+
+/* ---- what the program says about itself
+ * ------------------------------------------------------------------------- */
+
+/* A number for a name, for the calls below; the same name gives the same number. 0 for "". */
+MEMTRACE_API uint32_t memtrace_intern(const char* name);
+
+/* Owner tags of the calling thread, nested: "a" then "b" is owner "a/b". */
+MEMTRACE_API void memtrace_push_tag(uint32_t name);
+MEMTRACE_API void memtrace_pop_tag(void);
+/* Module whose forward runs on the calling thread: the full path, not a part of it. */
+MEMTRACE_API void memtrace_push_module(uint32_t path);
+MEMTRACE_API void memtrace_pop_module(void);
+
+/* Process-wide. Steps are counted from 1. */
+MEMTRACE_API void memtrace_begin_step(void);
+MEMTRACE_API void memtrace_set_phase(int phase);
+MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
+
+/* [address, address + bytes) is `role` (event.h) of `path` and belongs to `owner`; 0 leaves owner
+ * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
+MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,
+                                   uint32_t owner, uint32_t path);
+
+/* Called before an out-of-memory is written, on the failing thread, no lock of ours held: the
+ * Python side labels what it knows now. NULL removes it. */
+MEMTRACE_API void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MEMTRACE_INTERPOSE_CORE_MEMTRACE_H_ */

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/observed_memory.h"
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kTorchRounding = 512;
+
+// Observing may begin in the middle: what was there before is freed and unmapped without having
+// been seen to come. And figures that torch gives one after the other need not agree.
+Bytes Minus(Bytes from, Bytes bytes) { return from > bytes ? from - bytes : 0; }
+void Subtract(Bytes& from, Bytes bytes) { from = Minus(from, bytes); }
+
+}  // namespace
+
+void ObservedMemory::Note(const memtrace_observed& event) {
+  const StreamId stream{event.stream};
+  const Bytes occupied = RoundUp(event.bytes, kTorchRounding);
+  const BlockEvent block{.device = device_,
+                         .stream = stream,
+                         .pool = {},
+                         .address = event.address,
+                         .requested = event.bytes,
+                         .allocated = occupied,
+                         .context = event.context};
+  const RangeEvent range{.device = device_,
+                         .stream = stream,
+                         .pool = {},
+                         .address = event.address,
+                         .size = event.bytes};
+  const std::lock_guard lock(mutex_);
+  switch (event.kind) {
+    case MEMTRACE_OBSERVED_ALLOCATE:
+      sums_.live_requested += event.bytes;
+      sums_.live_allocated += occupied;
+      return recorder_.Allocated(block);
+    case MEMTRACE_OBSERVED_FREE_REQUESTED:
+      Subtract(sums_.live_requested, event.bytes);
+      Subtract(sums_.live_allocated, occupied);
+      sums_.stream_wait += occupied;
+      return recorder_.FreeRequested(block);
+    case MEMTRACE_OBSERVED_FREE_COMPLETED:
+      Subtract(sums_.stream_wait, occupied);
+      return recorder_.FreeCompleted(block);
+    case MEMTRACE_OBSERVED_MAP:
+      sums_.reserved += event.bytes;
+      return recorder_.Mapped(range);
+    case MEMTRACE_OBSERVED_UNMAP:
+      Subtract(sums_.reserved, event.bytes);
+      return recorder_.Unmapped(range);
+    default:
+      return;
+  }
+}
+
+AllocatorLedger ObservedMemory::ledger() const {
+  const std::lock_guard lock(mutex_);
+  AllocatorLedger ledger = sums_;
+  ledger.cached = Minus(ledger.reserved, ledger.live_allocated + ledger.stream_wait);
+  return ledger;
+}
+
+AllocatorLedger ObservedMemory::LedgerOf(const memtrace_observed_out_of_memory& event) const {
+  AllocatorLedger ledger;
+  {
+    const std::lock_guard lock(mutex_);
+    ledger.live_requested = sums_.live_requested;
+  }
+  ledger.reserved = event.reserved;
+  ledger.live_allocated = event.allocated;
+  ledger.stream_wait = Minus(event.active, event.allocated);
+  ledger.holes = event.inactive_split;
+  ledger.cached = Minus(event.reserved, event.active + event.inactive_split);
+  return ledger;
+}
+
+}  // namespace memtrace

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/process.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "interpose/core/explanation.h"
+#include "interpose/core/program_scopes.h"
+#include "interpose/core/trace_name.h"
+
+namespace memtrace {
+namespace {
+
+void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", sentence.c_str()); }
+
+}  // namespace
+
+Process& Process::Get() {
+  static auto* process = new Process;
+  return *process;
+}
+
+Process::Process() {
+  pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
+                 [] { Get().BeginAnewInForkedChild(); });
+  // For programs without Python, whose package ends the trace earlier. Does nothing the second
+  // time.
+  std::atexit([] { Get().Close(); });
+}
+
+// The short locks are held across the fork, so that the child finds whole tables. The long one is
+// not: a driver may fork while it starts.
+void Process::LockForFork() {
+  names_.LockForFork();
+  info_mutex_.lock();
+  callback_mutex_.lock();
+}
+
+void Process::UnlockAfterFork() {
+  callback_mutex_.unlock();
+  info_mutex_.unlock();
+  names_.UnlockAfterFork();
+}
+
+// The only thread of the child calls this, before anything else runs there. Another thread of the
+// parent may have held the long lock: it is made anew.
+void Process::BeginAnewInForkedChild() {
+  if (auto* recorder = recorder_.exchange(nullptr)) recorder->AbandonInForkedChild();
+  forked_ = started_.load();
+  new (&mutex_) std::mutex;
+  UnlockAfterFork();
+}
+
+void Process::SetInfo(std::string key, std::string value) {
+  const std::lock_guard lock(info_mutex_);
+  info_[std::move(key)] = std::move(value);
+}
+
+absl::Status Process::Start(int device_count, memtrace_mode mode) {
+  if (is_forked()) return absl::FailedPreconditionError(kForked);
+  {
+    const std::lock_guard lock(mutex_);
+    if (started_) return absl::OkStatus();
+    OpenTrace();
+    if (absl::Status made = MakeCards(device_count, mode); !made.ok()) return made;
+    started_.store(true, std::memory_order_release);
+  }
+  SayWhatWasKept();
+  SampleCards();
+  return absl::OkStatus();
+}
+
+void Process::OpenTrace() {
+  if (recorder() != nullptr) return;
+  std::map<std::string, std::string> info = ProcessFacts();
+  {
+    const std::lock_guard lock(info_mutex_);
+    info.insert(info_.begin(), info_.end());
+  }
+  const TraceName name = ChooseTraceName(info);
+  auto writer = trace::TraceWriter::Open(
+      name.path, info,
+      {.if_exists = name.shared ? trace::IfExists::kUseSibling : trace::IfExists::kReplace});
+  if (!writer.ok()) {
+    Say("no trace is written (" + std::string(writer.status().message()) +
+        "); the program goes on");
+    has_said_why_ = true;
+    writer = trace::TraceWriter::Stopped(writer.status());
+  }
+  auto* made = new recorder::Recorder(*std::move(writer), python_frames_);
+  trace_path_ = made->path();
+  recorder_.store(made, std::memory_order_release);
+}
+
+absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
+  std::vector<Card> cards(static_cast<size_t>(device_count));
+  for (int device = 0; device < device_count; ++device) {
+    Card& card = cards[static_cast<size_t>(device)];
+    auto opened = OpenCard(DeviceIndex{device});
+    if (!opened.ok()) return opened.status();
+    card.driver = *std::move(opened);
+    const auto memory = card.driver.vmm->MemoryInfo();
+    card.reader = std::make_unique<CardReader>(device, memory.value_or(DeviceMemory{}));
+    if (mode == MEMTRACE_MODE_ALLOCATE) {
+      card.allocator = std::make_unique<CachingAllocator>(
+          CachingAllocator::Options{.device = DeviceIndex{device}}, *card.driver.vmm,
+          *card.driver.events, *recorder());
+    } else {
+      card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder());
+    }
+  }
+  cards_ = std::move(cards);
+  return absl::OkStatus();
+}
+
+CachingAllocator* Process::allocator(int device) const {
+  return device >= 0 && device < device_count()
+             ? cards_[static_cast<size_t>(device)].allocator.get()
+             : nullptr;
+}
+
+ObservedMemory* Process::observed(int device) const {
+  return device >= 0 && device < device_count() ? cards_[static_cast<size_t>(device)].observed.get()
+                                                : nullptr;
+}
+
+CachingAllocator* Process::owner_of(DeviceAddress address) const {
+  if (device_count() == 1) return allocator(0);
+  for (int device = 0; device < device_count(); ++device) {
+    CachingAllocator* candidate = allocator(device);
+    if (candidate != nullptr && candidate->BaseAllocation(address).has_value()) return candidate;
+  }
+  return nullptr;
+}
+
+std::optional<trace::CardLedger> Process::Card::Ledger() const {
+  const auto memory = driver.vmm->MemoryInfo();
+  if (!memory.ok()) return std::nullopt;
+  return reader->Read(allocator != nullptr ? allocator->ledger() : observed->ledger(), *memory);
+}
+
+void Process::SampleCards() {
+  auto* recorder = this->recorder();
+  if (recorder == nullptr || device_count() == 0) return;
+  for (const Card& card : cards_) {
+    if (const auto ledger = card.Ledger()) recorder->SampleCard(*ledger);
+  }
+  SayFailureOnce();
+}
+
+void Process::SayFailureOnce() {
+  if (has_said_why_) return;
+  if (const absl::Status failure = recorder()->TakeFailure(); !failure.ok()) {
+    Say("recording stopped (" + std::string(failure.message()) + "); the program goes on");
+  }
+}
+
+void Process::SetBeforeOutOfMemory(void (*callback)(void*), void* user) {
+  const std::lock_guard lock(callback_mutex_);
+  before_out_of_memory_ = {.function = callback, .user = user};
+}
+
+void Process::CallBeforeOutOfMemory() {
+  Callback callback;
+  {
+    const std::lock_guard lock(callback_mutex_);
+    callback = before_out_of_memory_;
+  }
+  if (callback.function != nullptr) callback.function(callback.user);
+}
+
+std::vector<trace::CardLedger> Process::LedgersAt(const OutOfMemoryEvent& event) const {
+  std::vector<trace::CardLedger> ledgers;
+  for (const Card& card : cards_) {
+    if (card.reader->device() == static_cast<int>(event.device)) {
+      // The failing card's figures are those of the moment; other threads may have freed since.
+      const DeviceMemory then{.free = event.device_free, .total = event.device_total};
+      ledgers.push_back(card.reader->Read(event.ledger, then));
+    } else if (const auto ledger = card.Ledger()) {
+      ledgers.push_back(*ledger);
+    }
+  }
+  return ledgers;
+}
+
+std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
+  CallBeforeOutOfMemory();
+  std::vector<trace::CardLedger> ledgers = LedgersAt(event);
+  for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
+  recorder()->NoteOutOfMemory(event, ledgers);
+  SayFailureOnce();
+  trace::OutOfMemory written{.device = static_cast<int32_t>(event.device),
+                             .requested = event.requested,
+                             .allocated = event.allocated,
+                             .obtainable = event.obtainable,
+                             .limit = event.limit,
+                             .cards = std::move(ledgers)};
+  return ExplainOutOfMemory(written, recorder()->TopOwners(event.device, 3), trace_path());
+}
+
+void Process::Close() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || recorder() == nullptr) return;
+    closed_ = true;
+  }
+  SampleCards();
+  for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
+  SayFailureOnce();
+  recorder()->Close();
+}
+
+const char* Process::trace_path() const {
+  return recorder() != nullptr && recorder()->status().ok() ? trace_path_.c_str() : "";
+}
+
+}  // namespace memtrace

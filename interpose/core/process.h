@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_PROCESS_H_
+#define MEMTRACE_INTERPOSE_CORE_PROCESS_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "allocator/caching_allocator.h"
+#include "allocator/cuda/open_card.h"
+#include "interpose/core/card_reader.h"
+#include "interpose/core/memtrace.h"
+#include "interpose/core/names.h"
+#include "interpose/core/observed_memory.h"
+#include "interpose/core/python_frames.h"
+#include "profiler/recorder/recorder.h"
+
+namespace memtrace {
+
+// The composition root: the only place that makes Vmm, allocator and recorder and reads MEMTRACE_*.
+// One a process, never destroyed: tensors outlive every static destructor.
+//
+// Before Start() there is no trace and no allocator (a process that never touches CUDA leaves no
+// file); what the program says about itself until then is kept and said to the recorder later
+// (program_scopes.h).
+//
+// The child of a fork begins anew and never writes into its parent's trace. If the parent had
+// started, CUDA is not to be had in the child, as with the driver itself: there are no cards, and
+// no lock of the parent's is touched, for its holder may not exist. Thread rule: any thread.
+class Process {
+ public:
+  static Process& Get();
+
+  static constexpr const char* kForked =
+      "this process was forked from one that uses CUDA and cannot use it; start processes that do "
+      "with the method 'spawn'";
+
+  void SetInfo(std::string key, std::string value);
+
+  // Opens the trace and makes the cards. Done once; later calls return OK.
+  absl::Status Start(int device_count, memtrace_mode mode);
+
+  // Null before Start().
+  recorder::Recorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
+
+  Names& names() { return names_; }
+  PythonFrames& python_frames() { return python_frames_; }
+
+  // Null if there is no such card, or another allocator serves the process.
+  CachingAllocator* allocator(int device) const;
+  // The allocator whose memory `address` is.
+  CachingAllocator* owner_of(DeviceAddress address) const;
+  // The figures of another allocator; null in mode ALLOCATE.
+  ObservedMemory* observed(int device) const;
+  int device_count() const {
+    return is_started() && !is_forked() ? static_cast<int>(cards_.size()) : 0;
+  }
+  bool is_started() const { return started_.load(std::memory_order_acquire); }
+  // From a process that had started.
+  bool is_forked() const { return forked_.load(std::memory_order_acquire); }
+
+  // Writes an out-of-memory with the ledgers of all cards and returns its explanation for the
+  // error's text. No lock of ours or of an allocator may be held.
+  std::string NoteOutOfMemory(const OutOfMemoryEvent& event);
+
+  // The ledgers of all cards, into the trace.
+  void SampleCards();
+
+  // Null removes it; a thread that is about to call it may still do so.
+  void SetBeforeOutOfMemory(void (*callback)(void*), void* user);
+
+  // Says what was simulated and ends the trace.
+  void Close();
+
+  // "" if there is none; valid for ever.
+  const char* trace_path() const;
+
+ private:
+  struct Card {
+    OpenedCard driver;
+    std::unique_ptr<CardReader> reader;
+    std::unique_ptr<CachingAllocator> allocator;  // mode ALLOCATE
+    std::unique_ptr<ObservedMemory> observed;     // mode OBSERVE
+    // None if the driver does not answer: at exit it may be gone.
+    std::optional<trace::CardLedger> Ledger() const;
+  };
+
+  Process();
+  void LockForFork();
+  void UnlockAfterFork();
+  void BeginAnewInForkedChild();
+  absl::Status MakeCards(int device_count, memtrace_mode mode);
+  void OpenTrace();
+  void CallBeforeOutOfMemory();
+  std::vector<trace::CardLedger> LedgersAt(const OutOfMemoryEvent& event) const;
+  void SayFailureOnce();
+
+  std::mutex mutex_;  // guards starting and closing
+  bool closed_ = false;
+  mutable std::mutex info_mutex_;            // short, like those of the names and the callback
+  std::map<std::string, std::string> info_;  // guarded by info_mutex_
+
+  Names names_;
+  PythonFrames python_frames_;
+  std::atomic<recorder::Recorder*> recorder_ = nullptr;
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> forked_ = false;
+  std::vector<Card> cards_;    // fixed once started_ is true
+  std::string trace_path_;     // fixed once there is a recorder
+  bool has_said_why_ = false;  // there is no trace; likewise
+
+  struct Callback {
+    void (*function)(void*) = nullptr;
+    void* user = nullptr;
+  };
+  std::mutex callback_mutex_;
+  Callback before_out_of_memory_;  // guarded by callback_mutex_
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_PROCESS_H_

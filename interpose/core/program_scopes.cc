@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/program_scopes.h"
+
+#include <atomic>
+#include <vector>
+
+#include "interpose/core/process.h"
+
+namespace memtrace {
+namespace {
+
+// Of one thread, from before there was a recorder.
+struct KeptScopes {
+  std::vector<uint32_t> tags;
+  std::vector<uint32_t> modules;
+
+  bool empty() const { return tags.empty() && modules.empty(); }
+};
+thread_local KeptScopes kept;
+
+std::atomic<uint8_t> kept_phase = 0;
+std::atomic<uint32_t> kept_steps = 0;
+
+std::string_view Text(uint32_t name) { return Process::Get().names().Text(name); }
+
+// The recorder, told first what this thread has kept; null if there is none yet.
+recorder::Recorder* Recorder() {
+  recorder::Recorder* recorder = Process::Get().recorder();
+  if (recorder != nullptr && !kept.empty()) SayWhatWasKept();
+  return recorder;
+}
+
+void Keep(std::vector<uint32_t>& names, uint32_t name) { names.push_back(name); }
+
+void Forget(std::vector<uint32_t>& names) {
+  if (!names.empty()) names.pop_back();
+}
+
+}  // namespace
+
+void SayWhatWasKept() {
+  recorder::Recorder* recorder = Process::Get().recorder();
+  if (recorder == nullptr) return;
+  const KeptScopes said = std::exchange(kept, {});
+  for (const uint32_t name : said.tags) recorder->PushTag(Text(name));
+  for (const uint32_t path : said.modules) recorder->PushModule(Text(path));
+  if (const auto phase = kept_phase.exchange(0); phase != 0)
+    recorder->SetPhase(static_cast<trace::Phase>(phase));
+  for (uint32_t steps = kept_steps.exchange(0); steps > 0; --steps) recorder->BeginStep();
+}
+
+void PushTag(uint32_t name) {
+  if (auto* recorder = Recorder()) return static_cast<void>(recorder->PushTag(Text(name)));
+  Keep(kept.tags, name);
+}
+
+void PopTag() {
+  if (auto* recorder = Recorder()) return static_cast<void>(recorder->PopTag());
+  Forget(kept.tags);
+}
+
+void PushModule(uint32_t path) {
+  if (auto* recorder = Recorder()) return recorder->PushModule(Text(path));
+  Keep(kept.modules, path);
+}
+
+void PopModule() {
+  if (auto* recorder = Recorder()) return recorder->PopModule();
+  Forget(kept.modules);
+}
+
+void SetPhase(trace::Phase phase) {
+  if (auto* recorder = Recorder()) return static_cast<void>(recorder->SetPhase(phase));
+  kept_phase = static_cast<uint8_t>(phase);
+}
+
+void BeginStep() {
+  if (auto* recorder = Recorder()) {
+    recorder->BeginStep();
+    Process::Get().SampleCards();
+    return;
+  }
+  ++kept_steps;
+}
+
+uint64_t CaptureContext() {
+  recorder::Recorder* recorder = Recorder();
+  if (recorder == nullptr) return 0;
+  const trace::StackId stack = Process::Get().python_frames().Walk(
+      [&](std::span<const recorder::RawFrame> frames) { return recorder->InternStack(frames); });
+  return recorder->CurrentContext(stack);
+}
+
+}  // namespace memtrace

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_
+#define MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_
+
+#include <cstdint>
+
+#include "profiler/trace/event.h"
+
+namespace memtrace {
+
+// What the program says about itself, by the C ABI. Said to the recorder at once, or, as long as
+// CUDA is not in use and there is none, kept and said later: tags and modules by the thread they
+// belong to, phase and steps by the process.
+//
+// Thread rule: any thread; tags and modules are the calling thread's.
+void PushTag(uint32_t name);
+void PopTag();
+void PushModule(uint32_t path);
+void PopModule();
+void SetPhase(trace::Phase phase);
+void BeginStep();
+
+// Says what this thread, and the process, said before the recorder was there. Cheap when there is
+// nothing.
+void SayWhatWasKept();
+
+// The context word for an allocation of this thread; 0 without a recorder. Takes Python's
+// interpreter lock.
+uint64_t CaptureContext();
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_

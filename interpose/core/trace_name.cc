@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/trace_name.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+namespace memtrace {
+namespace {
+
+constexpr std::array kRecordedEnvironment = {
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "CUDA_VISIBLE_DEVICES",
+    "RANK",
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "CUBLAS_WORKSPACE_CONFIG",
+    "MEMTRACE_ALLOCATOR",
+    "MEMTRACE_CARD",
+};
+
+constexpr size_t kLongestStem = 100;  // a file's name has room for 255
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// "train.py" -> "train"; what is no name for a file becomes '_'.
+std::string Stem(std::string_view script) {
+  std::string stem(script.substr(0, script.rfind(".py")).substr(0, kLongestStem));
+  for (char& c : stem) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    if (!plain) c = '_';
+  }
+  return stem.empty() ? "program" : stem;
+}
+
+}  // namespace
+
+TraceName ChooseTraceName(const std::map<std::string, std::string>& info) {
+  const std::string chosen = Environment("MEMTRACE_OUTPUT");
+  if (!chosen.empty()) return {.path = chosen, .shared = true};
+  const auto script = info.find("script");
+  const std::string stem = Stem(script != info.end() ? script->second : "");
+  return {.path = "memtrace-" + stem + "." + std::to_string(getpid()) + ".trace"};
+}
+
+std::map<std::string, std::string> ProcessFacts() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::map<std::string, std::string> facts = {
+      {"host", host.data()},
+      {"pid", std::to_string(getpid())},
+      {"ppid", std::to_string(getppid())},
+      {"memtrace", MEMTRACE_VERSION},
+      {"started_unix_ns",
+       std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())},
+  };
+  for (const char* name : kRecordedEnvironment) {
+    const std::string value = Environment(name);
+    if (!value.empty()) facts["environment." + std::string(name)] = value;
+  }
+  return facts;
+}
+
+}  // namespace memtrace

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_TRACE_NAME_H_
+#define MEMTRACE_INTERPOSE_CORE_TRACE_NAME_H_
+
+#include <map>
+#include <string>
+
+namespace memtrace {
+
+// Where this process writes its trace: MEMTRACE_OUTPUT if it is set, else
+// memtrace-<script>.<pid>.trace in the current folder. `shared` says that the user chose the name:
+// the first process to create it gets it, the others take <name>.<pid>.
+struct TraceName {
+  std::string path;
+  bool shared = false;
+};
+TraceName ChooseTraceName(const std::map<std::string, std::string>& info);
+
+// Facts every trace states: host, pid, ppid, started_unix_ns, memtrace, and environment.* for the
+// variables that decide about memory. Others are never recorded: they may hold secrets.
+std::map<std::string, std::string> ProcessFacts();
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_TRACE_NAME_H_

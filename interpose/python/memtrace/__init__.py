@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""memtrace: who holds the card's memory, and why it ran out.
+
+With `memtrace run -- python train.py` nothing need be changed in a script. Without it, before CUDA is first used::
+
+    import memtrace
+    memtrace.enable()
+
+    with memtrace.tag("edited_model"):   # an owner for what is allocated inside
+        ...
+    memtrace.step()                      # a training step ends here (counted by optimizer steps otherwise)
+
+Thread rule: every function from any thread. `MEMTRACE=0` in the environment switches everything off.
+"""
+
+from memtrace._api import enable, pluggable_library, step, tag
+from memtrace._card import simulated_card
+
+__version__ = "0.1.0"
+__all__ = ["enable", "pluggable_library", "simulated_card", "step", "tag"]

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m memtrace` is the program `memtrace`."""
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from memtrace._package import PACKAGE
+
+
+def main() -> None:
+    """Replaces this process by the program; exit status 5 if it is not installed."""
+    candidates = [Path(sysconfig.get_path("scripts")) / "memtrace", PACKAGE.parent / "bin" / "memtrace"]
+    for program in candidates:
+        if program.exists():
+            os.execv(program, [str(program), *sys.argv[1:]])
+    print(
+        f"memtrace: the program is not installed in {candidates[0].parent}; install memtrace again",
+        file=sys.stderr,
+    )
+    sys.exit(5)
+
+
+if __name__ == "__main__":
+    main()

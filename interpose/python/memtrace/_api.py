@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The functions a program calls."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from memtrace import _torch_import
+from memtrace._package import shim_library, supported_torch
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def enable() -> bool:
+    """Switches memtrace on for this process: its allocator (or observation of torch's) and its recorder.
+
+    Before the first use of CUDA; torch may be imported already or not. Returns whether memtrace is (or will be, once
+    torch is imported) on; if not, one line on stderr says why and the program goes on as without memtrace.
+    """
+    if os.environ.get("MEMTRACE") == "0":
+        return False
+    torch = sys.modules.get("torch")
+    if torch is None:
+        _torch_import.watch()
+        return True
+    return _torch_import.start(torch)
+
+
+def step() -> None:
+    """Says that a training step ends here and the next begins. Without it, steps are counted by optimizer steps."""
+    from memtrace import _session
+
+    session = _session.current()
+    if session is not None:
+        session.step()
+
+
+def pluggable_library() -> str:
+    """Gives the library for `torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")`.
+
+    Raises RuntimeError if this installation has none for the installed torch.
+    """
+    import torch
+
+    minor = ".".join(torch.__version__.split(".")[:2])
+    if minor not in supported_torch():
+        raise RuntimeError(f"memtrace has no library for torch {minor}, only for {', '.join(supported_torch())}")
+    return str(shim_library(minor))
+
+
+class tag:  # noqa: N801  # used as a function
+    """Owner of everything allocated inside: `with memtrace.tag("edited_model"):` or `@memtrace.tag("edited_model")`.
+
+    Tags nest ("a" inside "b" is owner "b/a") and belong to the thread that set them.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Names the owner; "/" is refused with ValueError because it joins nested tags."""
+        if not name or "/" in name:
+            raise ValueError(f"a tag is a name without '/', got {name!r}")
+        self._name = name
+
+    def __enter__(self) -> "tag":
+        from memtrace import _session
+
+        session = _session.current()
+        if session is not None:
+            session.push_tag(self._name)
+        self._session = session
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            self._session.pop_tag()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Tags every call of `function`."""
+
+        @functools.wraps(function)
+        def tagged(*args: P.args, **kwargs: P.kwargs) -> R:
+            with tag(self._name):
+                return function(*args, **kwargs)
+
+        return tagged

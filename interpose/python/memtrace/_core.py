@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""libmemtrace.so by ctypes: the C ABI of `interpose/core/memtrace.h`, typed."""
+
+import ctypes
+from ctypes import CFUNCTYPE, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from functools import cache
+
+from memtrace._package import CORE_LIBRARY
+
+ABI_VERSION = 1
+
+# Numbers of profiler/trace/event.h.
+ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE = 1, 2, 3
+PHASE_OTHER, PHASE_INIT, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_EVALUATE = 0, 1, 2, 4, 5, 6
+
+CALLBACK = CFUNCTYPE(None, c_void_p)
+
+
+def _text(text: str) -> bytes:
+    """Gives UTF-8; what a file's name may hold and UTF-8 may not becomes '?'."""
+    return text.encode(errors="replace")
+
+
+class Core:
+    """The calls Python makes. None blocks; the short ones keep the interpreter's lock (PyDLL)."""
+
+    def __init__(self) -> None:
+        """Loads the library for the whole process. Raises OSError if it is missing or of another ABI."""
+        self._library = ctypes.CDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL)
+        short = ctypes.PyDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL)
+        self._library.memtrace_abi_version.restype = c_uint32
+        if self._library.memtrace_abi_version() != ABI_VERSION:
+            raise OSError(f"{CORE_LIBRARY} has another ABI than this package; install memtrace again")
+        self._library.memtrace_trace_path.restype = c_char_p
+        self._library.memtrace_set_info.argtypes = (c_char_p, c_char_p)
+        self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)
+        self._library.memtrace_set_before_out_of_memory.argtypes = (CALLBACK, c_void_p)
+        self._library.memtrace_close.restype = None
+        self.push_tag = short.memtrace_push_tag
+        self.pop_tag = short.memtrace_pop_tag
+        self.push_module = short.memtrace_push_module
+        self.pop_module = short.memtrace_pop_module
+        self.set_phase = short.memtrace_set_phase
+        self.begin_step = short.memtrace_begin_step
+        self.relabel = short.memtrace_relabel
+        self._intern = short.memtrace_intern
+        self.push_tag.argtypes = self.push_module.argtypes = (c_uint32,)
+        self.pop_tag.argtypes = self.pop_module.argtypes = ()
+        self.set_phase.argtypes = (c_int,)
+        self.begin_step.argtypes = ()
+        self.relabel.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
+        self._intern.argtypes, self._intern.restype = (c_char_p,), c_uint32
+        for function in (self.push_tag, self.pop_tag, self.push_module, self.pop_module, self.set_phase):
+            function.restype = None
+        self.begin_step.restype = self.relabel.restype = None
+        self._callback: ctypes._FuncPointer | None = None
+
+    def intern(self, name: str) -> int:
+        """Gives the number of a name; the same name gives the same number."""
+        return int(self._intern(_text(name)))
+
+    def set_info(self, key: str, value: str) -> None:
+        """States a fact for the trace's header; before CUDA is used."""
+        self._library.memtrace_set_info(_text(key), _text(value))
+
+    def annotate(self, key: str, value: str) -> None:
+        """States a fact about now, by key."""
+        self._library.memtrace_annotate(_text(key), _text(value))
+
+    def before_out_of_memory(self, callback: "ctypes._FuncPointer") -> None:
+        """Has `callback` called before an out-of-memory is recorded; it is kept alive here."""
+        self._callback = callback
+        self._library.memtrace_set_before_out_of_memory(callback, None)
+
+    def close(self) -> None:
+        """Ends the trace. Nothing calls Python any more: the interpreter may be gone before the last allocation."""
+        self._library.memtrace_set_before_out_of_memory(CALLBACK(), None)
+        self._library.memtrace_close()
+
+    def trace_path(self) -> str:
+        """Gives the path of the trace being written; empty if there is none."""
+        return bytes(self._library.memtrace_trace_path()).decode(errors="replace")
+
+
+@cache
+def core() -> Core:
+    """Gives the one core of the process, loaded on first use."""
+    return Core()

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an optimizer is about to do with memory, as far as its class says it."""
+
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+# The foreach updates of these classes take the square root of a whole list of second moments at once: one more copy of
+# the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
+_COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
+
+
+def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
+    """Annotations about a step: class, foreach ("1"/"0"), bytes of the states and of the foreach copy (decimal)."""
+    name = type(optimizer).__name__
+    foreach = any(_uses_foreach(torch, group) for group in optimizer.param_groups)
+    facts = {"optimizer.class": name, "optimizer.foreach": "1" if foreach else "0"}
+    if name in _COPIES_SECOND_MOMENTS:
+        # Lists are made by parameter group, device and dtype, and freed before the next list is made.
+        lists: Counter[tuple[int, str, str]] = Counter()
+        for index, group in enumerate(optimizer.param_groups):
+            for parameter in group["params"]:
+                if parameter.grad is not None and parameter.is_cuda:
+                    lists[index, str(parameter.device), str(parameter.dtype)] += parameter.nbytes
+        facts["optimizer.state_bytes"] = str(2 * sum(lists.values()))
+        facts["optimizer.copy_bytes"] = str(max(lists.values(), default=0) if foreach else 0)
+    return facts
+
+
+def _uses_foreach(torch: ModuleType, group: dict[str, Any]) -> bool:
+    """What torch.optim decides when `foreach` and `fused` are left open: foreach, if all parameters are on a card."""
+    if group.get("fused"):
+        return False
+    if group.get("foreach") is not None:
+        return bool(group["foreach"])
+    plain = (torch.Tensor, torch.nn.Parameter)
+    return "foreach" in group and all(type(p) in plain and p.is_cuda for p in group["params"])

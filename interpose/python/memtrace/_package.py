@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the package's libraries are, and which torch they were built for."""
+
+import re
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+CARD = PACKAGE / "lib" / "simulated_card"
+CORE_LIBRARY = PACKAGE / "lib" / "libmemtrace.so"
+
+
+def supported_torch() -> list[str]:
+    """Lists the torch minors this installation has a shim for, for example `["2.11"]`."""
+    return sorted(folder.name.removeprefix("torch-") for folder in (PACKAGE / "lib").glob("torch-*"))
+
+
+def shim_library(torch_minor: str) -> Path:
+    """Gives the path of the shim for a torch minor; it exists only for those of `supported_torch()`."""
+    return PACKAGE / "lib" / f"torch-{torch_minor}" / "libmemtrace_torch.so"
+
+
+@dataclass(frozen=True)
+class TorchVersion:
+    """What torch's `version.py` says, read without importing torch."""
+
+    full: str
+    cuda: str | None
+
+    @property
+    def minor(self) -> str:
+        """Major and minor, for example `2.11`."""
+        return ".".join(self.full.split(".")[:2])
+
+
+def torch_version(spec: ModuleSpec) -> TorchVersion | None:
+    """Reads the version of the torch that `spec` would import; None if it cannot be told."""
+    if spec.origin is None:
+        return None
+    try:
+        text = (Path(spec.origin).parent / "version.py").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    full = re.search(r"^__version__ = '([^']+)'", text, re.M)
+    cuda = re.search(r"^cuda(?:: [^=]+)? = '([^']+)'", text, re.M)
+    return TorchVersion(full.group(1), cuda.group(1) if cuda else None) if full else None

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks that run inside the user's program, which must not notice them."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._say import say
+
+Hook = Callable[..., Any]
+
+
+def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
+    """Gives the decorator for hooks: they return nothing, raise nothing, and no mode of the user's sees their calls.
+
+    While torch.compile looks at the program they are not there: its graph would break at them.
+    """
+    is_compiling = torch.compiler.is_compiling
+    unseen = torch._C.DisableTorchFunction
+
+    def quiet(hook: Hook) -> Hook:
+        name = getattr(hook, "__name__", "a hook")
+
+        def quiet_hook(*args: Any) -> None:
+            if is_compiling():
+                return
+            try:
+                with unseen():
+                    hook(*args)
+            except Exception as error:
+                say(f"could not follow the program in {name} ({type(error).__name__}: {error})")
+
+        return quiet_hook
+
+    return quiet

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""memtrace in one process that uses torch: allocator in place, hooks registered, trace ended at exit."""
+
+import atexit
+import ctypes
+import json
+import os
+import platform
+import sys
+from types import ModuleType
+
+from memtrace._core import (
+    CALLBACK,
+    PHASE_INIT,
+    PHASE_OTHER,
+    Core,
+    core,
+)
+from memtrace._labels import Labels
+from memtrace._package import shim_library
+from memtrace._say import say
+
+_current: "Session | None" = None
+
+
+def current() -> "Session | None":
+    """Gives the session of this process; None if memtrace is not on."""
+    return _current
+
+
+def begin(torch: ModuleType, minor: str) -> "Session | None":
+    """Makes the session of this process; None if there is one already."""
+    global _current
+    if _current is not None:
+        return None
+    _current = Session(torch, minor)
+    atexit.register(_current.close)
+    return _current
+
+
+class Session:
+    """What the hooks and the API share. Phases and steps are those of the process, not of a thread."""
+
+    def __init__(self, torch: ModuleType, minor: str) -> None:
+        """Puts the allocator in place. Raises OSError if a library cannot be loaded."""
+        self.core: Core = core()
+        self.labels = Labels(self.core)
+        self.phase = PHASE_INIT
+        self._steps_begun = 0
+        self._steps_are_stated = False
+        self._torch = torch
+        self._shim = ctypes.CDLL(str(shim_library(minor)))
+        self._state_facts(_put_in_place(torch, self._shim))
+        self.core.set_phase(PHASE_INIT)
+        self.core.before_out_of_memory(CALLBACK(self._label_everything))
+
+    def _state_facts(self, allocator: str) -> None:
+        card = os.environ.get("MEMTRACE_CARD", "")
+        facts = {
+            "script": os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else "",
+            "command": os.environ.get("MEMTRACE_COMMAND") or json.dumps(sys.orig_argv),
+            "python": platform.python_version(),
+            "torch": str(self._torch.__version__),
+            "cuda": str(self._torch.version.cuda),
+            "allocator": allocator,
+            "card": card,
+            "simulated": "1" if card else "0",
+            "rank": os.environ.get("RANK", ""),
+        }
+        for key, value in facts.items():
+            self.core.set_info(key, value)
+
+    def set_phase(self, phase: int) -> None:
+        """The program does something else now."""
+        if phase != self.phase:
+            self.phase = phase
+            self.core.set_phase(phase)
+
+    def first_forward(self) -> None:
+        """The first step begins with the first forward, unless the program counts its steps itself."""
+        if self._steps_begun == 0:
+            self._begin_step()
+
+    def optimizer_stepped(self) -> None:
+        """One optimizer step was made: a training step ends, unless the program counts its steps itself."""
+        self.set_phase(PHASE_OTHER)
+        if not self._steps_are_stated:
+            self._begin_step()
+
+    def step(self) -> None:
+        """The program says that a step ends here."""
+        self._steps_are_stated = True
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        self._steps_begun += 1
+        self.core.begin_step()
+
+    def push_tag(self, name: str) -> None:
+        """Begins an owner on this thread."""
+        self.core.push_tag(self.core.intern(name))
+
+    def pop_tag(self) -> None:
+        """Ends the innermost owner of this thread."""
+        self.core.pop_tag()
+
+    def _label_everything(self, _user: object = None) -> None:
+        try:
+            with self._torch._C.DisableTorchFunction():
+                self.labels.label_everything()
+        except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
+            say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
+
+    def close(self) -> None:
+        """Labels what is alive and ends the trace; it shows the live set at the end of the program."""
+        self._label_everything()
+        self.core.close()
+
+
+def _put_in_place(torch: ModuleType, shim: ctypes.CDLL) -> str:
+    """Installs our allocator or observes torch's own; gives the word for the trace's header."""
+    if os.environ.get("MEMTRACE_ALLOCATOR", "memtrace") == "memtrace":
+        if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
+            say("PYTORCH_NO_CUDA_MEMORY_CACHING is set: torch's own allocator stays, observed")
+        elif shim.memtrace_torch_install() == 0:
+            return "memtrace"
+        else:
+            say("CUDA is in use already: torch's own allocator stays, observed from here; enable memtrace earlier")
+
+    def observe() -> None:
+        if shim.memtrace_torch_observe(torch.cuda.device_count()) != 0:
+            say("torch's allocator cannot be observed (backend:cudaMallocAsync cannot): the program runs unrecorded")
+
+    torch.cuda._lazy_call(observe)
+    return "native"

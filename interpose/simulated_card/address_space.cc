@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/address_space.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace memtrace::card {
+namespace {
+
+bool IsWholeGranules(std::uint64_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
+
+bool IsPowerOfTwo(std::uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+// Without overflow: begin and bytes come from the caller as they are.
+bool Fits(const AddressRanges::Range& range, Address begin, std::uint64_t bytes) {
+  return begin >= range.begin && begin - range.begin <= range.bytes &&
+         bytes <= range.bytes - (begin - range.begin);
+}
+
+}  // namespace
+
+Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint,
+                             Address* begin) {
+  if (!IsWholeGranules(bytes) || (alignment != 0 && !IsPowerOfTwo(alignment)))
+    return Result::kInvalidValue;
+  const std::uint64_t aligned_to = std::max(alignment, kGranularity);
+  const std::lock_guard lock(mutex_);
+  if (hint != 0 && hint % aligned_to == 0 && reservations_.TakeAt(hint, bytes)) {
+    *begin = hint;
+    return Result::kSuccess;
+  }
+  const Address taken = reservations_.Take(bytes, aligned_to);
+  if (taken == 0) return Result::kOutOfMemory;
+  *begin = taken;
+  return Result::kSuccess;
+}
+
+Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const AddressRanges::Range range = reservations_.Find(begin);
+  if (range.begin != begin || range.bytes != bytes || bytes == 0) return Result::kInvalidValue;
+  if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
+  reservations_.GiveBack(begin);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle) {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
+  const std::lock_guard lock(mutex_);
+  return physical_.Create(device, bytes, kind, handle);
+}
+
+Result AddressSpace::Release(HandleId handle) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Release(handle);
+}
+
+Result AddressSpace::RetainAt(Address address, HandleId* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  *handle = mapping->second.handle;
+  return physical_.Retain(*handle);
+}
+
+Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  if (allocation == nullptr) return Result::kInvalidValue;
+  *device = allocation->device;
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
+                         HandleId handle) {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  const bool whole_handle = allocation != nullptr && offset == 0 && bytes == allocation->bytes;
+  if (!whole_handle || begin % kGranularity != 0) return Result::kInvalidValue;
+  if (!Fits(reservations_.Find(begin), begin, bytes)) return Result::kInvalidValue;
+  if (AnyMappingIn(begin, bytes)) return Result::kAlreadyMapped;
+  mappings_.emplace(begin, Mapping{.bytes = bytes, .handle = handle});
+  physical_.AddMapping(handle);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
+  const auto first = mappings_.find(begin);
+  auto last = first;
+  for (; last != mappings_.end() && last->first < begin + bytes; ++last) {
+    physical_.RemoveMapping(last->second.handle);
+  }
+  mappings_.erase(first, last);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::SetAccess(Address begin, std::uint64_t bytes, int device, Access access) {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  const std::lock_guard lock(mutex_);
+  if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
+  const std::uint32_t bit = 1u << device;
+  for (auto at = mappings_.find(begin); at != mappings_.end() && at->first < begin + bytes; ++at) {
+    Mapping& mapping = at->second;
+    mapping.readable_by =
+        access != Access::kNone ? mapping.readable_by | bit : mapping.readable_by & ~bit;
+    mapping.writable_by =
+        access == Access::kReadWrite ? mapping.writable_by | bit : mapping.writable_by & ~bit;
+  }
+  return Result::kSuccess;
+}
+
+Result AddressSpace::GetAccess(Address address, int device, Access* access) const {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  const std::uint32_t bit = 1u << device;
+  *access = (mapping->second.writable_by & bit) != 0   ? Access::kReadWrite
+            : (mapping->second.readable_by & bit) != 0 ? Access::kRead
+                                                       : Access::kNone;
+  return Result::kSuccess;
+}
+
+std::optional<MappedRange> AddressSpace::Find(Address address) const {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return std::nullopt;
+  const PhysicalAllocation& allocation = physical_.Alive(mapping->second.handle);
+  return MappedRange{.begin = mapping->first,
+                     .bytes = mapping->second.bytes,
+                     .handle = mapping->second.handle,
+                     .device = allocation.device,
+                     .kind = allocation.kind};
+}
+
+Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
+                               std::vector<Extent>* extents) const {
+  const std::lock_guard lock(mutex_);
+  if (reservations_.Find(begin).bytes == 0) return Result::kInvalidValue;
+  while (bytes > 0) {
+    const auto at = MappingAt(begin);
+    if (at == mappings_.end()) return Result::kIllegalAddress;
+    const Mapping& mapping = at->second;
+    if ((least == Access::kReadWrite ? mapping.writable_by : mapping.readable_by) == 0) {
+      return Result::kIllegalAddress;
+    }
+    const std::uint64_t into = begin - at->first;
+    const std::uint64_t part = std::min(bytes, mapping.bytes - into);
+    extents->push_back({physical_.Alive(mapping.handle).offset + into, part});
+    begin += part;
+    bytes -= part;
+  }
+  return Result::kSuccess;
+}
+
+AddressSpace::Mappings::const_iterator AddressSpace::MappingAt(Address address) const {
+  const auto after = mappings_.upper_bound(address);
+  if (after == mappings_.begin()) return mappings_.end();
+  const auto before = std::prev(after);
+  return address - before->first < before->second.bytes ? before : mappings_.end();
+}
+
+// Exactly a row of mappings without a gap, from the begin of the first to the end of the last.
+bool AddressSpace::CoversWholeMappings(Address begin, std::uint64_t bytes) const {
+  if (bytes == 0 || !Fits(reservations_.Find(begin), begin, bytes)) return false;
+  Address expected = begin;
+  for (auto at = mappings_.find(begin); expected < begin + bytes; ++at) {
+    if (at == mappings_.end() || at->first != expected) return false;
+    expected += at->second.bytes;
+  }
+  return expected == begin + bytes;
+}
+
+bool AddressSpace::AnyMappingIn(Address begin, std::uint64_t bytes) const {
+  if (MappingAt(begin) != mappings_.end()) return true;
+  const auto next = mappings_.lower_bound(begin);
+  return next != mappings_.end() && next->first < begin + bytes;
+}
+
+}  // namespace memtrace::card

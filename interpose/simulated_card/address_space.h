@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_ADDRESS_SPACE_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_ADDRESS_SPACE_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "interpose/simulated_card/address_ranges.h"
+#include "interpose/simulated_card/physical_memory.h"
+#include "interpose/simulated_card/result.h"
+
+namespace memtrace::card {
+
+// Size and alignment of everything in cuMem*: 2 MiB on every card so far.
+inline constexpr std::uint64_t kGranularity = 2ull << 20;
+
+enum class Access { kNone, kRead, kReadWrite };
+
+// A piece of the backing file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+// What is known of a mapped device address.
+struct MappedRange {
+  Address begin = 0;
+  std::uint64_t bytes = 0;
+  HandleId handle = 0;
+  int device = 0;
+  ChargeKind kind = ChargeKind::kVmm;
+};
+
+// The one virtual address space of all cards, with the rules of cuda.h's virtual memory management.
+//
+//   Reserve -> address range        Create -> physical handle (charged)
+//   Map (whole handle, into one reservation, never over a mapping) -> SetAccess -> usable
+//   Unmap (whole mappings, no gap)  Release (memory returns when no reference and no mapping is
+//   left)
+//
+// Each call either does all of its work or changes nothing. Safe from any thread.
+class AddressSpace {
+ public:
+  // Both must outlive this.
+  AddressSpace(Cards& cards, BackingFile& file) : cards_(cards), physical_(cards, file) {}
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+  // hint 0: anywhere; a hint that is taken or unaligned is ignored, as the header allows.
+  Result Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint, Address* begin);
+  // The whole reservation, with nothing mapped in it.
+  Result FreeReservation(Address begin, std::uint64_t bytes);
+
+  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle);
+  Result Release(HandleId handle);
+  // A further reference to what is mapped at address.
+  Result RetainAt(Address address, HandleId* handle);
+  // The card that holds a referenced handle; kInvalidValue if there is none.
+  Result DeviceOf(HandleId handle, int* device) const;
+
+  Result Map(Address begin, std::uint64_t bytes, std::uint64_t offset, HandleId handle);
+  Result Unmap(Address begin, std::uint64_t bytes);
+  Result SetAccess(Address begin, std::uint64_t bytes, int device, Access access);
+  Result GetAccess(Address address, int device, Access* access) const;
+
+  std::optional<MappedRange> Find(Address address) const;
+
+  // Where the contents of [begin, begin + bytes) are, in order of address. kInvalidValue if the
+  // range starts outside every reservation, kIllegalAddress if a part is not mapped or no card has
+  // at least that access to it.
+  Result Translate(Address begin, std::uint64_t bytes, Access least,
+                   std::vector<Extent>* extents) const;
+
+ private:
+  struct Mapping {
+    std::uint64_t bytes = 0;
+    HandleId handle = 0;
+    std::uint32_t readable_by = 0;  // bit d: card d
+    std::uint32_t writable_by = 0;
+  };
+  using Mappings = std::map<Address, Mapping>;
+
+  Mappings::const_iterator MappingAt(Address address) const;
+  bool CoversWholeMappings(Address begin, std::uint64_t bytes) const;
+  bool AnyMappingIn(Address begin, std::uint64_t bytes) const;
+
+  Cards& cards_;
+  mutable std::mutex mutex_;
+  PhysicalMemory physical_;  // this and below: guarded by mutex_
+  AddressRanges reservations_;
+  Mappings mappings_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_ADDRESS_SPACE_H_

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/backing_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace memtrace::card {
+namespace {
+
+// Large enough to make system calls few, small enough for a stack; a multiple of every pattern.
+constexpr std::size_t kBlock = 64u << 10;
+
+// Beyond RLIMIT_FSIZE a write would end the process with SIGXFSZ. Offsets only grow, so any limit
+// is reached sooner or later; with one, nothing is backed and every copy counts as dropped.
+bool FileSizeIsLimited() {
+  rlimit limit = {};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+std::span<const std::byte> BlockAt(std::span<const std::byte> bytes, std::size_t begin) {
+  return bytes.subspan(begin, std::min(kBlock, bytes.size() - begin));
+}
+
+// Comparing a block with itself, shifted by one, is one fast memcmp.
+bool IsZero(std::span<const std::byte> block) {
+  return block[0] == std::byte{0} &&
+         std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
+}
+
+// Calls transfer(done, remaining) until all is moved; it returns what it moved, or less than 1.
+template <typename Transfer>
+bool TransferAll(std::size_t bytes, Transfer transfer) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t moved = transfer(done, bytes - done);
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (moved == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+BackingFile::~BackingFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+// Opened by the first copy: many processes load the card and never use it.
+int BackingFile::Descriptor() const {
+  std::call_once(opened_, [this] {
+    if (!FileSizeIsLimited()) descriptor_ = memfd_create("memtrace-simulated-card", MFD_CLOEXEC);
+  });
+  return descriptor_;
+}
+
+std::uint64_t BackingFile::Extend(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t offset = end_;
+  end_ += bytes;
+  return offset;
+}
+
+bool BackingFile::Read(std::uint64_t offset, std::span<std::byte> to) const {
+  if (!written_) {
+    if (!to.empty()) std::memset(to.data(), 0, to.size());
+    return true;
+  }
+  const int file = Descriptor();
+  if (file < 0) return false;
+  const auto read_some = [&](std::size_t done, std::size_t remaining) -> ssize_t {
+    const ssize_t moved =
+        pread(file, to.data() + done, remaining, static_cast<off_t>(offset + done));
+    if (moved != 0) return moved;
+    // Past the end of the file nothing was ever written.
+    std::memset(to.data() + done, 0, remaining);
+    return static_cast<ssize_t>(remaining);
+  };
+  return TransferAll(to.size(), read_some);
+}
+
+bool BackingFile::Write(std::uint64_t offset, std::span<const std::byte> from) {
+  // Weights that nobody initialised are zeros by the GiB: those runs become holes.
+  for (std::size_t done = 0; done < from.size();) {
+    const bool zero = IsZero(BlockAt(from, done));
+    std::size_t end = done;
+    while (end < from.size() && IsZero(BlockAt(from, end)) == zero)
+      end += BlockAt(from, end).size();
+    const bool ok = zero ? Clear(offset + done, end - done)
+                         : WriteAll(offset + done, from.subspan(done, end - done));
+    if (!ok) return false;
+    done = end;
+  }
+  return true;
+}
+
+bool BackingFile::WriteAll(std::uint64_t offset, std::span<const std::byte> from) {
+  const int file = Descriptor();
+  if (file < 0) return false;
+  written_ = true;
+  return TransferAll(from.size(), [&](std::size_t done, std::size_t remaining) {
+    return pwrite(file, from.data() + done, remaining, static_cast<off_t>(offset + done));
+  });
+}
+
+bool BackingFile::Fill(std::uint64_t offset, std::uint64_t bytes,
+                       std::span<const std::byte> pattern) {
+  std::array<std::byte, kBlock> block;
+  const std::size_t filled = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, block.size()));
+  for (std::size_t at = 0; at < filled; at += pattern.size()) {
+    std::memcpy(block.data() + at, pattern.data(), pattern.size());
+  }
+  for (std::uint64_t done = 0; done < bytes; done += block.size()) {
+    const std::uint64_t part = std::min<std::uint64_t>(bytes - done, block.size());
+    if (!Write(offset + done, std::span(block.data(), static_cast<std::size_t>(part))))
+      return false;
+  }
+  return true;
+}
+
+bool BackingFile::CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+  if (!written_) return true;
+  for (std::uint64_t done = 0; done < bytes;) {
+    // Past the last written byte SEEK_DATA fails: the rest is a hole.
+    const off_t data = lseek(Descriptor(), static_cast<off_t>(from + done), SEEK_DATA);
+    const std::uint64_t hole_end =
+        data < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(data) - from);
+    if (!Clear(to + done, hole_end - done)) return false;
+    done = hole_end;
+    if (done == bytes) break;
+    const off_t hole = lseek(Descriptor(), static_cast<off_t>(from + done), SEEK_HOLE);
+    if (hole < 0) return false;
+    const std::uint64_t data_end = std::min(bytes, static_cast<std::uint64_t>(hole) - from);
+    if (!CopyWritten(from + done, to + done, data_end - done)) return false;
+    done = data_end;
+  }
+  return true;
+}
+
+bool BackingFile::CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+  std::array<std::byte, kBlock> block;
+  for (std::uint64_t done = 0; done < bytes; done += block.size()) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - done, block.size()));
+    const auto bytes_of_block = std::span(block).first(part);
+    if (!Read(from + done, bytes_of_block) || !Write(to + done, bytes_of_block)) return false;
+  }
+  return true;
+}
+
+bool BackingFile::Clear(std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes == 0 || !written_) return true;
+  return fallocate(Descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
+}
+
+}  // namespace memtrace::card

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_CARD_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_CARD_H_
+
+#include <cstdint>
+#include <mutex>
+
+#include "interpose/simulated_card/card_spec.h"
+
+namespace memtrace::card {
+
+// Who a charge belongs to: the runtime's heap (cudaMalloc and kin) or the caller's own physical
+// memory (cuMemCreate).
+enum class ChargeKind { kRuntime, kVmm };
+
+// Where every byte of one card is. total == context + other + runtime + vmm + free, always.
+struct Ledger {
+  std::uint64_t total = 0;
+  std::uint64_t context = 0;  // 0 until the process creates its context
+  std::uint64_t other = 0;
+  std::uint64_t runtime = 0;
+  std::uint64_t vmm = 0;
+  std::uint64_t free = 0;
+  std::uint64_t peak = 0;  // highest total - free so far
+
+  bool operator==(const Ledger&) const = default;
+};
+
+// The memory of one card as a sum. A GPU pages its memory, so a charge succeeds exactly when that
+// many bytes are free anywhere: there is no fragmentation at this level. A refused charge changes
+// nothing. Safe from any thread.
+class Card {
+ public:
+  explicit Card(const CardSpec& spec);
+  Card(const Card&) = delete;
+  Card& operator=(const Card&) = delete;
+
+  const CardSpec& Spec() const { return spec_; }
+
+  // Charges the context, once; false if it does not fit. REQUIRES: nothing.
+  bool ActivateContext();
+  bool HasContext() const;
+
+  bool Charge(ChargeKind kind, std::uint64_t bytes);
+  // REQUIRES: that many bytes are charged to kind.
+  void Discharge(ChargeKind kind, std::uint64_t bytes);
+
+  Ledger CurrentLedger() const;
+
+ private:
+  std::uint64_t UsedLocked() const;
+  bool FitsLocked(std::uint64_t bytes) const;
+
+  const CardSpec spec_;
+  mutable std::mutex mutex_;
+  bool context_active_ = false;  // this and all below: guarded by mutex_
+  std::uint64_t runtime_ = 0;
+  std::uint64_t vmm_ = 0;
+  std::uint64_t peak_ = 0;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_CARD_H_

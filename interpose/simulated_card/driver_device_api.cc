@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// cuInit, devices and contexts.
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include "interpose/simulated_card/card_profile.h"
+#include "interpose/simulated_card/driver_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+constexpr int kDriverVersion = 13000;
+
+std::atomic<bool> initialized = false;
+std::atomic<bool> forked_after_initialization = false;
+
+// A context does not survive fork; on a driver every call of such a child fails with 3.
+void ForgetInChild() {
+  if (initialized.exchange(false)) forked_after_initialization = true;
+}
+
+std::string DeviceName(const CardSpec& spec) {
+  const CardProfile* profile = FindCardProfile(spec.profile);
+  return profile != nullptr ? std::string(profile->device_name) : "memtrace simulated card";
+}
+
+CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
+
+}  // namespace
+
+bool DriverIsInitialized() { return initialized; }
+
+}  // namespace memtrace::card
+
+CUresult cuInit(unsigned int flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (forked_after_initialization) return CUDA_ERROR_NOT_INITIALIZED;
+  if (Machine::OfProcess() == nullptr) return CUDA_ERROR_NO_DEVICE;
+  static int registered = pthread_atfork(nullptr, nullptr, ForgetInChild);
+  initialized = registered == 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = kDriverVersion;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  return WithMachine([&](Machine& machine) {
+    if (count == nullptr) return Result::kInvalidValue;
+    *count = machine.DeviceCount();
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  return WithDevice(ordinal, [&](Machine&) {
+    if (device == nullptr) return Result::kInvalidValue;
+    *device = ordinal;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (name == nullptr || length <= 0) return Result::kInvalidValue;
+    const std::string text = DeviceName(machine.CardAt(device).Spec());
+    const std::size_t copied = std::min(text.size(), static_cast<std::size_t>(length) - 1);
+    std::memcpy(name, text.data(), copied);
+    name[copied] = '\0';
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  return WithDevice(device, [&](Machine&) {
+    if (uuid == nullptr) return Result::kInvalidValue;
+    std::memcpy(uuid->bytes, "memtrace card  ", sizeof(uuid->bytes));
+    uuid->bytes[sizeof(uuid->bytes) - 1] = static_cast<char>('A' + device);
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (bytes == nullptr) return Result::kInvalidValue;
+    *bytes = machine.CardAt(device).Spec().bytes;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (value == nullptr) return Result::kInvalidValue;
+    *value = DeviceAttribute(machine.CardAt(device).Spec(), device, attribute);
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (!machine.HasDevice(peer)) return Result::kInvalidDevice;
+    if (can_access == nullptr) return Result::kInvalidValue;
+    *can_access = 0;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (context == nullptr) return Result::kInvalidValue;
+    Context* retained = nullptr;
+    const Result result = machine.contexts.Retain(device, &retained);
+    if (result == Result::kSuccess) *context = ToHandle(retained);
+    return result;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  return WithDevice(device, [&](Machine& machine) { return machine.contexts.Release(device); });
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (flags == nullptr || active == nullptr) return Result::kInvalidValue;
+    *flags = 0;
+    *active = machine.contexts.IsActive(device) ? 1 : 0;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  return WithMachine([&](Machine& machine) { return machine.contexts.SetCurrent(context); });
+}
+
+CUresult cuCtxPushCurrent(CUcontext context) {
+  return WithMachine([&](Machine& machine) { return machine.contexts.Push(context); });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  return WithMachine([&](Machine&) {
+    Context* popped = nullptr;
+    const Result result = Contexts::Pop(&popped);
+    if (result == Result::kSuccess && context != nullptr) *context = ToHandle(popped);
+    return result;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  return WithMachine([&](Machine&) {
+    if (context == nullptr) return Result::kInvalidValue;
+    *context = ToHandle(Contexts::Current());
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return WithContext([&](Machine&, int current) {
+    if (device == nullptr) return Result::kInvalidValue;
+    *device = current;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return WithContext(
+      [](Machine& machine, int device) { return machine.streams.SynchronizeDevice(device); });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* lowest, int* highest) {
+  return WithContext([&](Machine&, int) {
+    if (lowest != nullptr) *lowest = kLowestPriority;
+    if (highest != nullptr) *highest = kHighestPriority;
+    return Result::kSuccess;
+  });
+}

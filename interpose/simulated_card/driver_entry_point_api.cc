@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Finding functions by name, and the texts of errors.
+#include <algorithm>
+#include <string>
+
+#include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/error_texts.h"
+#include "interpose/simulated_card/symbol_table.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+void* Lookup(const std::string& name) {
+  const auto symbols = DriverSymbols();
+  const auto found = std::lower_bound(
+      symbols.begin(), symbols.end(), name,
+      [](const Symbol& symbol, const std::string& key) { return symbol.name < key; });
+  if (found == symbols.end() || found->name != name) return nullptr;
+  return reinterpret_cast<void*>(found->address);
+}
+
+// cuMemAlloc is asked for, cuMemAlloc_v2 is meant. Callers name the version of CUDA they were built
+// for; the newest is right for all of CUDA 13, and for older callers of everything that is
+// implemented here but the capture functions that gained edge data.
+void* LookupNewest(const std::string& name) {
+  for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
+    if (void* address = Lookup(name + suffix)) return address;
+  }
+  return nullptr;
+}
+
+CUresult TextOf(CUresult error, const char* ErrorText::*member, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const ErrorText* found = FindErrorText(static_cast<int>(error));
+  *text = found == nullptr ? nullptr : found->*member;
+  return found == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+CUresult cuGetProcAddress(const char* symbol, void** address, int, cuuint64_t,
+                          CUdriverProcAddressQueryResult* status) {
+  if (symbol == nullptr || address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *address = LookupNewest(symbol);
+  const bool found = *address != nullptr;
+  if (status != nullptr) {
+    *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+// The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
+// the result. We do not answer their check of the driver (docs/simulated_card.md).
+CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  return TextOf(error, &ErrorText::driver_name, name);
+}
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  return TextOf(error, &ErrorText::text, text);
+}

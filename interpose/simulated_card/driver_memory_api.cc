@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Device and pinned memory, and what a pointer is.
+#include "interpose/simulated_card/driver_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+// cudaMalloc and cudaFree are among the calls that a capture forbids.
+template <typename Body>
+CUresult WithContextOutsideCapture(Body body) {
+  return WithContext([&](Machine& machine, int device) {
+    const Result allowed = machine.streams.CheckUnsafeCall();
+    return allowed == Result::kSuccess ? body(machine, device) : allowed;
+  });
+}
+
+// Everything that cuPointerGetAttribute can tell of one address.
+struct PointerFacts {
+  bool known = false;
+  bool on_card = false;
+  int device = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+};
+
+PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
+  if (const auto mapped = machine.space.Find(pointer)) {
+    PointerFacts facts{true, true, mapped->device, mapped->begin, mapped->bytes};
+    if (const auto block = machine.heap.Find(pointer)) {
+      facts.begin = block->begin;
+      facts.bytes = block->bytes;
+    }
+    return facts;
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  if (const auto pinned = machine.host_memory.Find(reinterpret_cast<const void*>(pointer))) {
+    return {true, false, pinned->device, pinned->begin, pinned->bytes};
+  }
+  return {};
+}
+
+template <typename Value>
+Result Answer(void* data, Value value) {
+  *static_cast<Value*>(data) = value;
+  return Result::kSuccess;
+}
+
+Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_attribute attribute,
+                       std::uint64_t pointer, void* data) {
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: {
+      Context* context = nullptr;
+      const Result result = machine.contexts.Retain(facts.device, &context);
+      machine.contexts.Release(facts.device);
+      *static_cast<Context**>(data) = context;
+      return result;
+    }
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return Answer<unsigned>(data, facts.on_card ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return Answer<CUdeviceptr>(data, pointer);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (facts.on_card) return Result::kInvalidValue;
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+      return Answer<void*>(data, reinterpret_cast<void*>(pointer));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return Answer<int>(data, facts.device);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return Answer<CUdeviceptr>(data, facts.begin);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return Answer<std::size_t>(data, facts.bytes);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return Answer<bool>(data, false);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return Answer<bool>(data, true);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return Answer<bool>(data, false);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return Answer<unsigned long long>(data, facts.begin);
+    default:
+      return Result::kNotSupported;
+  }
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  return WithContext([&](Machine& machine, int device) {
+    if (free == nullptr || total == nullptr) return Result::kInvalidValue;
+    const Ledger ledger = machine.CardAt(device).CurrentLedger();
+    *free = ledger.free;
+    *total = ledger.total;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
+  return WithContextOutsideCapture([&](Machine& machine, int device) {
+    if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
+    Address begin = 0;
+    const Result result = machine.heap.Allocate(device, bytes, &begin);
+    if (result == Result::kSuccess) *pointer = begin;
+    return result;
+  });
+}
+
+CUresult cuMemFree(CUdeviceptr pointer) {
+  return WithContextOutsideCapture([&](Machine& machine, int) {
+    return pointer == 0 ? Result::kSuccess : machine.heap.Free(pointer);
+  });
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* size, CUdeviceptr pointer) {
+  return WithContext([&](Machine& machine, int) {
+    const PointerFacts facts = Explore(machine, pointer);
+    if (!facts.on_card) return Result::kNotFound;
+    if (base != nullptr) *base = facts.begin;
+    if (size != nullptr) *size = facts.bytes;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
+  return WithContextOutsideCapture([&](Machine& machine, int device) {
+    if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
+    return machine.host_memory.Allocate(bytes, device, pointer);
+  });
+}
+
+CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
+  return cuMemHostAlloc(pointer, bytes, 0);
+}
+
+CUresult cuMemFreeHost(void* pointer) {
+  return WithContextOutsideCapture(
+      [&](Machine& machine, int) { return machine.host_memory.Free(pointer); });
+}
+
+CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned int) {
+  return WithContextOutsideCapture([&](Machine& machine, int device) {
+    return machine.host_memory.Register(pointer, bytes, device);
+  });
+}
+
+CUresult cuMemHostUnregister(void* pointer) {
+  return WithContextOutsideCapture(
+      [&](Machine& machine, int) { return machine.host_memory.Unregister(pointer); });
+}
+
+// Unified addressing: the same number on both sides.
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* device_pointer, void* pointer, unsigned int) {
+  return WithContext([&](Machine& machine, int) {
+    if (device_pointer == nullptr || !machine.host_memory.Find(pointer))
+      return Result::kInvalidValue;
+    *device_pointer = reinterpret_cast<CUdeviceptr>(pointer);
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  return WithContext([&](Machine& machine, int) {
+    const PointerFacts facts = Explore(machine, pointer);
+    if (data == nullptr || !facts.known) return Result::kInvalidValue;
+    return AnswerAttribute(machine, facts, attribute, pointer, data);
+  });
+}

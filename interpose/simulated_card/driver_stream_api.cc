@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events.
+#include "interpose/simulated_card/driver_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
+  return WithContext([&](Machine& machine, int device) {
+    if (stream == nullptr || flags > CU_STREAM_NON_BLOCKING) return Result::kInvalidValue;
+    *stream = reinterpret_cast<CUstream>(machine.streams.CreateStream(device, flags, priority));
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
+  return cuStreamCreateWithPriority(stream, flags, 0);
+}
+
+CUresult cuStreamDestroy(CUstream stream) {
+  return WithMachine([&](Machine& machine) { return machine.streams.DestroyStream(stream); });
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  return WithContext([&](Machine& machine, int device) {
+    Stream described;
+    const Result result = machine.streams.Describe(stream, device, &described);
+    if (priority == nullptr) return Result::kInvalidValue;
+    if (result == Result::kSuccess) *priority = described.priority;
+    return result;
+  });
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
+  return WithContext([&](Machine& machine, int device) {
+    Stream described;
+    const Result result = machine.streams.Describe(stream, device, &described);
+    if (flags == nullptr) return Result::kInvalidValue;
+    if (result == Result::kSuccess) *flags = described.flags;
+    return result;
+  });
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  return WithContext([&](Machine& machine, int device) {
+    Stream described;
+    const Result result = machine.streams.Describe(stream, device, &described);
+    if (id == nullptr) return Result::kInvalidValue;
+    if (result == Result::kSuccess) *id = described.id;
+    return result;
+  });
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* stream_device) {
+  return WithContext([&](Machine& machine, int device) {
+    Stream described;
+    const Result result = machine.streams.Describe(stream, device, &described);
+    if (stream_device == nullptr) return Result::kInvalidValue;
+    if (result == Result::kSuccess) *stream_device = described.device;
+    return result;
+  });
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+  return WithContext(
+      [&](Machine& machine, int device) { return machine.streams.Query(stream, device); });
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  return WithContext(
+      [&](Machine& machine, int device) { return machine.streams.Synchronize(stream, device); });
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
+  return WithContext([&](Machine& machine, int device) {
+    return machine.streams.WaitEvent(stream, device, event);
+  });
+}
+
+// All work before it is complete, so it runs at once. In a capture it would run at each replay, and
+// replays run nothing.
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
+  return WithContext([&](Machine& machine, int device) {
+    if (function == nullptr) return Result::kInvalidValue;
+    Stream described;
+    Result result = machine.streams.Describe(stream, device, &described);
+    if (result == Result::kSuccess) result = machine.streams.Submit(stream, device);
+    if (result == Result::kSuccess && described.capture == nullptr) function(argument);
+    return result;
+  });
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* argument,
+                             unsigned int flags) {
+  return WithContext([&](Machine& machine, int device) {
+    if (callback == nullptr || flags != 0) return Result::kInvalidValue;
+    const Result result = machine.streams.Submit(stream, device);
+    if (result == Result::kSuccess) callback(stream, CUDA_SUCCESS, argument);
+    return result;
+  });
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned int flags) {
+  return WithContext([&](Machine& machine, int) {
+    if (event == nullptr) return Result::kInvalidValue;
+    *event = reinterpret_cast<CUevent>(machine.streams.CreateEvent(flags));
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuEventDestroy(CUevent event) {
+  return WithMachine([&](Machine& machine) { return machine.streams.DestroyEvent(event); });
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  return WithContext([&](Machine& machine, int device) {
+    return machine.streams.RecordEvent(event, stream, device);
+  });
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int) {
+  return cuEventRecord(event, stream);
+}
+
+CUresult cuEventQuery(CUevent event) {
+  return WithMachine([&](Machine& machine) { return machine.streams.QueryEvent(event); });
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  return WithMachine([&](Machine& machine) { return machine.streams.SynchronizeEvent(event); });
+}
+
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return WithMachine([&](Machine& machine) {
+    if (milliseconds == nullptr) return Result::kInvalidValue;
+    return machine.streams.ElapsedMilliseconds(start, end, milliseconds);
+  });
+}

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_HOST_MEMORY_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "interpose/simulated_card/result.h"
+
+namespace memtrace::card {
+
+// Pinned host memory: allocated by us, or registered by its owner. It is real memory of the host
+// and charged to no card. Safe from any thread.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  // Page-aligned zeros; they cost host memory when touched. REQUIRES: bytes > 0.
+  Result Allocate(std::size_t bytes, int device, void** begin);
+  Result Free(void* begin);
+
+  Result Register(void* begin, std::size_t bytes, int device);
+  Result Unregister(void* begin);
+
+  struct Range {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    int device = 0;  // current when it was pinned
+    bool ours = false;
+  };
+  std::optional<Range> Find(const void* address) const;
+
+ private:
+  std::optional<Range> FindLocked(std::uintptr_t address) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, Range> ranges_;  // guarded by mutex_
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_HOST_MEMORY_H_

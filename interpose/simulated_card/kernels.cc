@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/kernels.h"
+
+#include <utility>
+#include <vector>
+
+namespace memtrace::card {
+
+void Kernels::Register(const void* host_function, const char* name) {
+  const std::lock_guard lock(mutex_);
+  registrations_.push_back({host_function, name});
+}
+
+void Kernels::CountLaunch(const void* host_function) {
+  ++launches_;
+  const std::lock_guard lock(mutex_);
+  const auto known = counts_of_functions_.find(host_function);
+  if (known != counts_of_functions_.end()) {
+    ++*known->second;
+    return;
+  }
+  for (; indexed_ < registrations_.size(); ++indexed_) {
+    names_[registrations_[indexed_].host_function] = registrations_[indexed_].name;
+  }
+  const auto name = names_.find(host_function);
+  // References into an unordered_map stay valid when it grows.
+  std::uint64_t& count = counts_[name == names_.end() ? "(unregistered)" : name->second];
+  ++count;
+  counts_of_functions_.emplace(host_function, &count);
+}
+
+void Kernels::CountCall(const char* name) {
+  ++launches_;
+  const std::lock_guard lock(mutex_);
+  ++counts_[name];
+}
+
+void Kernels::Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const {
+  std::vector<std::pair<std::string, std::uint64_t>> copy;
+  {
+    const std::lock_guard lock(mutex_);
+    copy.assign(counts_.begin(), counts_.end());
+  }
+  for (const auto& [name, count] : copy) visit(name, count);
+}
+
+}  // namespace memtrace::card

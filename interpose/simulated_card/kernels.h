@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_KERNELS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_KERNELS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace memtrace::card {
+
+// The kernels that the process's libraries registered, and how often each was launched. None is
+// ever run. Library calls that stand for kernels (a GEMM of cuBLAS) are counted here under their
+// own name.
+//
+// torch registers some 10^5 kernels at import and launches a few hundred of them: registering
+// appends, and nothing is looked up or copied before the first launch. Safe from any thread.
+class Kernels {
+ public:
+  Kernels() = default;
+  Kernels(const Kernels&) = delete;
+  Kernels& operator=(const Kernels&) = delete;
+
+  // name must live until the first launch (it is a string of the registering library).
+  void Register(const void* host_function, const char* name);
+  // An unregistered function counts as "(unregistered)".
+  void CountLaunch(const void* host_function);
+  void CountCall(const char* name);
+
+  std::uint64_t Launches() const { return launches_; }
+  // Calls visit(name, launches) for each name launched at least once, in no order, without the
+  // lock.
+  void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;
+
+ private:
+  struct Registration {
+    const void* host_function;
+    const char* name;
+  };
+
+  mutable std::mutex mutex_;
+  std::deque<Registration> registrations_;  // this and below: guarded by mutex_
+  std::size_t indexed_ = 0;                 // registrations already in names_
+  std::unordered_map<const void*, const char*> names_;
+  std::unordered_map<const void*, std::uint64_t*> counts_of_functions_;
+  std::unordered_map<std::string, std::uint64_t> counts_;
+  std::atomic<std::uint64_t> launches_ = 0;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_KERNELS_H_

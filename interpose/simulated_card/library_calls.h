@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_LIBRARY_CALLS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_LIBRARY_CALLS_H_
+
+// What our libcudart and libcublas ask of our libcuda beyond the driver's own functions. C names,
+// as they cross a library border, but private: one build makes all of these libraries.
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Adds one call of a function that is not supported.
+void memtrace_card_count_unsupported(const char* name);
+
+// A library hands over one of its kernels; name must live until the first launch.
+void memtrace_card_register_kernel(const void* host_function, const char* name);
+
+// A kernel enters a stream of the current device. Returns a CUresult.
+int memtrace_card_launch_kernel(const void* host_function, void* stream);
+
+// The same for a library call that stands for kernels, by its name.
+int memtrace_card_launch_call(const char* name, void* stream);
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_LIBRARY_CALLS_H_

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MACHINE_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MACHINE_H_
+
+#include <vector>
+
+#include "interpose/simulated_card/address_space.h"
+#include "interpose/simulated_card/backing_file.h"
+#include "interpose/simulated_card/card.h"
+#include "interpose/simulated_card/contexts.h"
+#include "interpose/simulated_card/copies.h"
+#include "interpose/simulated_card/host_memory.h"
+#include "interpose/simulated_card/kernels.h"
+#include "interpose/simulated_card/runtime_heap.h"
+#include "interpose/simulated_card/streams.h"
+
+namespace memtrace::card {
+
+// All simulated cards of a process and what they share. The entry points of libcuda find it by
+// OfProcess(); tests make their own. Safe from any thread.
+struct Machine {
+  explicit Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit);
+
+  // Made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES and MEMTRACE_CARD_COPY_LIMIT;
+  // null if there is no card. Never destroyed: other libraries call us after our own destructors.
+  static Machine* OfProcess();
+
+  int DeviceCount() const { return static_cast<int>(cards.size()); }
+  bool HasDevice(int device) const { return device >= 0 && device < DeviceCount(); }
+  Card& CardAt(int device) { return *cards[static_cast<std::size_t>(device)]; }
+
+  // In order of dependency. Each is safe from any thread by itself.
+  Cards cards;
+  BackingFile file;
+  AddressSpace space;
+  RuntimeHeap heap;
+  HostMemory host_memory;
+  Copies copies;
+  Contexts contexts;
+  Streams streams;
+  Kernels kernels;
+};
+
+// The cards that CUDA_VISIBLE_DEVICES leaves, in its order: indices up to the first that is not
+// one, as the driver reads it. Null: all.
+std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards, const char* visible_devices);
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MACHINE_H_

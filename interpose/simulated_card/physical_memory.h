@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_PHYSICAL_MEMORY_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_PHYSICAL_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "interpose/simulated_card/backing_file.h"
+#include "interpose/simulated_card/card.h"
+#include "interpose/simulated_card/result.h"
+
+namespace memtrace::card {
+
+using Cards = std::vector<std::unique_ptr<Card>>;
+using HandleId = std::uint64_t;
+
+// One allocation of physical memory (a CUmemGenericAllocationHandle, or what is behind a
+// cudaMalloc).
+struct PhysicalAllocation {
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;  // into the backing file
+  int device = 0;
+  ChargeKind kind = ChargeKind::kVmm;
+  std::uint32_t references = 1;  // cuMemCreate and cuMemRetainAllocationHandle
+  std::uint32_t mappings = 0;
+};
+
+// The physical memory of all cards. An allocation goes back to its card when no reference and no
+// mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does.
+//
+// Not safe from several threads: AddressSpace locks.
+class PhysicalMemory {
+ public:
+  // Both must outlive this.
+  PhysicalMemory(Cards& cards, BackingFile& file) : cards_(cards), file_(file) {}
+
+  // kOutOfMemory leaves everything as it was. REQUIRES: device exists.
+  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle);
+  // kInvalidValue for a handle that was released or never existed.
+  Result Release(HandleId handle);
+  Result Retain(HandleId handle);
+
+  // Null once all references are gone, even while mappings keep the memory.
+  const PhysicalAllocation* FindReferenced(HandleId handle) const;
+  // REQUIRES: the allocation is alive.
+  const PhysicalAllocation& Alive(HandleId handle) const { return allocations_.at(handle); }
+
+  void AddMapping(HandleId handle) { ++allocations_.at(handle).mappings; }
+  void RemoveMapping(HandleId handle);
+
+ private:
+  void DropIfUnused(HandleId handle);
+
+  Cards& cards_;
+  BackingFile& file_;
+  std::map<HandleId, PhysicalAllocation> allocations_;
+  HandleId next_ = 1;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_PHYSICAL_MEMORY_H_

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RESULT_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_RESULT_H_
+
+namespace memtrace::card {
+
+// The outcome of a call, by the numbers of CUresult and cudaError_t (which agree for all of these;
+// driver_api.h asserts it). Spelled out here so that the model of the card needs no CUDA headers.
+enum class Result : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kInvalidConfiguration = 9,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidContext = 201,
+  kAlreadyMapped = 208,
+  kInvalidHandle = 400,
+  kIllegalState = 401,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kHostMemoryAlreadyRegistered = 712,
+  kHostMemoryNotRegistered = 713,
+  kNotSupported = 801,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCapturedEvent = 907,
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_RESULT_H_

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/runtime_heap.h"
+
+#include <iterator>
+#include <limits>
+
+namespace memtrace::card {
+namespace {
+
+constexpr std::uint64_t kCut = 512;
+
+std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin) {
+  if (bytes > std::numeric_limits<std::uint64_t>::max() - kGranularity) return Result::kOutOfMemory;
+  const std::lock_guard lock(mutex_);
+  const Result result = bytes < kGranularity
+                            ? AllocateShared(device, RoundUp(bytes, kCut), begin)
+                            : AllocateGranules(device, RoundUp(bytes, kGranularity), begin);
+  if (result == Result::kSuccess) blocks_.emplace(*begin, bytes);
+  return result;
+}
+
+Result RuntimeHeap::Free(Address begin) {
+  const std::lock_guard lock(mutex_);
+  const auto block = blocks_.find(begin);
+  if (block == blocks_.end()) return Result::kInvalidValue;
+  if (block->second < kGranularity) {
+    FreeShared(begin);
+  } else {
+    FreeGranules(begin, RoundUp(block->second, kGranularity));
+  }
+  blocks_.erase(block);
+  return Result::kSuccess;
+}
+
+std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin()) return std::nullopt;
+  const auto& [begin, bytes] = *std::prev(after);
+  if (address - begin >= bytes) return std::nullopt;
+  return Block{begin, bytes};
+}
+
+Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* begin) {
+  HandleId handle = 0;
+  const Result created = space_.Create(device, bytes, ChargeKind::kRuntime, &handle);
+  if (created != Result::kSuccess) return created;
+  Address reserved = 0;
+  const Result placed = space_.Reserve(bytes, kGranularity, 0, &reserved);
+  if (placed == Result::kSuccess) {
+    space_.Map(reserved, bytes, 0, handle);
+    space_.SetAccess(reserved, bytes, device, Access::kReadWrite);
+    *begin = reserved;
+  }
+  // The mapping keeps the memory; without one this gives it back.
+  space_.Release(handle);
+  return placed;
+}
+
+void RuntimeHeap::FreeGranules(Address begin, std::uint64_t bytes) {
+  space_.Unmap(begin, bytes);
+  space_.FreeReservation(begin, bytes);
+}
+
+Result RuntimeHeap::AllocateShared(int device, std::uint64_t bytes, Address* begin) {
+  for (auto& granule : shared_) {
+    const Address place = granule.second.device == device ? FirstFit(granule, bytes) : 0;
+    if (place == 0) continue;
+    granule.second.used.emplace(place, bytes);
+    *begin = place;
+    return Result::kSuccess;
+  }
+  const Result result = AllocateGranules(device, kGranularity, begin);
+  if (result == Result::kSuccess) shared_.emplace(*begin, Granule{device, {{*begin, bytes}}});
+  return result;
+}
+
+void RuntimeHeap::FreeShared(Address begin) {
+  const auto granule = std::prev(shared_.upper_bound(begin));
+  granule->second.used.erase(begin);
+  if (!granule->second.used.empty()) return;
+  FreeGranules(granule->first, kGranularity);
+  shared_.erase(granule);
+}
+
+// The lowest place in a granule, 0 if it is too full.
+Address RuntimeHeap::FirstFit(const std::pair<const Address, Granule>& granule,
+                              std::uint64_t bytes) {
+  Address candidate = granule.first;
+  for (const auto& [begin, used] : granule.second.used) {
+    if (begin - candidate >= bytes) return candidate;
+    candidate = begin + used;
+  }
+  return granule.first + kGranularity - candidate >= bytes ? candidate : 0;
+}
+
+}  // namespace memtrace::card

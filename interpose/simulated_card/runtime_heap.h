@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_HEAP_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_HEAP_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "interpose/simulated_card/address_space.h"
+#include "interpose/simulated_card/result.h"
+
+namespace memtrace::card {
+
+// cudaMalloc: memory with an address, in one step.
+//
+// A request of 2 MiB or more gets its own whole granules. Smaller ones share granules, cut at
+// 512 bytes, first fit; a granule goes back when its last block does. (That requests below a
+// granule share one is known of real drivers; the exact sizes are assumed. torch asks for whole
+// granules.)
+//
+// Safe from any thread. Locks before AddressSpace, never the other way round.
+class RuntimeHeap {
+ public:
+  // Must outlive this.
+  explicit RuntimeHeap(AddressSpace& space) : space_(space) {}
+  RuntimeHeap(const RuntimeHeap&) = delete;
+  RuntimeHeap& operator=(const RuntimeHeap&) = delete;
+
+  // kOutOfMemory leaves everything as it was. REQUIRES: bytes > 0.
+  Result Allocate(int device, std::uint64_t bytes, Address* begin);
+  // kInvalidValue for anything but the begin of a live block.
+  Result Free(Address begin);
+
+  struct Block {
+    Address begin = 0;
+    std::uint64_t bytes = 0;  // as asked for
+  };
+  // The live block that holds address.
+  std::optional<Block> Find(Address address) const;
+
+ private:
+  struct Granule {
+    int device = 0;
+    std::map<Address, std::uint64_t> used;  // begin -> bytes, whole cuts
+  };
+
+  Result AllocateGranules(int device, std::uint64_t bytes, Address* begin);
+  void FreeGranules(Address begin, std::uint64_t bytes);
+  Result AllocateShared(int device, std::uint64_t bytes, Address* begin);
+  void FreeShared(Address begin);
+  static Address FirstFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
+
+  AddressSpace& space_;
+  mutable std::mutex mutex_;
+  std::map<Address, std::uint64_t>
+      blocks_;  // begin -> bytes asked for; this and below: guarded by mutex_
+  std::map<Address, Granule> shared_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_HEAP_H_

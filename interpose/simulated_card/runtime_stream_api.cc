@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Streams, events, captures and graphs: the driver's, under the runtime's names.
+#include "interpose/simulated_card/runtime_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+// cudaStreamCallback_t and CUstreamCallback differ in the type of one number.
+CUstreamCallback ToDriver(cudaStreamCallback_t callback) {
+  return reinterpret_cast<CUstreamCallback>(callback);
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  return InContext([&] { return cuStreamCreateWithPriority(stream, flags, priority); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return InContext([&] { return cuStreamCreate(stream, flags); });
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return InContext([&] { return cuStreamDestroy(stream); });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return InContext([&] { return cuStreamGetPriority(stream, priority); });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
+  return InContext([&] { return cuStreamGetFlags(stream, flags); });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return InContext([&] { return cuStreamGetId(stream, id); });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return InContext([&] { return cuStreamGetDevice(stream, device); });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return InContext([&] { return cuStreamQuery(stream); });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return InContext([&] { return cuStreamSynchronize(stream); });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+  return InContext([&] { return cuStreamWaitEvent(stream, event, flags); });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
+  return InContext([&] { return cuLaunchHostFunc(stream, function, argument); });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* argument, unsigned int flags) {
+  return InContext(
+      [&] { return cuStreamAddCallback(stream, ToDriver(callback), argument, flags); });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  return InContext([&] { return cuEventCreate(event, flags); });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return InContext([&] { return cuEventDestroy(event); });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return InContext([&] { return cuEventRecord(event, stream); });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  return InContext([&] { return cuEventRecordWithFlags(event, stream, flags); });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return InContext([&] { return cuEventQuery(event); });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return InContext([&] { return cuEventSynchronize(event); });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return InContext([&] { return cuEventElapsedTime(milliseconds, start, end); });
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return InContext(
+      [&] { return cuStreamBeginCapture(stream, static_cast<CUstreamCaptureMode>(mode)); });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return InContext([&] { return cuStreamEndCapture(stream, graph); });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return InContext([&] {
+    return cuStreamIsCapturing(stream, reinterpret_cast<CUstreamCaptureStatus*>(status));
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** edges,
+                                     std::size_t* dependency_count) {
+  return InContext([&] {
+    cuuint64_t capture_id = 0;
+    const CUresult result = cuStreamGetCaptureInfo(
+        stream, reinterpret_cast<CUstreamCaptureStatus*>(status), &capture_id, graph, dependencies,
+        reinterpret_cast<const CUgraphEdgeData**>(edges), dependency_count);
+    if (id != nullptr && capture_id != 0) *id = capture_id;
+    return result;
+  });
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* edges, std::size_t count,
+                                                unsigned int flags) {
+  return InContext([&] {
+    return cuStreamUpdateCaptureDependencies(
+        stream, dependencies, reinterpret_cast<const CUgraphEdgeData*>(edges), count, flags);
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return Remember(cuThreadExchangeStreamCaptureMode(reinterpret_cast<CUstreamCaptureMode*>(mode)));
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return InContext([&] { return cuGraphInstantiate(exec, graph, flags); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return InContext([&] { return cuGraphLaunch(exec, stream); });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return InContext([&] { return cuGraphDestroy(graph); });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return InContext([&] { return cuGraphExecDestroy(exec); });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  return InContext([&] { return cuGraphGetNodes(graph, nodes, count); });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
+                                         cudaGraphEdgeData* edges, std::size_t* count) {
+  return InContext([&] {
+    return cuGraphNodeGetDependencies(node, dependencies, reinterpret_cast<CUgraphEdgeData*>(edges),
+                                      count);
+  });
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags) {
+  return InContext([&] { return cuGraphDebugDotPrint(graph, path, flags); });
+}

@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/cuda_allocator.h"
+
+#include <c10/core/impl/GPUTrace.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+
+#include "interpose/torch/not_there_yet.h"
+#include "interpose/torch/out_of_memory.h"
+#include "interpose/torch/torch_views.h"
+
+namespace memtrace::shim {
+namespace {
+
+namespace native = c10::cuda::CUDACachingAllocator;
+
+void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
+
+uint64_t StreamValue(cudaStream_t stream) { return reinterpret_cast<uint64_t>(stream); }
+
+void Check(int status) { TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error()); }
+
+// Tools of torch that listen to the allocator: the profiler, and the sanitizer's GPU trace.
+void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
+  if (C10_LIKELY(!c10::memoryProfilingEnabled())) return;
+  memtrace_statistics now{};
+  now.size = sizeof(now);
+  if (memtrace_get_statistics(device, &now) != MEMTRACE_OK) return;
+  c10::reportMemoryUsageToProfiler(
+      address, bytes, static_cast<size_t>(now.by_kind[MEMTRACE_ALLOCATED_BYTES][0].current),
+      static_cast<size_t>(now.by_kind[MEMTRACE_RESERVED_BYTES][0].current),
+      c10::Device(c10::kCUDA, device));
+}
+
+}  // namespace
+
+CudaAllocator& CudaAllocator::Get() {
+  static auto* allocator = new CudaAllocator;
+  return *allocator;
+}
+
+void CudaAllocator::init(int device_count) {
+  Check(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
+  const std::lock_guard lock(mutex_);
+  fractions_.resize(static_cast<size_t>(device_count), 1.0);
+  device_count_ = device_count;
+}
+
+c10::DataPtr CudaAllocator::allocate(size_t bytes) {
+  c10::DeviceIndex device = 0;
+  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  void* address =
+      bytes == 0 ? nullptr : Allocate(device, bytes, c10::cuda::getCurrentCUDAStream(device));
+  return {address, address, &Delete, c10::Device(c10::kCUDA, device)};
+}
+
+c10::DeleterFnPtr CudaAllocator::raw_deleter() const { return &Delete; }
+
+void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) const {
+  C10_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+
+void* CudaAllocator::raw_alloc(size_t bytes) {
+  c10::DeviceIndex device = 0;
+  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  return raw_alloc_with_stream(bytes, c10::cuda::getCurrentCUDAStream(device));
+}
+
+void* CudaAllocator::raw_alloc_with_stream(size_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return nullptr;
+  c10::DeviceIndex device = 0;
+  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  return Allocate(device, bytes, stream);
+}
+
+void* CudaAllocator::Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream) {
+  const uint64_t context =
+      memtrace_capture_context();  // before any lock: it takes the interpreter's
+  memtrace_out_of_memory out_of_memory{};
+  out_of_memory.size = sizeof(out_of_memory);
+  void* address = nullptr;
+  const int status =
+      memtrace_allocate(device, bytes, StreamValue(stream), context, &address, &out_of_memory);
+  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
+    NotifyOutOfMemory(out_of_memory);
+    ThrowOutOfMemory(out_of_memory);
+  }
+  Check(status);
+  const c10::impl::PyInterpreter* trace = c10::impl::GPUTrace::get_trace();
+  if (C10_UNLIKELY(trace != nullptr)) {
+    (*trace)->trace_gpu_memory_allocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
+  }
+  TellProfiler(address, static_cast<int64_t>(bytes), device);
+  return address;
+}
+
+void CudaAllocator::NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
+  c10::reportOutOfMemoryToProfiler(
+      static_cast<int64_t>(out_of_memory.requested), out_of_memory.live_allocated,
+      out_of_memory.reserved,
+      c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(out_of_memory.device)));
+  std::vector<native::OutOfMemoryObserver> observers;
+  {
+    const std::lock_guard lock(mutex_);
+    observers = observers_;
+  }
+  const size_t total = std::min<size_t>(out_of_memory.limit, out_of_memory.device_total);
+  for (const auto& observer : observers) {
+    observer(out_of_memory.device, out_of_memory.requested, total, out_of_memory.device_free);
+  }
+}
+
+void CudaAllocator::raw_delete(void* address) {
+  if (address == nullptr) return;
+  const c10::impl::PyInterpreter* trace = c10::impl::GPUTrace::get_trace();
+  if (C10_UNLIKELY(trace != nullptr)) {
+    (*trace)->trace_gpu_memory_deallocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
+  }
+  if (C10_UNLIKELY(c10::memoryProfilingEnabled())) {
+    uint64_t bytes = 0;
+    void* base = nullptr;
+    c10::DeviceIndex device = 0;
+    C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+    if (memtrace_base_allocation(address, &base, &bytes) == MEMTRACE_OK) {
+      TellProfiler(address, -static_cast<int64_t>(bytes), device);
+    }
+  }
+  const int status = memtrace_deallocate(address);
+  TORCH_CHECK(status != MEMTRACE_INVALID_ARGUMENT, "invalid device pointer: ", address);
+  // Called from destructors: a driver that refuses (a failed kernel, the end of the process) must
+  // not end the program here; its next CUDA call says what is wrong.
+  if (status != MEMTRACE_OK) {
+    TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
+  }
+}
+
+void CudaAllocator::emptyCache(c10::MempoolId_t /*pool*/) { Check(memtrace_empty_cache()); }
+
+c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::DeviceIndex device) {
+  memtrace_statistics statistics{};
+  statistics.size = sizeof(statistics);
+  Check(memtrace_get_statistics(device, &statistics));
+  return ToTorch(statistics);
+}
+
+void CudaAllocator::resetAccumulatedStats(c10::DeviceIndex device) {
+  Check(memtrace_reset_accumulated_statistics(device));
+}
+
+void CudaAllocator::resetPeakStats(c10::DeviceIndex device) {
+  Check(memtrace_reset_peak_statistics(device));
+}
+
+double CudaAllocator::getMemoryFraction(c10::DeviceIndex device) {
+  const std::lock_guard lock(mutex_);
+  return fractions_.at(static_cast<size_t>(device));
+}
+
+void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) {
+  TORCH_CHECK(fraction >= 0 && fraction <= 1, "invalid fraction:", fraction,
+              ". Please set within [0, 1].");
+  const auto [free, total] = getMemoryInfo(device);
+  static_cast<void>(free);
+  Check(memtrace_set_limit(
+      device,
+      fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * static_cast<double>(total))));
+  const std::lock_guard lock(mutex_);
+  fractions_.at(static_cast<size_t>(device)) = fraction;
+}
+
+std::vector<native::StreamSegmentSize> CudaAllocator::getExpandableSegmentSizes(
+    c10::DeviceIndex device) {
+  std::vector<native::StreamSegmentSize> sizes;
+  VisitSegments(device, [&](const memtrace_segment& segment) {
+    sizes.emplace_back(reinterpret_cast<cudaStream_t>(segment.stream), segment.small != 0,
+                       segment.bytes);
+  });
+  return sizes;
+}
+
+void CudaAllocator::enable(bool value) {
+  if (!value) NotThereYet("caching_allocator_enable(False)");
+}
+
+void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
+  *largest_block = LargestFreeBlock(device);
+}
+
+void* CudaAllocator::getBaseAllocation(void* address, size_t* bytes) {
+  void* base = nullptr;
+  uint64_t size = 0;
+  TORCH_CHECK(memtrace_base_allocation(address, &base, &size) == MEMTRACE_OK,
+              "invalid device pointer: ", address);
+  if (bytes != nullptr) *bytes = size;
+  return base;
+}
+
+void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) {
+  // Memory of another process (IPC) has another deleter and is none of ours.
+  if (data.get() == nullptr || data.get_deleter() != &Delete) return;
+  Check(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
+}
+
+native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t /*pool*/, bool /*include_traces*/) {
+  native::SnapshotInfo snapshot;
+  for (int device = 0; device < device_count_; ++device) {
+    VisitSegments(static_cast<c10::DeviceIndex>(device), [&](const memtrace_segment& segment) {
+      snapshot.segments.push_back(ToTorch(segment));
+    });
+    snapshot.device_traces.emplace_back();
+  }
+  snapshot.config_metadata.max_split_size = std::numeric_limits<size_t>::max();
+  snapshot.config_metadata.expandable_segments = true;
+  return snapshot;
+}
+
+void CudaAllocator::beginAllocateToPool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/,
+                                        std::function<bool(cudaStream_t)> /*filter*/) {
+  NotThereYet("allocation from a private pool (CUDA graphs, torch.cuda.MemPool)");
+}
+
+void CudaAllocator::endAllocateToPool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
+  NotThereYet("endAllocateToPool");
+}
+
+void CudaAllocator::releasePool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
+  NotThereYet("releasePool");
+}
+
+native::ShareableHandle CudaAllocator::shareIpcHandle(void* /*address*/) {
+  NotThereYet("sharing a CUDA tensor with another process (IPC)");
+}
+
+std::shared_ptr<void> CudaAllocator::getIpcDevPtr(std::string /*handle*/) {
+  NotThereYet("receiving a CUDA tensor from another process (IPC)");
+}
+
+void CudaAllocator::recordHistory(bool enabled, native::CreateContextFn /*context_recorder*/,
+                                  size_t /*max_entries*/, native::RecordContext /*when*/,
+                                  bool /*clear*/,
+                                  const std::vector<std::string>& /*skip_actions*/) {
+  if (enabled)
+    NotThereYet("torch.cuda.memory._record_memory_history (memtrace's own trace has every event)");
+}
+
+void CudaAllocator::attachOutOfMemoryObserver(native::OutOfMemoryObserver observer) {
+  const std::lock_guard lock(mutex_);
+  observers_.push_back(std::move(observer));
+}
+
+void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker /*tracker*/) {
+  NotThereYet("attachAllocatorTraceTracker");
+}
+
+void CudaAllocator::enablePeerAccess(c10::DeviceIndex /*device*/, c10::DeviceIndex /*peer*/) {
+  NotThereYet("peer access between cards");
+}
+
+cudaError_t CudaAllocator::memcpyAsync(void* to, int to_device, const void* from, int from_device,
+                                       size_t bytes, cudaStream_t stream, bool peer_enabled) {
+  if (peer_enabled || to_device == from_device) {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+  }
+  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
+}
+
+std::shared_ptr<native::AllocatorState> CudaAllocator::getCheckpointState(
+    c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
+  NotThereYet("getCheckpointState (torch.compile's cudagraph trees)");
+}
+
+native::CheckpointDelta CudaAllocator::setCheckpointPoolState(
+    c10::DeviceIndex /*device*/, std::shared_ptr<native::AllocatorState> /*state*/) {
+  NotThereYet("setCheckpointPoolState (torch.compile's cudagraph trees)");
+}
+
+}  // namespace memtrace::shim

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_CUDA_ALLOCATOR_H_
+#define MEMTRACE_INTERPOSE_TORCH_CUDA_ALLOCATOR_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "interpose/core/memtrace.h"
+#include "versioned_allocator.h"
+
+namespace memtrace::shim {
+
+// torch's CUDA allocator interface over the C ABI of libmemtrace: it translates and does nothing
+// else. The methods are torch's own, in its words; what is not there yet raises NotImplementedError
+// (not_there_yet.h).
+//
+// Thread rule: as torch's: any thread. One object a process, never destroyed: tensors outlive every
+// static destructor.
+class CudaAllocator final : public VersionedAllocator {
+ public:
+  static CudaAllocator& Get();
+
+  // c10::Allocator
+  c10::DataPtr allocate(size_t bytes) override;
+  c10::DeleterFnPtr raw_deleter() const override;
+  void copy_data(void* to, const void* from, std::size_t bytes) const override;
+
+  // c10::DeviceAllocator
+  bool initialized() override { return device_count_ > 0; }
+  void emptyCache(c10::MempoolId_t pool) override;
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override;
+  void resetAccumulatedStats(c10::DeviceIndex device) override;
+  void resetPeakStats(c10::DeviceIndex device) override;
+
+  // CUDAAllocator
+  void* raw_alloc(size_t bytes) override;
+  void* raw_alloc_with_stream(size_t bytes, cudaStream_t stream) override;
+  void raw_delete(void* address) override;
+  void init(int device_count) override;
+  double getMemoryFraction(c10::DeviceIndex device) override;
+  void setMemoryFraction(double fraction, c10::DeviceIndex device) override;
+  std::vector<c10::cuda::CUDACachingAllocator::StreamSegmentSize> getExpandableSegmentSizes(
+      c10::DeviceIndex device) override;
+  void enable(bool value) override;
+  bool isEnabled() const override { return true; }
+  void cacheInfo(c10::DeviceIndex device, size_t* largest_block) override;
+  void* getBaseAllocation(void* address, size_t* bytes) override;
+  void recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) override;
+  c10::cuda::CUDACachingAllocator::SnapshotInfo snapshot(c10::MempoolId_t pool,
+                                                         bool include_traces) override;
+  void beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+                           std::function<bool(cudaStream_t)> filter) override;
+  void endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  void releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  c10::cuda::CUDACachingAllocator::ShareableHandle shareIpcHandle(void* address) override;
+  std::shared_ptr<void> getIpcDevPtr(std::string handle) override;
+  bool isHistoryEnabled() override { return false; }
+  void recordHistory(bool enabled,
+                     c10::cuda::CUDACachingAllocator::CreateContextFn context_recorder,
+                     size_t max_entries, c10::cuda::CUDACachingAllocator::RecordContext when,
+                     bool clear, const std::vector<std::string>& skip_actions) override;
+  void attachOutOfMemoryObserver(
+      c10::cuda::CUDACachingAllocator::OutOfMemoryObserver observer) override;
+  void attachAllocatorTraceTracker(
+      c10::cuda::CUDACachingAllocator::AllocatorTraceTracker tracker) override;
+  void enablePeerAccess(c10::DeviceIndex device, c10::DeviceIndex peer) override;
+  cudaError_t memcpyAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                          cudaStream_t stream, bool peer_enabled) override;
+  std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> getCheckpointState(
+      c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  c10::cuda::CUDACachingAllocator::CheckpointDelta setCheckpointPoolState(
+      c10::DeviceIndex device,
+      std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> state) override;
+
+  // What torch.cuda.get_allocator_backend() answers. "native" keeps programs that ask on their good
+  // path: our allocator does what theirs does.
+  std::string name() override { return "native"; }
+
+ private:
+  void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
+  void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory);
+
+  std::atomic<int> device_count_ = 0;
+  std::mutex mutex_;  // guards the two below
+  std::vector<c10::cuda::CUDACachingAllocator::OutOfMemoryObserver> observers_;
+  std::vector<double> fractions_;
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_CUDA_ALLOCATOR_H_

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/native_observer.h"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <memory>
+#include <utility>
+
+#include "interpose/core/memtrace.h"
+
+namespace memtrace::shim {
+namespace {
+
+namespace native = c10::cuda::CUDACachingAllocator;
+using Entry = c10::CachingDeviceAllocator::TraceEntry;
+
+// -1: nothing of ours.
+int ObservedKind(Entry::Action action) {
+  switch (action) {
+    case Entry::ALLOC:
+      return MEMTRACE_OBSERVED_ALLOCATE;
+    case Entry::FREE_REQUESTED:
+      return MEMTRACE_OBSERVED_FREE_REQUESTED;
+    case Entry::FREE_COMPLETED:
+      return MEMTRACE_OBSERVED_FREE_COMPLETED;
+    case Entry::SEGMENT_ALLOC:
+    case Entry::SEGMENT_MAP:
+      return MEMTRACE_OBSERVED_MAP;
+    case Entry::SEGMENT_FREE:
+    case Entry::SEGMENT_UNMAP:
+      return MEMTRACE_OBSERVED_UNMAP;
+    default:
+      return -1;
+  }
+}
+
+// torch gathers the context of an allocation before it takes its lock, on the allocating thread;
+// its trace tracker is called under the lock, where Python's must not be waited for. So the stack
+// is taken here and meets its event below.
+thread_local uint64_t context_of_the_next_event = 0;
+
+std::shared_ptr<c10::GatheredContext> CaptureContext() {
+  context_of_the_next_event = memtrace_capture_context();
+  return nullptr;  // snapshots hold no frames then, as without history
+}
+
+uint64_t TakeContext() { return std::exchange(context_of_the_next_event, 0); }
+
+// Runs under the allocator's lock: must not call torch and must not wait for the interpreter.
+void Pass(const Entry& entry) {
+  const int kind = ObservedKind(entry.action_);
+  if (kind < 0) return;
+  memtrace_observed event{};
+  event.size = sizeof(event);
+  event.kind = kind;
+  event.device = int32_t{entry.device_};
+  event.address = entry.addr_;
+  event.bytes = entry.size_;
+  event.stream = reinterpret_cast<uint64_t>(entry.stream_);
+  if (kind == MEMTRACE_OBSERVED_ALLOCATE) event.context = TakeContext();
+  memtrace_observe(&event);
+}
+
+void PassOutOfMemory(int64_t device, size_t requested, size_t total, size_t free) {
+  const auto stats = native::get()->getDeviceStats(static_cast<c10::DeviceIndex>(device));
+  memtrace_observed_out_of_memory event{};
+  event.size = sizeof(event);
+  event.device = static_cast<int32_t>(device);
+  event.requested = requested;
+  event.context = TakeContext();
+  event.device_free = free;
+  event.device_total = total;
+  event.limit = ~uint64_t{0};
+  event.reserved = static_cast<uint64_t>(stats.reserved_bytes[0].current);
+  event.active = static_cast<uint64_t>(stats.active_bytes[0].current);
+  event.allocated = static_cast<uint64_t>(stats.allocated_bytes[0].current);
+  event.inactive_split = static_cast<uint64_t>(stats.inactive_split_bytes[0].current);
+  memtrace_observe_out_of_memory(&event);
+}
+
+void PassPart(memtrace_observed_kind kind, const c10::CachingDeviceAllocator::SegmentInfo& segment,
+              uint64_t address, uint64_t bytes) {
+  memtrace_observed event{};
+  event.size = sizeof(event);
+  event.kind = kind;
+  event.device = int32_t{segment.device};
+  event.address = address;
+  event.bytes = bytes;
+  event.stream = reinterpret_cast<uint64_t>(segment.stream);
+  memtrace_observe(&event);
+}
+
+// Observing may begin when CUDA is in use already.
+void PassWhatIsThere() {
+  for (const auto& segment : native::snapshot().segments) {
+    PassPart(MEMTRACE_OBSERVED_MAP, segment, segment.address, segment.total_size);
+    uint64_t address = segment.address;
+    for (const auto& block : segment.blocks) {
+      if (block.allocated)
+        PassPart(MEMTRACE_OBSERVED_ALLOCATE, segment, address, block.requested_size);
+      address += block.size;
+    }
+  }
+}
+
+}  // namespace
+
+bool ObserveNativeAllocator(int device_count) {
+  if (memtrace_start(device_count, MEMTRACE_MODE_OBSERVE) != MEMTRACE_OK) return false;
+  PassWhatIsThere();
+  native::attachAllocatorTraceTracker(&Pass);
+  native::attachOutOfMemoryObserver(&PassOutOfMemory);
+  // One entry is kept, because none is not allowed. A program that switches torch's own history on
+  // takes this over: its stacks are then torch's, and our events go on without.
+  native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+  return true;
+}
+
+}  // namespace memtrace::shim

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_OUT_OF_MEMORY_H_
+#define MEMTRACE_INTERPOSE_TORCH_OUT_OF_MEMORY_H_
+
+#include "interpose/core/memtrace.h"
+
+namespace memtrace::shim {
+
+// Throws torch.OutOfMemoryError. The text begins as torch's own, word for word ("CUDA out of
+// memory. Tried to allocate ..."), because programs match on it (accelerate's batch-size finder);
+// memtrace's verdict follows.
+[[noreturn]] void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory);
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_OUT_OF_MEMORY_H_

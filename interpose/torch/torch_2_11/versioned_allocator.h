@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_11_VERSIONED_ALLOCATOR_H_
+#define MEMTRACE_INTERPOSE_TORCH_TORCH_2_11_VERSIONED_ALLOCATOR_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+namespace memtrace::shim {
+
+// What a torch minor's allocator interface has beyond that of 2.11: nothing, for 2.11.
+using VersionedAllocator = c10::cuda::CUDACachingAllocator::CUDAAllocator;
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_TORCH_2_11_VERSIONED_ALLOCATOR_H_

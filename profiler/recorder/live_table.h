@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_LIVE_TABLE_H_
+#define MEMTRACE_PROFILER_RECORDER_LIVE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "allocator/units.h"
+#include "profiler/trace/event.h"
+
+namespace memtrace::recorder {
+
+// A block that the program holds, and what is known of it.
+struct LiveBlock {
+  Bytes requested = 0;
+  Bytes allocated = 0;
+  uint64_t birth = 0;  // sequence number of its allocation
+  trace::StackId stack = 0;
+  trace::StringId owner = 0;
+  trace::StringId path = 0;
+  trace::Role role = trace::Role::kUnknown;
+  trace::Phase phase = trace::Phase::kOther;  // at birth
+};
+
+struct Label {
+  trace::Role role = trace::Role::kUnknown;
+  trace::StringId owner = 0;  // 0 leaves the owner as it is
+  trace::StringId path = 0;
+};
+
+// Everything that lives on the cards, by address. As large as the number of live blocks. Knows
+// labels of whole blocks only: a label for a part of one goes to the trace, where reports split
+// blocks. Thread rule: one thread at a time.
+class LiveTable {
+ public:
+  void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block);
+  void Remove(DeviceIndex device, DeviceAddress address);
+  const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
+
+  // Labels the block at `address` if the range covers what was requested of it. True if this says
+  // something new, or something about a part that we do not keep; false if all of it was known.
+  bool Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const Label& label);
+
+  struct Group {
+    trace::Role role = trace::Role::kUnknown;
+    trace::StringId owner = 0;
+    Bytes bytes = 0;  // requested
+  };
+  // The largest groups of equal role and owner on the card, largest first.
+  std::vector<Group> LargestGroups(DeviceIndex device, size_t most) const;
+
+  size_t size() const { return blocks_.size(); }
+
+ private:
+  using Key = std::pair<DeviceAddress, int32_t>;
+  static Key KeyOf(DeviceIndex device, DeviceAddress address) {
+    return {address, static_cast<int32_t>(device)};
+  }
+
+  absl::flat_hash_map<Key, LiveBlock> blocks_;
+};
+
+// The role of a block that nobody labelled, by the phase in which it was born: what a forward pass
+// leaves behind are activations, what a backward pass or an optimizer makes is temporary. A guess,
+// for texts that must say something; it is never written to the trace.
+trace::Role LikelyRole(const LiveBlock& block);
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_LIVE_TABLE_H_

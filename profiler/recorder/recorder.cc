@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/recorder.h"
+
+#include <ctime>
+#include <utility>
+
+namespace memtrace::recorder {
+namespace {
+
+using trace::CardLedger;
+using trace::Phase;
+using trace::Role;
+using trace::StackId;
+using trace::StringId;
+
+constexpr size_t kMaxPools = 1 << 16;  // later ones count as the default pool
+
+uint64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
+uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
+
+}  // namespace
+
+Recorder::Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& symbolizer)
+    : trace_(std::move(writer)),
+      scopes_(trace_, contexts_),
+      stacks_(trace_, symbolizer),
+      began_ns_(MonotonicNs()) {}
+
+// The border: no exception passes (bad_alloc is the only one that could come), and in a forked
+// child nothing is touched, the lock least of all: its holder may not exist there.
+template <typename Action>
+void Recorder::Guarded(Action action) const {
+  if (is_abandoned_.load(std::memory_order_relaxed)) return;
+  try {
+    action();
+  } catch (...) {
+    lost_for_memory_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+template <typename Action>
+void Recorder::Locked(Action action) const {
+  Guarded([&] {
+    MutexLock lock(trace_.mutex);
+    action();
+  });
+}
+
+template <typename E>
+void Recorder::Append(const E& event) {
+  const absl::Status written = trace_.writer->Write(++sequence_, Now(), event);
+  if (!written.ok()) has_failed_.store(true, std::memory_order_relaxed);
+}
+
+uint64_t Recorder::Now() const { return MonotonicNs() - began_ns_; }
+
+void Recorder::Allocated(const BlockEvent& block) {
+  Locked([&] {
+    const AllocationContext context = contexts_.Unpack(block.context);
+    Append(trace::Allocate{.device = Number(block.device),
+                           .address = block.address,
+                           .requested = block.requested,
+                           .allocated = block.allocated,
+                           .stream = Number(block.stream),
+                           .pool = PoolNumber(block.pool),
+                           .stack = context.stack,
+                           .owner = context.owner,
+                           .module = context.module});
+    live_.Add(block.device, block.address,
+              {.requested = block.requested,
+               .allocated = block.allocated,
+               .birth = sequence_,
+               .stack = context.stack,
+               .owner = context.owner,
+               .phase = phase_});
+  });
+}
+
+void Recorder::FreeRequested(const BlockEvent& block) {
+  Locked([&] {
+    Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
+    live_.Remove(block.device, block.address);
+  });
+}
+
+void Recorder::FreeCompleted(const BlockEvent& block) {
+  Locked([&] {
+    Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
+  });
+}
+
+void Recorder::Reserved(const RangeEvent& range) {
+  Locked([&] {
+    Append(trace::Reserve{.device = Number(range.device),
+                          .address = range.address,
+                          .size = range.size,
+                          .stream = Number(range.stream)});
+  });
+}
+
+void Recorder::Mapped(const RangeEvent& range) {
+  Locked([&] {
+    Append(trace::Map{.device = Number(range.device),
+                      .address = range.address,
+                      .size = range.size,
+                      .stream = Number(range.stream)});
+  });
+}
+
+void Recorder::Unmapped(const RangeEvent& range) {
+  Locked([&] {
+    Append(
+        trace::Unmap{.device = Number(range.device), .address = range.address, .size = range.size});
+  });
+}
+
+void Recorder::OutOfMemory(const OutOfMemoryEvent& /*event*/) {}
+
+void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const CardLedger> cards) {
+  Locked([&] {
+    const AllocationContext context = contexts_.Unpack(event.context);
+    Append(trace::OutOfMemory{.device = Number(event.device),
+                              .stream = Number(event.stream),
+                              .requested = event.requested,
+                              .allocated = event.allocated,
+                              .obtainable = event.obtainable,
+                              .limit = event.limit,
+                              .stack = context.stack,
+                              .owner = context.owner,
+                              .module = context.module,
+                              .cards = {cards.begin(), cards.end()}});
+  });
+}
+
+// The tag changes before its event is written. Only this thread can allocate under it meanwhile,
+// and it is here.
+void Recorder::PushTag(std::string_view name) {
+  Guarded([&] {
+    const TagScopes::Tag tag = scopes_.PushTag(name);
+    MutexLock lock(trace_.mutex);
+    Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
+  });
+}
+
+void Recorder::PopTag() {
+  Guarded([&] {
+    const TagScopes::Tag tag = scopes_.PopTag();
+    MutexLock lock(trace_.mutex);
+    Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
+  });
+}
+
+void Recorder::PushModule(std::string_view path) {
+  Guarded([&] { scopes_.PushModule(path); });
+}
+
+void Recorder::PopModule() {
+  Guarded([&] { scopes_.PopModule(); });
+}
+
+StackId Recorder::InternStack(std::span<const RawFrame> frames) {
+  StackId stack = 0;
+  Guarded([&] { stack = stacks_.Intern(frames); });
+  return stack;
+}
+
+uint64_t Recorder::CurrentContext(StackId stack) const {
+  return ContextTable::Join(scopes_.Current(), stack);
+}
+
+uint64_t Recorder::PackContext(const AllocationContext& context) {
+  uint64_t packed = context.stack;
+  Guarded([&] { packed = contexts_.Pack(context); });
+  return packed;
+}
+
+AllocationContext Recorder::UnpackContext(uint64_t context) const {
+  return contexts_.Unpack(context);
+}
+
+StringId Recorder::InternString(std::string_view text) {
+  StringId id = 0;
+  Locked([&] { id = trace_.writer->String(text); });
+  return id;
+}
+
+Phase Recorder::SetPhase(Phase phase) {
+  Phase before = phase;
+  Locked([&] {
+    before = std::exchange(phase_, phase);
+    if (before != phase) Append(trace::PhaseChange{.phase = phase});
+  });
+  return before;
+}
+
+uint64_t Recorder::BeginStep() {
+  uint64_t number = 0;
+  Locked([&] {
+    number = ++step_;
+    Append(trace::Step{.number = number});
+  });
+  return number;
+}
+
+void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Role role,
+                       std::string_view owner, std::string_view path) {
+  Locked([&] {
+    const Label label{
+        .role = role, .owner = trace_.writer->String(owner), .path = trace_.writer->String(path)};
+    if (!live_.Relabel(device, address, size, label)) return;
+    Append(trace::Relabel{.device = Number(device),
+                          .address = address,
+                          .size = size,
+                          .role = role,
+                          .owner = label.owner,
+                          .path = label.path});
+  });
+}
+
+void Recorder::Annotate(std::string_view key, std::string_view value) {
+  Locked([&] {
+    const StringId key_id = trace_.writer->String(key);
+    const StringId value_id = trace_.writer->String(value);
+    const auto [fact, is_new] = facts_.try_emplace(key_id, value_id);
+    if (!is_new && fact->second == value_id) return;
+    fact->second = value_id;
+    Append(trace::Annotate{.key = key_id, .value = value_id});
+  });
+}
+
+void Recorder::SampleCard(const CardLedger& card) {
+  Locked([&] { Append(trace::CardSample{.card = card}); });
+}
+
+std::vector<Recorder::NamedBytes> Recorder::TopOwners(DeviceIndex device, size_t most) const {
+  std::vector<NamedBytes> owners;
+  Locked([&] {
+    for (const LiveTable::Group& group : live_.LargestGroups(device, most)) {
+      std::string name(trace::RoleName(group.role));
+      if (group.owner != 0) name += " " + std::string(trace_.writer->Text(group.owner));
+      owners.push_back({.name = std::move(name), .bytes = group.bytes});
+    }
+  });
+  return owners;
+}
+
+uint64_t Recorder::lost_events() const {
+  uint64_t lost = 0;
+  Locked([&] { lost = trace_.writer->lost_events(); });
+  return lost + lost_for_memory_.load(std::memory_order_relaxed);
+}
+
+absl::Status Recorder::status() const {
+  absl::Status status;
+  Locked([&] { status = trace_.writer->status(); });
+  return status;
+}
+
+absl::Status Recorder::TakeFailure() {
+  if (!has_failed_.load(std::memory_order_relaxed)) return absl::OkStatus();
+  return has_failed_.exchange(false) ? status() : absl::OkStatus();
+}
+
+std::string Recorder::path() const {
+  std::string path;
+  Locked([&] { path = trace_.writer->path(); });
+  return path;
+}
+
+void Recorder::Close() {
+  Locked([&] { trace_.writer->Close(); });
+}
+
+void Recorder::AbandonInForkedChild() {
+  if (!is_abandoned_.exchange(true)) trace_.writer->AbandonInForkedChild();
+}
+
+// Pools are known by two numbers, and there are few: the trace counts them in order of appearance.
+uint32_t Recorder::PoolNumber(const PoolId& pool) {
+  if (pool == PoolId{}) return 0;
+  const std::pair<uint64_t, uint64_t> key(pool.first, pool.second);
+  if (const auto known = pools_.find(key); known != pools_.end()) return known->second;
+  if (pools_.size() >= kMaxPools) return 0;
+  const auto number = static_cast<uint32_t>(pools_.size() + 1);
+  return pools_.emplace(key, number).first->second;
+}
+
+}  // namespace memtrace::recorder

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_STACK_TABLE_H_
+#define MEMTRACE_PROFILER_RECORDER_STACK_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "profiler/recorder/shared_trace.h"
+#include "profiler/recorder/stack_index.h"
+#include "profiler/trace/call_tree.h"
+#include "profiler/trace/event.h"
+
+namespace memtrace::recorder {
+
+// A frame as the walker of an interpreter finds it, before anyone asks for names.
+struct RawFrame {
+  const void* code = nullptr;  // identity of the code: a PyCodeObject, a return address
+  int32_t instruction = 0;     // offset in it
+  friend bool operator==(const RawFrame&, const RawFrame&) = default;
+};
+
+// Turns raw frames into names: knows the interpreter, which we do not.
+class FrameSymbolizer {
+ public:
+  virtual ~FrameSymbolizer() = default;
+
+  // Called without any of our locks, by the thread that interns the stack, for frames that were not
+  // seen before (two threads may ask for the same one at once). From then on (code, instruction)
+  // stands for this answer, so `frame.code` must stay alive: keep a reference to it, never to the
+  // frame, whose locals are tensors.
+  virtual trace::Frame Symbolize(const RawFrame& frame) = 0;
+};
+
+// Interns stacks. A stack that was seen before costs one hash of its frames and one look-up without
+// a lock; a new one takes the trace's lock and defines, in the file, the part of it that is new.
+//
+// Stacks are told apart by 64 bits of hash alone: with a million stacks, two are mistaken for each
+// other with a probability of 3e-8. Bounded: past kMaxStacks new stacks are "no stack" (0).
+// Thread rule: any thread.
+class StackTable {
+ public:
+  static constexpr size_t kMaxStacks = 1 << 20;
+  static constexpr size_t kMaxDepth = 512;  // outer frames beyond are left out
+
+  StackTable(SharedTrace& trace, FrameSymbolizer& symbolizer);
+
+  // Innermost frame first. 0 for an empty stack.
+  trace::StackId Intern(std::span<const RawFrame> frames);
+
+ private:
+  using FrameKey = std::pair<const void*, int32_t>;
+  struct NamedFrame {
+    RawFrame raw;
+    trace::Frame names;
+  };
+
+  static uint64_t Hash(std::span<const RawFrame> frames);
+  trace::StackId InternNew(std::span<const RawFrame> frames, uint64_t hash);
+  std::vector<NamedFrame> NameUnseen(std::span<const RawFrame> frames);
+
+  SharedTrace& trace_;
+  FrameSymbolizer& symbolizer_;
+  StackIndex index_;  // Insert under the trace's lock
+  absl::flat_hash_map<FrameKey, trace::FrameId> frames_ ABSL_GUARDED_BY(trace_.mutex);
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_STACK_TABLE_H_

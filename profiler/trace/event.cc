@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/event.h"
+
+#include <array>
+#include <cstddef>
+
+namespace memtrace::trace {
+namespace {
+
+constexpr std::array<std::string_view, 10> kRoleNames = {
+    "unknown", "parameter", "gradient",  "optimizer_state", "activation",
+    "input",   "temporary", "workspace", "kv_cache",        "comm"};
+constexpr std::array<std::string_view, 8> kPhaseNames = {
+    "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
+
+template <typename Names, typename Enum>
+std::string_view NameOf(const Names& names, Enum value) {
+  const auto index = static_cast<size_t>(value);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+}  // namespace
+
+std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
+std::string_view PhaseName(Phase phase) { return NameOf(kPhaseNames, phase); }
+
+}  // namespace memtrace::trace

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_
+#define MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include "profiler/trace/event.h"
+#include "profiler/trace/format.h"
+
+// The fields of every record body, in order, once for both directions: `Coder` is the encoder
+// (fields are const) or the decoder (fields are assigned). Both offer
+//   Number(field)                unsigned, or an enum of one
+//   Place(device, address)       a device and an address near the last one
+//   Flags({bool...}) -> mask     which of the fields that follow differ from what is expected
+//   Unless(mask, bit, field, expected)   the field if its bit is set, else `expected`
+//   List(vector, most)           a count, then room for so many; at most `most`
+//   delta()                      what earlier records of the block left behind
+
+namespace memtrace::trace {
+
+// Restarts in each block, so that a damaged block costs only itself.
+struct DeltaState {
+  uint64_t sequence = 0;
+  uint64_t time_ns = 0;
+  uint64_t address = 0;
+  Allocate
+      last{};  // stream, pool, stack, owner and module are mostly those of the allocation before
+};
+
+// A kind's number is kFirstEvent plus the place of its struct in Payload.
+template <typename E, size_t kPlace = 0>
+constexpr RecordKind KindOf() {
+  if constexpr (std::same_as<E, std::variant_alternative_t<kPlace, Payload>>) {
+    return static_cast<RecordKind>(static_cast<size_t>(RecordKind::kFirstEvent) + kPlace);
+  } else {
+    return KindOf<E, kPlace + 1>();
+  }
+}
+
+template <typename E, typename T>
+concept MaybeConst = std::same_as<std::remove_const_t<E>, T>;
+
+// What 512-byte rounding makes of a request, the usual case: then `allocated` costs nothing.
+constexpr uint64_t UsualRounding(uint64_t requested) { return (requested + 511) & ~uint64_t{511}; }
+
+template <typename Coder, MaybeConst<Allocate> E>
+void CodeFields(Coder& coder, E& event) {
+  Allocate& last = coder.delta().last;
+  coder.Place(event.device, event.address);
+  coder.Number(event.requested);
+  const uint64_t usual = UsualRounding(event.requested);
+  const uint64_t present = coder.Flags({event.allocated != usual, event.stream != last.stream,
+                                        event.pool != last.pool, event.stack != last.stack,
+                                        event.owner != last.owner, event.module != last.module});
+  coder.Unless(present, 0, event.allocated, usual);
+  coder.Unless(present, 1, event.stream, last.stream);
+  coder.Unless(present, 2, event.pool, last.pool);
+  coder.Unless(present, 3, event.stack, last.stack);
+  coder.Unless(present, 4, event.owner, last.owner);
+  coder.Unless(present, 5, event.module, last.module);
+  last = event;
+}
+
+template <typename Coder, typename E>
+requires MaybeConst<E, FreeRequested> || MaybeConst<E, FreeCompleted>
+void CodeFields(Coder& coder, E& event) { coder.Place(event.device, event.address); }
+
+template <typename Coder, typename E>
+requires MaybeConst<E, Reserve> || MaybeConst<E, Map>
+void CodeFields(Coder& coder, E& event) {
+  coder.Place(event.device, event.address);
+  coder.Number(event.size);
+  coder.Number(event.stream);
+}
+
+template <typename Coder, MaybeConst<Unmap> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Place(event.device, event.address);
+  coder.Number(event.size);
+}
+
+template <typename Coder, MaybeConst<Relabel> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Place(event.device, event.address);
+  coder.Number(event.size);
+  coder.Number(event.role);
+  coder.Number(event.owner);
+  coder.Number(event.path);
+}
+
+template <typename Coder, MaybeConst<Step> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.number);
+}
+
+template <typename Coder, MaybeConst<PhaseChange> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.phase);
+}
+
+template <typename Coder, MaybeConst<TagChange> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.thread);
+  coder.Number(event.owner);
+}
+
+template <typename Coder, MaybeConst<Annotate> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.key);
+  coder.Number(event.value);
+}
+
+template <typename Coder, MaybeConst<CardLedger> E>
+void CodeFields(Coder& coder, E& card) {
+  coder.Device(card.device);
+  coder.Number(card.total);
+  coder.Number(card.free);
+  coder.Number(card.context);
+  coder.Number(card.other_processes);
+  coder.Number(card.outside_allocator);
+  coder.Number(card.reserved);
+  coder.Number(card.live_requested);
+  coder.Number(card.live_allocated);
+  coder.Number(card.stream_wait);
+  coder.Number(card.cached);
+  coder.Number(card.holes);
+  coder.Number(card.largest_hole);
+}
+
+template <typename Coder, MaybeConst<OutOfMemory> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Device(event.device);
+  coder.Number(event.stream);
+  coder.Number(event.requested);
+  coder.Number(event.allocated);
+  coder.Number(event.obtainable);
+  coder.Number(event.limit);
+  coder.Number(event.stack);
+  coder.Number(event.owner);
+  coder.Number(event.module);
+  coder.List(event.cards, kMaxCards);
+}
+
+template <typename Coder, MaybeConst<CardSample> E>
+void CodeFields(Coder& coder, E& event) {
+  CodeFields(coder, event.card);
+}
+
+template <typename Coder, MaybeConst<Lost> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.events);
+  coder.Number(event.reason);
+}
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/record_decoder.h"
+
+#include <array>
+#include <utility>
+#include <variant>
+
+namespace memtrace::trace {
+namespace {
+
+constexpr auto kFirstEvent = static_cast<size_t>(RecordKind::kFirstEvent);
+constexpr size_t kEventKinds = std::variant_size_v<Payload>;
+
+template <size_t kIndex>
+void DecodeAlternative(RecordDecoder& decoder, Payload& payload) {
+  CodeFields(decoder, payload.emplace<kIndex>());
+}
+
+using DecodeFunction = void (*)(RecordDecoder&, Payload&);
+template <size_t... kIndex>
+constexpr std::array<DecodeFunction, kEventKinds> Table(std::index_sequence<kIndex...>) {
+  return {&DecodeAlternative<kIndex>...};
+}
+constexpr auto kDecode = Table(std::make_index_sequence<kEventKinds>());
+
+// A kind is its place in Payload: alternatives may be appended, never moved.
+static_assert(std::is_same_v<std::variant_alternative_t<0, Payload>, Allocate>);
+static_assert(std::is_same_v<std::variant_alternative_t<5, Payload>, Unmap>);
+static_assert(std::is_same_v<std::variant_alternative_t<10, Payload>, Annotate>);
+static_assert(std::is_same_v<std::variant_alternative_t<13, Payload>, Lost>);
+
+}  // namespace
+
+std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit) {
+  if (in >= limit || *in == 0) return std::nullopt;
+  RawRecord record{.kind = static_cast<RecordKind>(*in)};
+  uint64_t length = 0;
+  record.body = GetVarint(in + 1, limit, &length);
+  if (record.body == nullptr) return std::nullopt;
+  if (length > static_cast<uint64_t>(limit - record.body)) return std::nullopt;
+  record.end = record.body + length;
+  return record;
+}
+
+void RecordDecoder::Place(int32_t& device, uint64_t& address) {
+  uint64_t device_and_odd = 0;
+  uint64_t coded = 0;
+  if (!Varint(&device_and_odd) || !Varint(&coded)) return;
+  auto distance = static_cast<uint64_t>(UnZigZag(coded));
+  if ((device_and_odd & 1) == 0) distance <<= 9;
+  AssignDevice(device, device_and_odd >> 1);
+  address = delta_.address + distance;
+  delta_.address = address;
+}
+
+void RecordDecoder::AssignDevice(int32_t& device, uint64_t value) {
+  if (value > std::numeric_limits<uint32_t>::max()) {
+    in_ = nullptr;
+    return;
+  }
+  device = static_cast<int32_t>(UnZigZag(value));
+}
+
+void RecordDecoder::Text(std::string_view& text) {
+  uint64_t bytes = 0;
+  if (!Varint(&bytes)) return;
+  if (bytes > static_cast<uint64_t>(end_ - in_)) {
+    in_ = nullptr;
+    return;
+  }
+  text = std::string_view(reinterpret_cast<const char*>(in_), bytes);
+  in_ += bytes;
+}
+
+bool IsKnownEvent(RecordKind kind) {
+  const auto number = static_cast<size_t>(kind);
+  return number >= kFirstEvent && number < kFirstEvent + kEventKinds;
+}
+
+bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {
+  if (!IsKnownEvent(record.kind)) return false;
+  RecordDecoder decoder(record, delta);
+  decoder.Signed(event->sequence, delta.sequence);
+  decoder.Signed(event->time_ns, delta.time_ns);
+  kDecode[static_cast<size_t>(record.kind) - kFirstEvent](decoder, event->payload);
+  return decoder.ok();
+}
+
+}  // namespace memtrace::trace

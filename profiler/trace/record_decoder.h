@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_RECORD_DECODER_H_
+#define MEMTRACE_PROFILER_TRACE_RECORD_DECODER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "profiler/trace/event_fields.h"
+#include "profiler/trace/varint.h"
+
+namespace memtrace::trace {
+
+// One record as it lies in a block.
+struct RawRecord {
+  RecordKind kind = RecordKind::kNone;
+  const uint8_t* body = nullptr;
+  const uint8_t* end = nullptr;  // of the body and of the record
+};
+
+// The record at `in`, or nothing if [in, limit) holds no whole one.
+std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit);
+
+// Reads the body of one record. Reading past its end, or a number that its field cannot hold, makes
+// ok() false for good; bytes after the last field are a later writer's and are left alone.
+class RecordDecoder {
+ public:
+  RecordDecoder(const RawRecord& record, DeltaState& delta)
+      : in_(record.body), end_(record.end), delta_(delta) {}
+
+  bool ok() const { return in_ != nullptr; }
+
+  template <typename T>
+  void Number(T& field) {
+    uint64_t value = 0;
+    if (!Varint(&value)) return;
+    uint64_t most = std::numeric_limits<uint64_t>::max();
+    if constexpr (sizeof(T) < sizeof(uint64_t)) most = (uint64_t{1} << (8 * sizeof(T))) - 1;
+    if (value > most) {
+      in_ = nullptr;
+      return;
+    }
+    field = static_cast<T>(value);
+  }
+  void Signed(uint64_t& field, uint64_t& before) {
+    uint64_t value = 0;
+    if (!Varint(&value)) return;
+    field = before + static_cast<uint64_t>(UnZigZag(value));
+    before = field;
+  }
+  void Device(int32_t& device) {
+    uint64_t value = 0;
+    if (Varint(&value)) AssignDevice(device, value);
+  }
+  void Place(int32_t& device, uint64_t& address);
+
+  uint64_t Flags(std::initializer_list<bool> /*differs*/) {
+    uint64_t mask = 0;
+    Varint(&mask);
+    return mask;
+  }
+  template <typename T>
+  void Unless(uint64_t mask, unsigned bit, T& field, T expected) {
+    if ((mask >> bit & 1) != 0) {
+      Number(field);
+    } else {
+      field = expected;
+    }
+  }
+  template <typename T>
+  void List(std::vector<T>& items, size_t most) {
+    uint64_t count = 0;
+    if (!Varint(&count)) return;
+    if (count > most) {
+      in_ = nullptr;
+      return;
+    }
+    items.resize(count);
+    for (T& item : items) CodeFields(*this, item);
+  }
+  void Text(std::string_view& text);
+  DeltaState& delta() { return delta_; }
+
+ private:
+  bool Varint(uint64_t* value) {
+    if (in_ != nullptr) in_ = GetVarint(in_, end_, value);
+    return in_ != nullptr;
+  }
+  void AssignDevice(int32_t& device, uint64_t value);
+
+  const uint8_t* in_;  // null once something did not fit
+  const uint8_t* end_;
+  DeltaState& delta_;
+};
+
+// Decodes an event. False if the body is not what its kind asks for, or the kind is no event.
+bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event);
+
+// True for kinds that DecodeEvent knows.
+bool IsKnownEvent(RecordKind kind);
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_RECORD_DECODER_H_

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_RECORD_ENCODER_H_
+#define MEMTRACE_PROFILER_TRACE_RECORD_ENCODER_H_
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/event_fields.h"
+#include "profiler/trace/varint.h"
+
+namespace memtrace::trace {
+
+// Room that the record of any event but out_of_memory needs: kind, length, at most 16 varints.
+inline constexpr size_t kMaxPlainRecord = 3 + 16 * kMaxVarintBytes;
+
+inline size_t MaxRecordBytes(const OutOfMemory& event) {
+  return kMaxPlainRecord + std::min(event.cards.size(), kMaxCards) * 13 * kMaxVarintBytes;
+}
+template <typename E>
+constexpr size_t MaxRecordBytes(const E&) {
+  return kMaxPlainRecord;
+}
+
+// Writes one record, {kind, varint length, body}, at `out`. The caller has seen to the room.
+class RecordEncoder {
+ public:
+  RecordEncoder(RecordKind kind, uint8_t* out, DeltaState& delta)
+      : start_(out), out_(out + 2), delta_(delta) {
+    *start_ = static_cast<uint8_t>(kind);
+  }
+
+  template <typename T>
+  void Number(T value) {
+    out_ = PutVarint(static_cast<uint64_t>(value), out_);
+  }
+  void Signed(uint64_t now, uint64_t& before) {
+    Number(ZigZag(static_cast<int64_t>(now - before)));
+    before = now;
+  }
+  void Device(int32_t device) { Number(ZigZag(device)); }
+
+  // Most addresses are multiples of 512 apart: then nine bits are not written. The lowest bit of
+  // the device says which.
+  void Place(int32_t device, uint64_t address) {
+    const auto distance = static_cast<int64_t>(address - delta_.address);
+    const bool odd = (distance & 511) != 0;
+    Number(ZigZag(device) << 1 | (odd ? 1 : 0));
+    Number(ZigZag(odd ? distance : distance >> 9));
+    delta_.address = address;
+  }
+
+  uint64_t Flags(std::initializer_list<bool> differs) {
+    uint64_t mask = 0;
+    unsigned bit = 0;
+    for (const bool flag : differs) mask |= uint64_t{flag} << bit++;
+    Number(mask);
+    return mask;
+  }
+  template <typename T>
+  void Unless(uint64_t mask, unsigned bit, T value, T /*expected*/) {
+    if ((mask >> bit & 1) != 0) Number(value);
+  }
+  template <typename T>
+  void List(const std::vector<T>& items, size_t most) {
+    const size_t count = std::min(items.size(), most);
+    Number(count);
+    for (size_t i = 0; i < count; ++i) CodeFields(*this, items[i]);
+  }
+  // REQUIRES: text.size() <= kMaxStringBytes.
+  void Text(std::string_view text) {
+    Number(text.size());
+    std::memcpy(out_, text.data(), text.size());
+    out_ += text.size();
+  }
+  DeltaState& delta() { return delta_; }
+
+  // Fills in the length; returns the end of the record. Bodies of 128 bytes and more move up to
+  // make room for a longer length.
+  uint8_t* Finish() {
+    uint8_t* const body = start_ + 2;
+    const auto length = static_cast<size_t>(out_ - body);
+    if (length >= 0x80) {
+      uint8_t prefix[kMaxVarintBytes];
+      const auto prefix_bytes = static_cast<size_t>(PutVarint(length, prefix) - prefix);
+      std::memmove(start_ + 1 + prefix_bytes, body, length);
+      std::memcpy(start_ + 1, prefix, prefix_bytes);
+      return start_ + 1 + prefix_bytes + length;
+    }
+    start_[1] = static_cast<uint8_t>(length);
+    return out_;
+  }
+
+ private:
+  uint8_t* start_;
+  uint8_t* out_;
+  DeltaState& delta_;
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_RECORD_ENCODER_H_

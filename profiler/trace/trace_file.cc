@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/checksum.h"
+#include "profiler/trace/record_encoder.h"
+
+namespace memtrace::trace {
+namespace {
+
+// A step costs two system calls, 30 us or so; at 16 blocks it comes once in some 80,000 events.
+constexpr uint64_t kWindowBytes = 16 * kBlockBytes;
+
+std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
+  size_t most = sizeof(BlockHeader);
+  for (const auto& [key, value] : info) most += key.size() + value.size() + kMaxPlainRecord;
+  std::vector<uint8_t> block((most + kPageBytes - 1) / kPageBytes * kPageBytes);
+  uint8_t* end = block.data() + sizeof(BlockHeader);
+  DeltaState unused;
+  for (const auto& [key, value] : info) {
+    RecordEncoder record(RecordKind::kInfo, end, unused);
+    record.Text(std::string_view(key).substr(0, kMaxStringBytes));
+    record.Text(std::string_view(value).substr(0, kMaxStringBytes));
+    end = record.Finish();
+  }
+  BlockHeader header{.kind = BlockKind::kInfo};
+  header.capacity = static_cast<uint32_t>(block.size());
+  header.committed = static_cast<uint32_t>(end - (block.data() + sizeof(BlockHeader)));
+  header.checksum = BlockChecksum(header, block.data() + sizeof(BlockHeader));
+  std::memcpy(block.data(), &header, sizeof(header));
+  return block;
+}
+
+int OpenNew(const std::string& path) {
+  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+// NAME.<pid>; and since process numbers come back, NAME.<pid>.2 and so on.
+int OpenSibling(const std::string& name, std::string* path) {
+  const std::string sibling = name + "." + std::to_string(getpid());
+  *path = sibling;
+  int fd = OpenNew(*path);
+  for (int n = 2; fd < 0 && errno == EEXIST && n < 100; ++n) {
+    *path = sibling + "." + std::to_string(n);
+    fd = OpenNew(*path);
+  }
+  return fd;
+}
+
+bool CannotShare(int error) {
+  return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == ENODEV;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
+    const std::string& path, const std::map<std::string, std::string>& info,
+    const TraceFileOptions& options) {
+  std::string actual = path;
+  if (options.if_exists == IfExists::kReplace) unlink(path.c_str());
+  int fd = OpenNew(path);
+  if (fd < 0 && errno == EEXIST && options.if_exists == IfExists::kUseSibling) {
+    fd = OpenSibling(path, &actual);
+  }
+  if (fd < 0) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, "cannot create the trace " + actual);
+  }
+  std::unique_ptr<TraceFile> file(new TraceFile(fd, std::move(actual)));
+  file->mapped_ = options.map_pages;
+  if (absl::Status begun = file->WriteBeginning(info); !begun.ok()) {
+    unlink(file->path_.c_str());
+    return begun;
+  }
+  return file;
+}
+
+TraceFile::TraceFile(int fd, std::string path)
+    : fd_(fd), path_(std::move(path)), header_page_(&header_) {}
+
+TraceFile::~TraceFile() { Abandon(); }
+
+absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>& info) {
+  std::vector<uint8_t> beginning(kPageBytes);
+  std::memcpy(beginning.data(), &header_, sizeof(header_));
+  const std::vector<uint8_t> block = InfoBlock(info);
+  beginning.insert(beginning.end(), block.begin(), block.end());
+  if (absl::Status room = CheckRoom(beginning.size()); !room.ok()) return room;
+  end_ = beginning.size();
+  absl::Status written = WriteAll(beginning.data(), beginning.size(), 0);
+  if (written.ok() && mapped_) MapHeader();
+  return written;
+}
+
+void TraceFile::MapHeader() {
+  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (page == MAP_FAILED) {
+    mapped_ = false;
+  } else {
+    header_page_ = static_cast<FileHeader*>(page);
+  }
+}
+
+absl::StatusOr<uint8_t*> TraceFile::NextBlock() {
+  if (mapped_) {
+    const bool used_up = window_ == nullptr || end_ == window_offset_ + kWindowBytes;
+    absl::Status grown = used_up ? GrowWindow() : absl::OkStatus();
+    if (!grown.ok()) return grown;
+  }
+  if (mapped_) {
+    end_ += kBlockBytes;
+    return window_ + (end_ - kBlockBytes - window_offset_);
+  }
+  if (absl::Status room = CheckRoom(kBlockBytes); !room.ok()) return room;
+  if (buffer_ == nullptr) buffer_.reset(new (std::nothrow) uint8_t[kBlockBytes]);
+  if (buffer_ == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  std::memset(buffer_.get(), 0, kBlockBytes);
+  end_ += kBlockBytes;
+  return buffer_.get();
+}
+
+// After success either the window holds the next block, or the file turned out not to be mappable.
+absl::Status TraceFile::GrowWindow() {
+  if (absl::Status room = CheckRoom(kWindowBytes); !room.ok()) return room;
+  int error = 0;
+  do {
+    error = fallocate(fd_, 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  if (error != 0 && !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  if (error != 0 || !StepWindow()) mapped_ = false;
+  return absl::OkStatus();
+}
+
+bool TraceFile::StepWindow() {
+  void* next = mmap(nullptr, kWindowBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                    static_cast<off_t>(end_));
+  if (next == MAP_FAILED) return false;
+  if (window_ != nullptr) munmap(window_, kWindowBytes);
+  window_ = static_cast<uint8_t*>(next);
+  window_offset_ = end_;
+  return true;
+}
+
+// Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills a program that does not expect it; and
+// nobody would ever read what goes into a file without a name.
+absl::Status TraceFile::CheckRoom(uint64_t bytes) const {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      end_ + bytes > limit.rlim_cur) {
+    return Failure("cannot extend the trace ", EFBIG);
+  }
+  struct stat facts {};
+  if (fstat(fd_, &facts) != 0) return Failure("cannot look at the trace ", errno);
+  if (facts.st_nlink == 0) return absl::NotFoundError("the trace " + path_ + " was deleted");
+  return absl::OkStatus();
+}
+
+absl::Status TraceFile::Flush(size_t begin, size_t end) {
+  if (mapped_) return absl::OkStatus();
+  return WriteAll(buffer_.get() + begin, end - begin, end_ - kBlockBytes + begin);
+}
+
+absl::Status TraceFile::WriteAll(const void* data, size_t bytes, uint64_t offset) const {
+  const auto* from = static_cast<const uint8_t*>(data);
+  while (bytes > 0) {
+    const ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Failure("cannot write the trace ", written < 0 ? errno : EIO);
+    from += written;
+    bytes -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceFile::Failure(const char* doing, int error) const {
+  return absl::ErrnoToStatus(error, doing + path_);
+}
+
+void TraceFile::NoteLoss(uint64_t lost_events, std::string_view reason) {
+  if (fd_ < 0) return;
+  auto& field = header_page_->lost_reason;
+  if (field[0] == 0) {
+    std::copy_n(reason.data(), std::min(reason.size(), field.size() - 1), field.data());
+  }
+  std::atomic_ref(header_page_->lost_events).store(lost_events, std::memory_order_relaxed);
+  // Where the page is not mapped, telling of every single loss would be a system call each.
+  if (!mapped_ && (lost_events & (lost_events - 1)) == 0) FlushHeader();
+}
+
+void TraceFile::FlushHeader() {
+  if (header_page_ == &header_) WriteAll(&header_, sizeof(header_), 0).IgnoreError();
+}
+
+void TraceFile::Finish(size_t bytes) {
+  if (fd_ < 0) return;
+  uint64_t size = end_ - kBlockBytes + bytes;
+  if (bytes == 0) {  // the last block is full, or could not be written as far as it goes
+    struct stat facts {};
+    size = fstat(fd_, &facts) == 0 ? std::min(end_, static_cast<uint64_t>(facts.st_size)) : end_;
+  }
+  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  if (ftruncate(fd_, static_cast<off_t>(size)) == 0) header_page_->closed_bytes = size;
+  FlushHeader();
+  Abandon();
+}
+
+void TraceFile::Abandon() {
+  if (fd_ < 0) return;
+  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  if (header_page_ != &header_) munmap(std::exchange(header_page_, &header_), kPageBytes);
+  close(std::exchange(fd_, -1));
+}
+
+}  // namespace memtrace::trace

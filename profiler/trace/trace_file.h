@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_TRACE_FILE_H_
+#define MEMTRACE_PROFILER_TRACE_TRACE_FILE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/trace/format.h"
+
+namespace memtrace::trace {
+
+enum class IfExists {
+  kFail,        // kAlreadyExists
+  kUseSibling,  // NAME.<pid>: for `-o NAME` with several processes, the first one gets NAME
+  kReplace,     // unlinks the old file; a process that still writes it keeps its own, nameless
+};
+
+struct TraceFileOptions {
+  IfExists if_exists = IfExists::kFail;
+  bool map_pages = true;  // false: as on a file system without shared mappings (for tests)
+};
+
+// The file under a TraceWriter: creates it, grows it, hands out room for one block after another.
+//
+// Blocks lie in pages of the file itself (MAP_SHARED), so that what was stored survives the process
+// whatever kills it. Pages are allocated on disk before they are touched, 1 MiB at a time: a full
+// disk is an error from NextBlock, never SIGBUS. (Another program that truncates the file while it
+// grows can still cause one; we replace files instead of truncating them.) Where pages cannot be
+// shared or allocated (some network file systems), blocks lie in memory and Flush writes them.
+class TraceFile {
+ public:
+  // Errors: kAlreadyExists, kPermissionDenied, kNotFound ... with the path and the system's reason.
+  static absl::StatusOr<std::unique_ptr<TraceFile>> Create(
+      const std::string& path, const std::map<std::string, std::string>& info,
+      const TraceFileOptions& options);
+  ~TraceFile();
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  // kBlockBytes of zeros behind the block before, which must be finished. Errors:
+  // kResourceExhausted and whatever else the system says.
+  absl::StatusOr<uint8_t*> NextBlock();
+
+  // Sees to it that bytes [begin, end) of the current block are in the file.
+  absl::Status Flush(size_t begin, size_t end);
+  bool flushes() const { return !mapped_; }  // false: Flush does nothing, stores are enough
+
+  // Notes in the first page what could not be written; needs no disk space.
+  void NoteLoss(uint64_t lost_events, std::string_view reason);
+
+  // Cuts the file behind `bytes` bytes of the current block and marks it as whole.
+  void Finish(size_t bytes);
+
+  // Lets go of the file without changing it. For a forked child: the file is its parent's.
+  void Abandon();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  TraceFile(int fd, std::string path);
+  absl::Status WriteBeginning(const std::map<std::string, std::string>& info);
+  void MapHeader();
+  absl::Status GrowWindow();
+  bool StepWindow();
+  absl::Status CheckRoom(uint64_t bytes) const;
+  absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
+  absl::Status Failure(const char* doing, int error) const;
+  void FlushHeader();
+
+  int fd_;
+  std::string path_;
+  bool mapped_ = true;
+  FileHeader header_;          // what the page holds, where it cannot be mapped
+  FileHeader* header_page_;    // the mapped page, or &header_
+  uint64_t end_ = 0;           // where the next block begins
+  uint8_t* window_ = nullptr;  // mapped: [window_offset_, window_offset_ + kWindowBytes)
+  uint64_t window_offset_ = 0;
+  std::unique_ptr<uint8_t[]> buffer_;  // not mapped: the current block
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_TRACE_FILE_H_

@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/trace_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "profiler/trace/block_scan.h"
+#include "profiler/trace/call_tree.h"
+#include "profiler/trace/file_bytes.h"
+#include "profiler/trace/record_decoder.h"
+#include "profiler/trace/string_table.h"
+
+namespace memtrace::trace {
+namespace {
+
+DeltaState BeginningOf(const Block& block) { return {.sequence = block.header.first_sequence}; }
+
+// The events of one queue, one after another.
+class QueueCursor {
+ public:
+  void Append(const Block& block) { blocks_.push_back(block); }
+
+  void Rewind() {
+    block_ = 0;
+    Enter();
+  }
+  bool done() const { return block_ == blocks_.size(); }
+  const Event& event() const { return event_; }
+
+  // REQUIRES: !done(). The blocks were checked by Open: what does not decode is not an event.
+  void Advance() {
+    while (!done()) {
+      const auto record = NextRecord(at_, blocks_[block_].end);
+      if (!record) {
+        ++block_;
+        Position();
+        continue;
+      }
+      at_ = record->end;
+      if (DecodeEvent(*record, delta_, &event_)) return;
+    }
+  }
+
+ private:
+  void Enter() {
+    Position();
+    Advance();
+  }
+  void Position() {
+    if (done()) return;
+    at_ = blocks_[block_].records;
+    delta_ = BeginningOf(blocks_[block_]);
+  }
+
+  std::vector<Block> blocks_;
+  size_t block_ = 0;
+  const uint8_t* at_ = nullptr;
+  DeltaState delta_;
+  Event event_;
+};
+
+}  // namespace
+
+class TraceReader::State {
+ public:
+  explicit State(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {
+    std::memcpy(&header_, bytes_.data(), std::min(bytes_.size(), sizeof(header_)));
+    completeness_.closed = header_.closed_bytes != 0;
+    completeness_.lost_events = header_.lost_events;
+    ReadBlocks();
+    NoteMissingEnd();
+    DescribeLoss();
+  }
+
+  void ForEach(const std::function<void(const Event&)>& visit);
+
+  const std::map<std::string, std::string>& info() const { return info_; }
+  const StringTable& strings() const { return strings_; }
+  const CallTree& stacks() const { return stacks_; }
+  const Completeness& completeness() const { return completeness_; }
+
+ private:
+  void ReadBlocks();
+  const uint8_t* ReadBlock(const Block& block);
+  bool ReadRecord(const RawRecord& record, DeltaState& delta);
+  bool ReadString(RecordDecoder& decoder);
+  bool ReadFrame(RecordDecoder& decoder);
+  bool ReadStack(RecordDecoder& decoder);
+  bool ReadInfo(RecordDecoder& decoder);
+  bool ReadEvent(const RawRecord& record, DeltaState& delta);
+  void NoteBadRecord(const Block& block, const uint8_t* at);
+  void NoteMissingEnd();
+  void DescribeLoss();
+  void NoteBad(uint64_t offset);
+
+  std::vector<uint8_t> bytes_;
+  FileHeader header_;
+  std::map<std::string, std::string> info_;
+  StringTable strings_;
+  CallTree stacks_;
+  Completeness completeness_;
+  std::map<uint16_t, QueueCursor> queues_;
+  StringId lost_reason_ = 0;
+};
+
+void TraceReader::State::ReadBlocks() {
+  BlockScan scan = ScanBlocks(bytes_.data(), bytes_.size());
+  completeness_.damaged_blocks = scan.damaged_blocks;
+  completeness_.truncated_bytes = scan.truncated_bytes;
+  completeness_.first_bad_offset = scan.first_bad_offset;
+  for (Block& block : scan.blocks) {
+    if (block.header.kind != BlockKind::kInfo && block.header.kind != BlockKind::kEvents) continue;
+    const uint8_t* good_end = ReadBlock(block);
+    if (good_end != block.end || block.is_cut) NoteBadRecord(block, good_end);
+    block.end = good_end;
+    queues_[block.header.queue].Append(block);
+  }
+}
+
+// Takes over definitions and checks events; returns the end of the last good record.
+const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
+  DeltaState delta = BeginningOf(block);
+  const uint8_t* at = block.records;
+  while (const auto record = NextRecord(at, block.end)) {
+    if (!ReadRecord(*record, delta)) break;
+    at = record->end;
+  }
+  return at;
+}
+
+bool TraceReader::State::ReadRecord(const RawRecord& record, DeltaState& delta) {
+  RecordDecoder decoder(record, delta);
+  switch (record.kind) {
+    case RecordKind::kString:
+      return ReadString(decoder);
+    case RecordKind::kFrame:
+      return ReadFrame(decoder);
+    case RecordKind::kStack:
+      return ReadStack(decoder);
+    case RecordKind::kInfo:
+      return ReadInfo(decoder);
+    default:  // an event, or a later writer's
+      return !IsKnownEvent(record.kind) || ReadEvent(record, delta);
+  }
+}
+
+bool TraceReader::State::ReadString(RecordDecoder& decoder) {
+  StringId id = 0;
+  std::string_view text;
+  decoder.Number(id);
+  decoder.Text(text);
+  if (decoder.ok()) strings_.Define(id, text);
+  return decoder.ok();
+}
+
+bool TraceReader::State::ReadFrame(RecordDecoder& decoder) {
+  FrameId id = 0;
+  FrameNames frame;
+  decoder.Number(id);
+  decoder.Number(frame.file);
+  decoder.Number(frame.function);
+  decoder.Number(frame.line);
+  if (decoder.ok()) stacks_.DefineFrame(id, frame);
+  return decoder.ok();
+}
+
+bool TraceReader::State::ReadStack(RecordDecoder& decoder) {
+  StackId id = 0;
+  StackId parent = 0;
+  FrameId frame = 0;
+  decoder.Number(id);
+  decoder.Number(parent);
+  decoder.Number(frame);
+  return decoder.ok() && stacks_.DefineStack(id, parent, frame);
+}
+
+bool TraceReader::State::ReadInfo(RecordDecoder& decoder) {
+  std::string_view key;
+  std::string_view value;
+  decoder.Text(key);
+  decoder.Text(value);
+  if (decoder.ok()) info_.emplace(key, value);
+  return decoder.ok();
+}
+
+bool TraceReader::State::ReadEvent(const RawRecord& record, DeltaState& delta) {
+  Event event;
+  if (!DecodeEvent(record, delta, &event)) return false;
+  const Lost* lost = std::get_if<Lost>(&event.payload);
+  if (lost != nullptr) completeness_.lost_events += lost->events;
+  return true;
+}
+
+// A record that goes on behind the end of the file is truncated; one that does not is damage. If
+// the file ends exactly between two records, what is missing counts as a damaged block.
+void TraceReader::State::NoteBadRecord(const Block& block, const uint8_t* at) {
+  const auto offset = static_cast<uint64_t>(at - bytes_.data());
+  if (block.is_cut && at != block.end) {
+    completeness_.truncated_bytes += static_cast<uint64_t>(block.end - at);
+  } else {
+    ++completeness_.damaged_blocks;
+  }
+  NoteBad(offset);
+}
+
+// Blocks that were cut off whole leave no other trace than the size that the writer noted.
+void TraceReader::State::NoteMissingEnd() {
+  if (bytes_.size() < kPageBytes) {
+    completeness_.truncated_bytes = bytes_.size();
+    NoteBad(bytes_.size());
+  } else if (bytes_.size() < header_.closed_bytes && completeness_.whole()) {
+    ++completeness_.damaged_blocks;
+    NoteBad(bytes_.size());
+  }
+}
+
+void TraceReader::State::DescribeLoss() {
+  if (header_.lost_events == 0) return;
+  const auto& reason = header_.lost_reason;
+  const auto* end = std::find(reason.begin(), reason.end(), '\0');
+  // The last id: the writer's own ids count up from 1 and cannot reach it.
+  lost_reason_ = ~StringId{0};
+  strings_.Define(lost_reason_,
+                  std::string_view(reason.data(), static_cast<size_t>(end - reason.begin())));
+}
+
+void TraceReader::State::NoteBad(uint64_t offset) {
+  uint64_t& first = completeness_.first_bad_offset;
+  first = first == 0 ? offset : std::min(first, offset);
+}
+
+void TraceReader::State::ForEach(const std::function<void(const Event&)>& visit) {
+  for (auto& [number, queue] : queues_) queue.Rewind();
+  Event last;
+  while (true) {
+    QueueCursor* next = nullptr;
+    for (auto& [number, queue] : queues_) {
+      if (queue.done()) continue;
+      if (next == nullptr || queue.event().sequence < next->event().sequence) next = &queue;
+    }
+    if (next == nullptr) break;
+    visit(next->event());
+    last.sequence = next->event().sequence;
+    last.time_ns = next->event().time_ns;
+    next->Advance();
+  }
+  if (header_.lost_events == 0) return;
+  visit({.sequence = last.sequence + 1,
+         .time_ns = last.time_ns,
+         .payload = Lost{.events = header_.lost_events, .reason = lost_reason_}});
+}
+
+absl::StatusOr<TraceReader> TraceReader::Open(const std::string& path) {
+  absl::StatusOr<std::vector<uint8_t>> bytes = ReadTraceBytes(path);
+  if (!bytes.ok()) return bytes.status();
+  return TraceReader(std::make_unique<State>(*std::move(bytes)));
+}
+
+TraceReader::TraceReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TraceReader::~TraceReader() = default;
+TraceReader::TraceReader(TraceReader&&) noexcept = default;
+TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
+
+const std::map<std::string, std::string>& TraceReader::info() const { return state_->info(); }
+const Completeness& TraceReader::completeness() const { return state_->completeness(); }
+std::string_view TraceReader::String(StringId id) const { return state_->strings().Text(id); }
+
+void TraceReader::ForEach(const std::function<void(const Event&)>& visit) const {
+  state_->ForEach(visit);
+}
+
+std::vector<Frame> TraceReader::Stack(StackId id) const {
+  std::vector<Frame> frames;
+  for (const FrameNames& names : state_->stacks().Frames(id)) {
+    frames.push_back({.file = std::string(String(names.file)),
+                      .function = std::string(String(names.function)),
+                      .line = names.line});
+  }
+  return frames;
+}
+
+}  // namespace memtrace::trace

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_TRACE_READER_H_
+#define MEMTRACE_PROFILER_TRACE_TRACE_READER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/trace/event.h"
+
+namespace memtrace::trace {
+
+// What the file says about itself and what could not be read of it.
+struct Completeness {
+  bool closed = false;          // the process ended the file itself
+  uint64_t damaged_blocks = 0;  // blocks whose checksum or content is wrong; each costs only itself
+  uint64_t truncated_bytes = 0;  // bytes at the end that belong to no whole record
+  uint64_t first_bad_offset =
+      0;                     // of the first damaged block or truncated record; 0 if there is none
+  uint64_t lost_events = 0;  // events the process could not write (full disk ...)
+
+  bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0; }
+};
+
+// Reads a trace: whole, cut short at any byte, damaged, or still being written.
+//
+// Errors of Open: kNotFound (no such file), kPermissionDenied, kInvalidArgument (not a trace: says
+// what it is instead where that can be told), kFailedPrecondition (a later format than this reader
+// knows). Thread rule: one thread a reader.
+class TraceReader {
+ public:
+  static absl::StatusOr<TraceReader> Open(const std::string& path);
+  ~TraceReader();
+  TraceReader(TraceReader&&) noexcept;
+  TraceReader& operator=(TraceReader&&) noexcept;
+
+  // Facts of the process, by key: host, pid, ppid, rank, command, script, python, torch, allocator
+  // (memtrace, native), card (as given to --card), simulated (0, 1), started_unix_ns, memtrace.
+  // format.md lists them.
+  const std::map<std::string, std::string>& info() const;
+
+  // Visits all events in order of their sequence numbers. May be called more than once.
+  void ForEach(const std::function<void(const Event&)>& visit) const;
+
+  // The strings and stacks that events refer to.
+  std::string_view String(StringId id) const;
+  std::vector<Frame> Stack(StackId id) const;  // innermost first; empty for 0
+
+  // Known after Open.
+  const Completeness& completeness() const;
+
+ private:
+  class State;
+  explicit TraceReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_TRACE_READER_H_

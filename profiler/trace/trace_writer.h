@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_TRACE_WRITER_H_
+#define MEMTRACE_PROFILER_TRACE_TRACE_WRITER_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/trace/call_tree.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/record_encoder.h"
+#include "profiler/trace/string_table.h"
+#include "profiler/trace/trace_file.h"
+
+namespace memtrace::trace {
+
+// Writes one trace. What Write has returned from is in the file, whatever then kills the process
+// (on a file system without shared mappings: all but the last 4 KiB of allocations and frees).
+//
+// When the file cannot take more (full disk, deleted, an I/O error) recording stops for good: the
+// Write that met it returns the reason, once; later ones return OK and are counted in lost_events,
+// here and in the file's first page. Nothing throws, and an event costs no heap allocation; a new
+// string, frame or stack does. Thread rule: one thread at a time.
+class TraceWriter {
+ public:
+  // Creates the file. `info` describes the process by the keys of format.md.
+  static absl::StatusOr<std::unique_ptr<TraceWriter>> Open(
+      const std::string& path, const std::map<std::string, std::string>& info,
+      const TraceFileOptions& options = {});
+  // Writes nothing and counts everything as lost: for a process that could not create its trace but
+  // still wants its names and stacks interned.
+  static std::unique_ptr<TraceWriter> Stopped(absl::Status why);
+  ~TraceWriter();  // closes
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  // Sequence numbers ascend from call to call; events refer to ids of this writer.
+  template <typename E>
+  absl::Status Write(uint64_t sequence, uint64_t time_ns, const E& event);
+  absl::Status Write(const Event& event);
+
+  // Ids for events, defined in the file at first sight. Strings over 16 KiB are cut.
+  StringId String(std::string_view text);
+  FrameId DefineFrame(const Frame& frame);
+  StackId DefineStack(StackId parent, FrameId frame);  // `parent` is the caller's stack
+
+  std::string_view Text(StringId id) const { return strings_.Text(id); }
+  std::vector<Frame> Stack(StackId id) const;  // innermost first
+
+  // Ends the file and cuts off what was allocated ahead. Later events are lost.
+  void Close();
+
+  // In a forked child: lets go of the parent's file without touching it. Later events are lost.
+  void AbandonInForkedChild();
+
+  const std::string& path() const { return path_; }       // as created; empty if there is no file
+  const absl::Status& status() const { return status_; }  // why recording stopped; OK until then
+  uint64_t lost_events() const { return lost_events_; }
+
+ private:
+  explicit TraceWriter(std::unique_ptr<TraceFile> file);
+
+  uint8_t* Room(size_t bytes);
+  bool BeginBlock();
+  void SealBlock(uint32_t capacity);
+  void Commit(const uint8_t* end, bool at_once);
+  absl::Status FlushRecords();
+  void Stop(absl::Status why);
+  absl::Status NoteLost();
+  BlockHeader& header() { return *reinterpret_cast<BlockHeader*>(block_); }
+
+  std::unique_ptr<TraceFile> file_;  // null once nothing more is written
+  std::string path_;
+  pid_t owner_;  // a child that was forked behind our back must not write
+  uint8_t* block_ = nullptr;
+  size_t used_ = 0;                // bytes of the block, its header included
+  size_t flushed_ = 0;             // of these; only where the file asks for flushes
+  uint64_t unflushed_events_ = 0;  // likewise
+  DeltaState delta_;
+  StringTable strings_;
+  CallTree stacks_;
+  absl::Status status_;
+  bool told_ = false;  // status_ was returned once
+  uint64_t lost_events_ = 0;
+};
+
+template <typename E>
+absl::Status TraceWriter::Write(uint64_t sequence, uint64_t time_ns, const E& event) {
+  uint8_t* room = Room(MaxRecordBytes(event));
+  if (room == nullptr) return NoteLost();
+  RecordEncoder record(KindOf<E>(), room, delta_);
+  record.Signed(sequence, delta_.sequence);
+  record.Signed(time_ns, delta_.time_ns);
+  CodeFields(record, event);
+  constexpr bool kFrequent =
+      std::same_as<E, Allocate> || std::same_as<E, FreeRequested> || std::same_as<E, FreeCompleted>;
+  ++unflushed_events_;
+  Commit(record.Finish(), /*at_once=*/!kFrequent);
+  return absl::OkStatus();
+}
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_TRACE_WRITER_H_

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens when the card is full, a limit is reached, or the driver fails.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "allocator/caching_allocator.h"
+#include "tests/allocator/card.h"
+
+namespace memtrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(FullCardTest, LastGranuleIsUsable) {
+  Card card(64_MiB);
+  card.Allocate(64_MiB);
+  EXPECT_EQ(card.FailToAllocate(512).device_free, 0u);
+}
+
+TEST(FullCardTest, EventAddsTheCardUp) {
+  Card card(64_MiB);
+  card.Allocate(20_MiB - 100);
+  const DeviceAddress hole = card.Allocate(3_MiB);
+  card.Allocate(9_MiB);
+  EXPECT_TRUE(card.Free(hole).ok());
+  const OutOfMemoryEvent event = card.FailToAllocate(40_MiB - 1);
+  EXPECT_EQ(event.requested, 40_MiB - 1);
+  EXPECT_EQ(event.allocated, 40_MiB);
+  EXPECT_EQ(event.device_total, 64_MiB);
+  EXPECT_EQ(event.device_free, 32_MiB);
+  EXPECT_EQ(event.obtainable, 32_MiB);
+  EXPECT_EQ(event.limit, ~Bytes{0});
+  EXPECT_EQ(event.ledger.reserved, 32_MiB);
+  EXPECT_EQ(event.ledger.live_requested, 29_MiB - 100);
+  EXPECT_EQ(event.ledger.live_allocated, 29_MiB);
+  EXPECT_EQ(event.ledger.holes, 3_MiB);
+  EXPECT_EQ(event.ledger.largest_hole, 3_MiB);
+  card.Allocate(32_MiB);
+}
+
+TEST(FullCardTest, ObtainableCountsTheFreeTailBesideTheHole) {
+  Card card(64_MiB);
+  card.Allocate(61_MiB);
+  EXPECT_EQ(card.FailToAllocate(5_MiB).obtainable, 3_MiB);
+  card.Allocate(3_MiB);
+}
+
+TEST(FullCardTest, RetriesAndFailuresAreCountedAsTorchDoes) {
+  Card card(64_MiB);
+  card.FailToAllocate(65_MiB);
+  card.FailToAllocate(Bytes{1} << 63);
+  card.FailToAllocate(~Bytes{0});
+  const Statistics statistics = card.allocator.statistics();
+  EXPECT_EQ(statistics.num_ooms, 3);
+  EXPECT_EQ(statistics.num_alloc_retries, 3);
+  EXPECT_EQ(statistics.num_device_alloc, 0);
+  EXPECT_THAT(card.Contents(), IsEmpty());
+}
+
+TEST(FullCardTest, LimitStopsGrowthNotReuse) {
+  Card card(64_MiB, {.limit = 16_MiB});
+  const DeviceAddress address = card.Allocate(16_MiB);
+  const OutOfMemoryEvent event = card.FailToAllocate(512);
+  EXPECT_EQ(event.limit, 16_MiB);
+  EXPECT_EQ(event.device_free, 48_MiB);
+  EXPECT_EQ(event.obtainable, 0u);
+  EXPECT_TRUE(card.Free(address).ok());
+  card.allocator.SetLimit(1);
+  EXPECT_EQ(card.Allocate(10_MiB), address);
+}
+
+TEST(TakeBackTest, ChunksChangeOwnerOnlyAfterAnEvent) {
+  Card card(64_MiB);
+  const DeviceAddress address = card.Allocate(64_MiB, kSide);
+  EXPECT_TRUE(card.Free(address).ok());  // its work on kSide is unfinished
+  card.Allocate(40_MiB, kMain);
+  EXPECT_THAT(card.vmm.faults(), IsEmpty());
+  EXPECT_EQ(card.failures.calls(DriverCall::kWait), 1u);
+  EXPECT_EQ(card.allocator.statistics().num_alloc_retries, 1);
+}
+
+TEST(TakeBackTest, OnlyWhatIsMissingIsTaken) {
+  Card card(128_MiB);
+  const std::vector<DeviceAddress> blocks = card.AllocateMany(4, 32_MiB, kSide);
+  for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
+  card.Allocate(30_MiB, kMain);
+  EXPECT_THAT(card.Contents(), ElementsAre("2 large: (96MiB)", "1 large: 30MiB"));
+}
+
+TEST(TakeBackTest, ScatteredFreeChunksOfTheOwnStreamMakeOneBlock) {
+  Card card(64_MiB);
+  const std::vector<DeviceAddress> blocks = card.AllocateMany(16, 4_MiB);
+  for (size_t i = 0; i < 16; i += 2) EXPECT_TRUE(card.Free(blocks[i]).ok());
+  card.Allocate(32_MiB);  // half the card, of which no two chunks are neighbours
+  EXPECT_EQ(card.allocator.ledger().live_allocated, 64_MiB);
+  EXPECT_THAT(card.vmm.faults(), IsEmpty());
+}
+
+TEST(TakeBackTest, WaitingFreesAreUsedBeforeAnyoneSaysOutOfMemory) {
+  Card card(64_MiB);
+  const DeviceAddress shared = card.Allocate(64_MiB);
+  EXPECT_TRUE(card.Share(shared, 64_MiB, kSide).ok());
+  EXPECT_TRUE(card.Free(shared).ok());
+  EXPECT_EQ(card.Allocate(64_MiB), shared);
+  EXPECT_EQ(card.allocator.statistics().num_ooms, 0);
+}
+
+TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
+  Card card(64_MiB);
+  const DeviceAddress shared = card.Allocate(64_MiB, kSide);
+  EXPECT_TRUE(card.Share(shared, 64_MiB, kMain).ok());
+  EXPECT_TRUE(card.Free(shared).ok());
+  card.Allocate(64_MiB, kMain);
+  EXPECT_THAT(card.Contents(), ElementsAre("1 large: 64MiB"));
+  EXPECT_THAT(card.vmm.faults(), IsEmpty());
+}
+
+// All that a caller can see of the state, but for counters of attempts.
+struct Visible {
+  explicit Visible(const Card& card)
+      : contents(card.Contents()), used(card.vmm.used()), statistics(card.allocator.statistics()) {}
+
+  friend bool operator==(const Visible& a, const Visible& b) {
+    const auto same = [&](StatisticByPool Statistics::*by_pool) {
+      const Statistic& x = (a.statistics.*by_pool).all;
+      const Statistic& y = (b.statistics.*by_pool).all;
+      return x.current == y.current && x.peak == y.peak && x.allocated == y.allocated;
+    };
+    return a.contents == b.contents && a.used == b.used && same(&Statistics::allocation) &&
+           same(&Statistics::active_bytes) && same(&Statistics::requested_bytes) &&
+           same(&Statistics::reserved_bytes) && same(&Statistics::segment);
+  }
+
+  std::vector<std::string> contents;
+  Bytes used;
+  Statistics statistics;
+};
+
+// A card with holes, a cache, a waiting block and a pinned small one.
+void Prepare(Card& card) {
+  card.Allocate(512);
+  const DeviceAddress hole = card.Allocate(9_MiB);
+  const DeviceAddress shared = card.Allocate(3_MiB);
+  card.Allocate(5_MiB);
+  EXPECT_TRUE(card.Free(hole).ok());
+  EXPECT_TRUE(card.Share(shared, 3_MiB, kSide).ok());
+  EXPECT_TRUE(card.Free(shared).ok());
+}
+
+struct FailureCase {
+  absl::StatusCode code;
+  CallFailures::Repeat repeat;
+};
+
+// Makes every call of `act` fail in turn, `check`s the card after each, then sees that `act` works.
+template <typename Act, typename Check>
+void FailEachCall(FailureCase failure, Act act, Check check) {
+  for (uint64_t nth = 1;; ++nth) {
+    SCOPED_TRACE(absl::StrCat("call ", nth));
+    Card card(96_MiB);
+    Prepare(card);
+    const Visible before(card);
+    card.failures.FailNthOfAny(nth, failure.repeat, absl::Status(failure.code, "injected"));
+    const bool ok = act(card);
+    const bool happened = card.failures.failed() > 0;
+    card.failures.StopFailing();
+    card.allocator.CheckInvariants();
+    EXPECT_THAT(card.vmm.faults(), IsEmpty());
+    if (!ok) check(card, before);
+    EXPECT_TRUE(ok || act(card));
+    EXPECT_EQ(card.allocator.ledger().reserved, card.vmm.used());
+    if (!happened) return;
+  }
+}
+
+// Not for a card that is full (that is answered by taking back, which is seen) nor for a driver
+// that fails from then on (undoing needs calls that succeed): those are below.
+TEST(FailingGrowthTest, StateIsAsBefore) {
+  FailEachCall(
+      {absl::StatusCode::kInternal, CallFailures::Repeat::kOnce},
+      [](Card& card) {
+        return std::holds_alternative<DeviceAddress>(card.TryAllocate(43_MiB, kSide));
+      },
+      [](const Card& card, const Visible& before) { EXPECT_TRUE(Visible(card) == before); });
+}
+
+class FailingDriverTest : public ::testing::TestWithParam<FailureCase> {};
+
+TEST_P(FailingDriverTest, BlocksInUseSurviveAnyFailureOfTheWholePath) {
+  FailEachCall(
+      GetParam(),
+      [](Card& card) {  // needs the cache, another stream's chunks and the waiting block
+        return std::holds_alternative<DeviceAddress>(card.TryAllocate(84_MiB, kSide));
+      },
+      [](const Card& card, const Visible& before) {
+        EXPECT_EQ(static_cast<int64_t>(card.allocator.ledger().live_allocated),
+                  before.statistics.allocated_bytes.all.current);
+      });
+}
+
+TEST_P(FailingDriverTest, FreeThatCannotRecordLeavesTheBlockInUse) {
+  FailEachCall(
+      GetParam(),
+      [](Card& card) {
+        const DeviceAddress block = card.allocator.Snapshot().front().address;
+        EXPECT_TRUE(card.allocator.RecordStream(block, StreamId{7}).ok());
+        return card.Free(block).ok();
+      },
+      [](const Card& card, const Visible& before) { EXPECT_TRUE(Visible(card) == before); });
+}
+
+TEST_P(FailingDriverTest, EmptyCacheThatFailsCanBeRepeated) {
+  FailEachCall(
+      GetParam(), [](Card& card) { return card.allocator.EmptyCache().ok(); },
+      [](const Card&, const Visible&) {});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Errors, FailingDriverTest,
+    ::testing::Values(
+        FailureCase{absl::StatusCode::kInternal, CallFailures::Repeat::kOnce},
+        FailureCase{absl::StatusCode::kInternal, CallFailures::Repeat::kFromThenOn},
+        FailureCase{absl::StatusCode::kResourceExhausted, CallFailures::Repeat::kOnce},
+        FailureCase{absl::StatusCode::kResourceExhausted, CallFailures::Repeat::kFromThenOn}),
+    [](const auto& test) {
+      return std::string(test.param.code == absl::StatusCode::kInternal ? "Internal"
+                                                                        : "Exhausted") +
+             (test.param.repeat == CallFailures::Repeat::kOnce ? "Once" : "FromThenOn");
+    });
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/expandable_segment.h"
+
+#include <gtest/gtest.h>
+
+#include "allocator/memory_vmm.h"
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kGranule = 2_MiB;
+constexpr Bytes kAll = ~Bytes{0};
+
+class ExpandableSegmentTest : public ::testing::Test {
+ protected:
+  explicit ExpandableSegmentTest(uint32_t capacity = 64, uint32_t length = 72)
+      : vmm_({.capacity = capacity * kGranule}, nullptr, &failures_),
+        segment_(
+            ExpandableSegment::Reserve({}, length * kGranule, vmm_, arena_, accounting_).value()) {}
+
+  // Grows if need be, as the heap does.
+  Block* Allocate(Bytes size) {
+    if (Block* block = segment_->Take(size)) return block;
+    const auto growth = segment_->PlanGrowth(size);
+    if (!growth.has_value() || !segment_->Grow(*growth).ok()) return nullptr;
+    segment_->CheckInvariants();
+    return segment_->Take(size);
+  }
+  void Free(Block* block) {
+    segment_->Return(block);
+    segment_->CheckInvariants();
+  }
+  Bytes Trim(Bytes wanted) {
+    const Bytes unmapped = segment_->Trim(wanted).value();
+    segment_->CheckInvariants();
+    return unmapped / kGranule;
+  }
+  DeviceAddress OffsetOf(const Block* block) const { return block->address - segment_->address(); }
+
+  CallFailures failures_;
+  MemoryVmm vmm_;
+  BlockArena arena_;
+  AllocationObserver silent_;
+  Accounting accounting_{DeviceIndex{0}, silent_};
+  std::unique_ptr<ExpandableSegment> segment_;
+};
+
+TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
+  Allocate(3_MiB);
+  EXPECT_EQ(segment_->Picture(), "xx");
+  const Block* block = Allocate(4_MiB);  // 1 MiB is free already: 3 more, so two granules
+  EXPECT_EQ(segment_->Picture(), "xxxx");
+  EXPECT_EQ(OffsetOf(block), 3_MiB);
+}
+
+TEST_F(ExpandableSegmentTest, LastGranuleOfTheCardIsUsable) {
+  EXPECT_NE(Allocate(64 * kGranule), nullptr);
+  EXPECT_EQ(vmm_.used(), 64 * kGranule);
+}
+
+TEST_F(ExpandableSegmentTest, TrimUnmapsWholeFreeChunksOnly) {
+  Block* a = Allocate(4 * kGranule);  // one chunk of 4
+  Allocate(kGranule);
+  Block* c = Allocate(kGranule);
+  Free(c);
+  Free(a);
+  Block* pin = Allocate(1_MiB);  // best fit: the one free granule
+  EXPECT_EQ(OffsetOf(pin), 5 * kGranule);
+  EXPECT_EQ(segment_->trimmable(), 4 * kGranule);
+  EXPECT_EQ(Trim(kAll), 4u);
+  EXPECT_EQ(segment_->Picture(), "....xx");
+}
+
+TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
+  Block* a = Allocate(4 * kGranule);
+  Free(a);
+  Allocate(512);
+  EXPECT_EQ(Trim(kAll), 0u);
+  EXPECT_EQ(segment_->Picture(), "xxxx");
+}
+
+TEST_F(ExpandableSegmentTest, TrimTakesTheHighestChunksAndNoMoreThanWanted) {
+  Block* block = Allocate(7 * kGranule);  // chunks of 4, 2, 1
+  Free(block);
+  EXPECT_EQ(Trim(2 * kGranule), 3u);
+  EXPECT_EQ(segment_->Picture(), "xxxx");
+}
+
+TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
+  Block* a = Allocate(2 * kGranule);
+  Block* b = Allocate(2 * kGranule);
+  Block* c = Allocate(2 * kGranule);
+  Free(b);
+  Trim(kAll);
+  ASSERT_EQ(segment_->Picture(), "xx..xx");
+  Free(a);
+  const Block* big = Allocate(4 * kGranule);  // two free granules below, two in the hole
+  EXPECT_EQ(segment_->Picture(), "xxxxxx");
+  EXPECT_EQ(OffsetOf(big), 0u);
+  Free(c);
+}
+
+TEST_F(ExpandableSegmentTest, FewestGranulesWinOverTheLowestAddress) {
+  Block* a = Allocate(2 * kGranule);
+  Allocate(kGranule);
+  Block* tail = Allocate(3 * kGranule);
+  Free(a);
+  Trim(kAll);
+  ASSERT_EQ(segment_->Picture(), "..xxxx");
+  Free(tail);
+  Allocate(4 * kGranule);  // one granule after the free tail
+  EXPECT_EQ(segment_->Picture(), "..xxxxx");
+}
+
+TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
+  Block* a = Allocate(5 * kGranule);  // chunks of 4 and 1
+  Block* b = Allocate(2 * kGranule);
+  Allocate(kGranule);
+  Free(a);
+  Trim(kAll);
+  ASSERT_EQ(segment_->Picture(), ".....xxx");
+  Free(b);
+  const Block* block = Allocate(3 * kGranule);
+  EXPECT_EQ(segment_->Picture(), "....xxxx");
+  EXPECT_EQ(OffsetOf(block), 4 * kGranule);
+}
+
+TEST_F(ExpandableSegmentTest, ObtainableIsWhatTheNextRequestCanHave) {
+  Allocate(60 * kGranule + 1_MiB);
+  const Bytes available = vmm_.MemoryInfo()->free;
+  EXPECT_EQ(segment_->Obtainable(available), 3 * kGranule + 1_MiB);
+  EXPECT_EQ(segment_->PlanGrowth(3 * kGranule + 1_MiB)->size, available);
+}
+
+TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
+  Allocate(3_MiB);
+  // 37 granules are chunks of 32, 4 and 1, three calls each; the 10th does not happen.
+  for (uint64_t nth = 1; nth <= 9; ++nth) {
+    const auto growth = segment_->PlanGrowth(75_MiB);
+    failures_.FailNthOfAny(nth, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
+    const bool is_release = nth % 3 == 0;
+    EXPECT_EQ(segment_->Grow(*growth).ok(), is_release) << nth;
+    segment_->CheckInvariants();
+    if (is_release) Trim(kAll);
+    EXPECT_EQ(segment_->Picture(), "xx") << nth;
+    EXPECT_EQ(vmm_.used(), 2 * kGranule) << nth;
+    EXPECT_EQ(vmm_.live_mappings(), 1u) << nth;
+  }
+}
+
+TEST_F(ExpandableSegmentTest, ChunksThatCannotBeUnmappedBecomeFreeMemory) {
+  const auto growth = segment_->PlanGrowth(36 * kGranule);
+  // create, map, release, create, map: the fifth fails and all after it, the undoing too.
+  failures_.FailNthOfAny(5, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
+  EXPECT_FALSE(segment_->Grow(*growth).ok());
+  failures_.StopFailing();
+  segment_->CheckInvariants();
+  EXPECT_EQ(segment_->mapped(), 32 * kGranule);
+  EXPECT_EQ(segment_->free_bytes(), 32 * kGranule);
+  EXPECT_EQ(Trim(kAll), 32u);
+  EXPECT_EQ(vmm_.used(), 0u);
+}
+
+TEST_F(ExpandableSegmentTest, FailedUnmapKeepsTheRestMapped) {
+  Free(Allocate(7 * kGranule));
+  failures_.FailNth(DriverCall::kUnmap, 2, CallFailures::Repeat::kOnce,
+                    absl::InternalError("injected"));
+  EXPECT_FALSE(segment_->Trim(kAll).ok());
+  segment_->CheckInvariants();
+  EXPECT_EQ(segment_->Picture(), "xxxxxx");
+  EXPECT_EQ(Trim(kAll), 6u);
+}
+
+TEST_F(ExpandableSegmentTest, DestructorGivesEverythingBack) {
+  Allocate(5 * kGranule);
+  segment_.reset();
+  EXPECT_EQ(vmm_.live_mappings() + vmm_.live_chunks() + vmm_.live_reservations(), 0u);
+  EXPECT_EQ(arena_.live(), 0u);
+}
+
+}  // namespace
+}  // namespace memtrace

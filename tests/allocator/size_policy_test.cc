@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/size_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace memtrace {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<uint32_t> Chunks(uint32_t granules) {
+  std::vector<uint32_t> chunks;
+  while (granules > 0) {
+    chunks.push_back(NextChunk(granules));
+    granules -= chunks.back();
+  }
+  return chunks;
+}
+
+TEST(SizePolicyTest, RequestsAreRoundedUpTo512) {
+  EXPECT_EQ(RoundedSize(1), 512u);
+  EXPECT_EQ(RoundedSize(512), 512u);
+  EXPECT_EQ(RoundedSize(513), 1_KiB);
+}
+
+TEST(SizePolicyTest, RoundingTheLargestNumberDoesNotOverflow) {
+  EXPECT_EQ(RoundedSize(~Bytes{0}), ~Bytes{0});
+}
+
+TEST(SizePolicyTest, OneMebibyteIsTheLastSmallRequest) {
+  EXPECT_TRUE(IsSmall(RoundedSize(1_MiB)));
+  EXPECT_FALSE(IsSmall(RoundedSize(1_MiB + 1)));
+}
+
+TEST(SizePolicyTest, GrowthIsCutIntoDescendingPowersOfTwo) {
+  EXPECT_THAT(Chunks(1), ElementsAre(1));
+  EXPECT_THAT(Chunks(37), ElementsAre(32, 4, 1));
+  EXPECT_THAT(Chunks(95), ElementsAre(32, 32, 16, 8, 4, 2, 1));
+}
+
+TEST(SizePolicyTest, ReservationIsTheCardAndAnEighth) {
+  EXPECT_EQ(ReservationSize(80_GiB, 2_MiB), 90_GiB);
+  EXPECT_EQ(ReservationSize(10_MiB, 2_MiB), 12_MiB);
+}
+
+}  // namespace
+}  // namespace memtrace

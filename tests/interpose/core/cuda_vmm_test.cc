@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/cuda/cuda_vmm.h"
+
+#include <gtest/gtest.h>
+
+#include "allocator/cuda/cuda_stream_events.h"
+#include "tests/allocator/vmm_contract.h"
+
+namespace memtrace {
+namespace {
+
+class CudaVmmDriver {
+ public:
+  Vmm& vmm() { return *vmm_; }
+
+ private:
+  std::unique_ptr<CudaVmm> vmm_ = CudaVmm::Open(DeviceIndex{0}).value();
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(CudaVmm, VmmContract, CudaVmmDriver);
+
+TEST(CudaVmmTest, CardThatDoesNotExistIsNotOpened) {
+  EXPECT_FALSE(CudaVmm::Open(DeviceIndex{7}).ok());
+}
+
+TEST(CudaVmmTest, CallsLeaveTheCurrentContextOfTheThreadAlone) {
+  const auto vmm = CudaVmm::Open(DeviceIndex{0}).value();
+  const Driver& driver = *Driver::Get().value();
+  driver.CtxSetCurrent(nullptr);
+  EXPECT_TRUE(vmm->MemoryInfo().ok());
+  CUcontext current = nullptr;
+  EXPECT_EQ(driver.CtxGetCurrent(&current), CUDA_SUCCESS);
+  EXPECT_EQ(current, nullptr);
+}
+
+TEST(CudaStreamEventsTest, EventsAreUsedAgain) {
+  const auto events = CudaStreamEvents::Open(DeviceIndex{0}).value();
+  const EventId first = events->Record(StreamId{0}).value();
+  EXPECT_TRUE(events->Wait(first).ok());
+  const EventId second = events->Record(StreamId{0}).value();
+  EXPECT_EQ(first, second);
+  EXPECT_TRUE(events->Done(second).value());
+}
+
+TEST(CudaStreamEventsTest, StreamThatIsNoneIsRefused) {
+  const auto events = CudaStreamEvents::Open(DeviceIndex{0}).value();
+  EXPECT_FALSE(events->Record(StreamId{0xbad0}).ok());
+  EXPECT_TRUE(events->Record(StreamId{0}).ok());
+}
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "interpose/core/abi_structs.h"
+
+namespace memtrace {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+trace::OutOfMemory Failure(const trace::CardLedger& card) {
+  return {.requested = 300_MiB, .allocated = 300_MiB, .obtainable = 100_MiB, .cards = {card}};
+}
+
+TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
+  const std::vector<recorder::Recorder::NamedBytes> owners = {
+      {.name = "parameter policy", .bytes = 2_GiB}, {.name = "gradient", .bytes = 512}};
+  EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), owners, "run.trace"),
+            "memtrace: the card is full; it is not fragmented; 300.00 MiB were asked for and "
+            "100.00 MiB could be had: short by 200.00 MiB.\n"
+            "memtrace: most is held by parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
+            "memtrace: what filled the card: memtrace report run.trace");
+}
+
+TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
+  const std::string text = ExplainOutOfMemory(Failure({.total = 1_GiB}), {}, "");
+  EXPECT_THAT(text, EndsWith("most is held by nobody.\n"));
+}
+
+TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
+  trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
+  limited.limit = 100_MiB;
+  EXPECT_THAT(ExplainOutOfMemory(limited, {}, ""), StartsWith("memtrace: the limit of 100.00 MiB"));
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), {}, ""),
+              HasSubstr("250.00 MiB is freed but still waits"));
+  EXPECT_THAT(
+      ExplainOutOfMemory(
+          Failure({.total = 1_GiB, .free = 100_MiB, .holes = 250_MiB, .largest_hole = 90_MiB}), {},
+          ""),
+      HasSubstr("in pieces: the largest is 90.00 MiB"));
+  EXPECT_THAT(ExplainOutOfMemory(
+                  Failure({.total = 1_GiB, .free = 100_MiB, .other_processes = 800_MiB}), {}, ""),
+              HasSubstr("other processes hold 800.00 MiB"));
+}
+
+TEST(ExplanationTest, TextThatDoesNotFitIsCutAtALine) {
+  memtrace_out_of_memory told{};
+  CopyExplanation(told, "short\n" + std::string(5000, 'x'));
+  EXPECT_STREQ(told.explanation, "short");
+  CopyExplanation(told, std::string(5000, 'x'));
+  EXPECT_EQ(std::string_view(told.explanation).size(), sizeof(told.explanation) - 1);
+}
+
+}  // namespace
+}  // namespace memtrace

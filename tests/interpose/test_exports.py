@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is loaded into someone else's process meets it only by names that are ours, and by no path of this machine."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(os.environ["MEMTRACE_BUILD"]) / "package"
+LIBRARIES = sorted(PACKAGE.rglob("*.so*"))
+OURS = [library for library in LIBRARIES if library.name.startswith("libmemtrace")]
+
+
+def output(*command: str | Path) -> str:
+    """What a program of binutils prints."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def names(paths: list[Path]) -> list[str]:
+    """Names of tests."""
+    return [path.name for path in paths]
+
+
+def test_core_and_shim_are_looked_at():
+    assert {"libmemtrace.so", "libmemtrace_torch.so"} <= set(names(OURS))
+
+
+@pytest.mark.parametrize("library", OURS, ids=names(OURS))
+def test_only_our_names_are_exported(library):
+    exported = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
+    assert exported
+    assert [name for name in exported if not name.startswith("memtrace_")] == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=names(LIBRARIES))
+def test_libraries_are_looked_for_beside_each_other_only(library):
+    dynamic = output("readelf", "-d", library)
+    places = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
+    assert all(place.startswith("$ORIGIN") for entry in places for place in entry.split(":"))
+    assert not re.search(r"\(NEEDED\).*\[.*/", dynamic)

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong around a run costs one sentence, never the user's job; only a card that cannot be had ends it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.programs import MEMTRACE, memtrace, on_card
+
+ALLOCATES = """
+import torch
+kept = [torch.empty(1 << 20, dtype=torch.uint8, device="cuda") for _ in range(4)]
+print("done")
+"""
+
+
+def fake_torch(folder, version, cuda):
+    """A package that is torch by name only: memtrace reads its version before it is imported."""
+    package = folder / "elsewhere" / "torch"
+    package.mkdir(parents=True)
+    (package / "version.py").write_text(f"__version__ = '{version}'\ncuda = {cuda!r}\n")
+    (package / "__init__.py").write_text("from torch import version\n__version__ = version.__version__\n")
+    (folder / "train.py").write_text("import torch\nprint('imported', torch.__version__)\n")
+    return str(package.parent)
+
+
+@pytest.mark.parametrize(
+    ("version", "cuda", "sentence"),
+    [
+        ("2.6.0+cu124", "12.4", "torch 2.6.0+cu124 was built for CUDA 12.4; install torch 2.11.0"),
+        ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA; install torch 2.11.0"),
+    ],
+)
+def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
+    places = fake_torch(tmp_path, version, cuda)
+    run = on_card(tmp_path / "train.py", tmp_path, expect=5, PYTHONPATH=places)
+    assert sentence in run.err and "Traceback" not in run.err
+
+
+@pytest.mark.parametrize(
+    ("version", "cuda", "sentence"),
+    [
+        ("2.99.0", "13.0", "torch 2.99.0 is not supported by this installation (built for 2.11)"),
+        ("2.11.0+cpu", None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
+    ],
+)
+def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, sentence):
+    places = fake_torch(tmp_path, version, cuda)
+    done = subprocess.run(
+        [str(MEMTRACE), "run", "--", sys.executable, str(tmp_path / "train.py")],
+        env={**os.environ, "PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0 and f"imported {version}" in done.stdout
+    assert sentence in done.stderr
+
+
+def test_a_trace_that_cannot_be_written_is_said_once_and_the_program_goes_on(tmp_path):
+    (tmp_path / "train.py").write_text(ALLOCATES)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "train.py")],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(inject_folder()),
+            "MEMTRACE_CARD": "1GiB",
+            "MEMTRACE_OUTPUT": str(tmp_path / "missing" / "run.trace"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0 and "done" in done.stdout
+    assert done.stderr.count("memtrace:") == 1 and "missing/run.trace" in done.stderr
+
+
+def inject_folder():
+    import memtrace
+
+    return os.path.join(os.path.dirname(memtrace.__file__), "inject")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="a full disk is a small tmpfs, and mounting one needs root")
+def test_a_full_disk_stops_the_recording_and_not_the_job(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)], check=False, timeout=30)
+    if mounted.returncode != 0:
+        pytest.skip("a full disk is a small tmpfs, and this machine may not mount one")
+    try:
+        script = """
+import torch
+for n in range(200_000):
+    torch.empty(512 + n % 4096, dtype=torch.uint8, device="cuda")
+print("done")
+"""
+        run = on_card(script, disk)
+        assert "done" in run.out
+        assert run.report()["lost"]["events"] > 0
+    finally:
+        subprocess.run(["umount", str(disk)], check=False, timeout=30)
+
+
+def test_memtrace_0_switches_everything_off(tmp_path):
+    script = "import sys, os\nprint('memtrace._core' in sys.modules)"
+    run = on_card(script, tmp_path, MEMTRACE="0")
+    assert run.out.strip() == "False" and not run.trace.exists()
+
+
+def test_a_trace_of_a_killed_process_is_readable(tmp_path):
+    script = """
+import torch
+while True:
+    kept = [torch.empty(n * 1000, dtype=torch.uint8, device="cuda") for n in range(1, 50)]
+    print("round", flush=True)
+"""
+    (tmp_path / "train.py").write_text(script)
+    chance = random.Random(7)
+    for attempt in range(3):
+        trace = tmp_path / f"{attempt}.trace"
+        with subprocess.Popen(
+            [sys.executable, str(tmp_path / "train.py")],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(inject_folder()),
+                "MEMTRACE_CARD": "1GiB",
+                "MEMTRACE_OUTPUT": str(trace),
+            },
+            stdout=subprocess.PIPE,
+        ) as program:
+            program.stdout.readline()
+            time.sleep(chance.random() / 10)
+            program.send_signal(signal.SIGKILL)
+        read = memtrace("stats", "--json", str(trace))
+        assert read.status in (0, 4), read.err
+        assert json.loads(read.out)["devices"][0]["reserved"] > 0
+
+
+def test_workers_forked_before_cuda_write_no_trace_and_break_nothing(tmp_path):
+    script = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.arange(64.0)), batch_size=8, num_workers=2)
+kept = [batch[0].to("cuda") for batch in loader]
+for batch in loader:  # forked again, now that CUDA is in use
+    kept.append(batch[0].to("cuda"))
+print(len(kept))
+"""
+    run = on_card(script, tmp_path)
+    assert run.out.strip() == "16"
+    assert [p.name for p in tmp_path.glob("*.trace*")] == ["run.trace"]
+
+
+def test_the_second_process_of_a_run_writes_beside_the_first(tmp_path):
+    script = """
+import os, subprocess, sys
+import torch
+kept = torch.empty(1, device="cuda")
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, sys.argv[0], "child"], check=True, timeout=100)
+"""
+    run = on_card(script, tmp_path)
+    siblings = sorted(p.name for p in tmp_path.glob("run.trace.*"))
+    assert len(siblings) == 1
+    assert run.stats()["devices"][0]["allocated"] == 512

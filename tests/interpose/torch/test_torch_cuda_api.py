@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.cuda.* with our allocator: what works with the stock one works, what cannot yet raises and names itself."""
+
+import pytest
+from support.programs import on_card
+
+WORKS = {
+    "statistics": """
+a = torch.empty(1000, dtype=torch.uint8, device="cuda")
+s = torch.cuda.memory_stats()
+assert s["requested_bytes.all.current"] == 1000 and s["allocated_bytes.all.current"] == 1024, s
+assert torch.cuda.memory_allocated() == 1024 and torch.cuda.memory_reserved() == 2 << 20
+assert "Allocated memory" in torch.cuda.memory_summary()
+del a
+assert torch.cuda.memory_allocated() == 0 and torch.cuda.max_memory_allocated() == 1024
+torch.cuda.reset_peak_memory_stats()
+assert torch.cuda.max_memory_allocated() == 0
+""",
+    "empty_cache": """
+a = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
+del a
+assert torch.cuda.memory_reserved() == 64 << 20
+torch.cuda.empty_cache()
+assert torch.cuda.memory_reserved() == 0
+""",
+    "memory_snapshot": """
+a = torch.empty(3 << 20, dtype=torch.uint8, device="cuda")
+segments = torch.cuda.memory_snapshot()
+blocks = [b for s in segments for b in s["blocks"]]
+assert [b["requested_size"] for b in blocks if b["state"] == "active_allocated"] == [3 << 20]
+assert sum(b["size"] for b in blocks) == sum(s["total_size"] for s in segments) == torch.cuda.memory_reserved()
+assert all(s["is_expandable"] for s in segments)
+""",
+    "out_of_memory_observer": """
+seen = []
+torch._C._cuda_init() if not torch.cuda.is_initialized() else None
+torch.empty(1, device="cuda")
+torch._C._cuda_attach_out_of_memory_observer(lambda device, size, total, free: seen.append((device, size)))
+try:
+    torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError as error:
+    text = str(error)
+assert text.startswith("CUDA out of memory. Tried to allocate 25.00 GiB. GPU 0 has a total capacity of 24.00 GiB"), text
+assert seen == [(0, 25 << 30)], seen
+assert torch.empty(1 << 30, dtype=torch.uint8, device="cuda").nbytes == 1 << 30  # the next one succeeds
+assert torch.cuda.memory_stats()["num_ooms"] == 1
+""",
+    "accelerator_memory": """
+a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+assert torch.accelerator.memory_allocated() == 1 << 20
+assert torch.accelerator.max_memory_allocated() == 1 << 20
+torch.accelerator.empty_cache()
+""",
+    "record_stream": """
+side = torch.cuda.Stream()
+a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+address = a.data_ptr()
+a.record_stream(side)
+del a
+b = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+assert torch.cuda.memory_allocated() == 1 << 20
+""",
+    "memory_fraction": """
+torch.cuda.set_per_process_memory_fraction(0.5)
+try:
+    torch.empty(13 << 30, dtype=torch.uint8, device="cuda")
+    raise SystemExit("13 GiB of a limit of 12 GiB")
+except torch.OutOfMemoryError as error:
+    assert "12.00 GiB allowed" in str(error), error
+assert torch.cuda.get_per_process_memory_fraction() == 0.5
+""",
+    "raw_allocation_and_deleter": """
+p = torch.cuda.caching_allocator_alloc(4096)
+torch.cuda.caching_allocator_delete(p)
+assert torch.cuda.get_allocator_backend() == "native"
+""",
+    "profiler_sees_device_memory": """
+from torch.profiler import ProfilerActivity, profile
+with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
+    torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+assert any(e.device_memory_usage == 1 << 20 or e.self_device_memory_usage == 1 << 20 for e in p.key_averages())
+""",
+    "threads": """
+import threading
+def work():
+    for n in range(1, 200):
+        torch.empty(n * 1000, dtype=torch.uint8, device="cuda")
+threads = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert torch.cuda.memory_allocated() == 0
+""",
+}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_works_as_with_the_stock_allocator(name, tmp_path):
+    on_card("import torch\n" + WORKS[name], tmp_path)
+
+
+NOT_YET = {
+    "graph": "with torch.cuda.graph(torch.cuda.CUDAGraph()):\n    torch.empty(1, device='cuda')",
+    "history": "torch.cuda.memory._record_memory_history()",
+    "ipc": "torch.empty(1, device='cuda').untyped_storage()._share_cuda_()",
+    "disable": "torch.cuda.memory.caching_allocator_enable(False)",
+}
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_what_is_not_there_yet_raises_and_names_itself(name, tmp_path):
+    code = "\n    ".join(NOT_YET[name].splitlines())
+    script = f"""
+import torch
+torch.empty(1, device="cuda")
+try:
+    {code}
+    raise SystemExit("no error")
+except NotImplementedError as error:
+    assert "is not there yet" in str(error) and "--allocator native" in str(error), error
+"""
+    on_card(script, tmp_path)

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a real script in the stock wheel through our allocator and trace to the report's figures."""
+
+from pathlib import Path
+
+import pytest
+from support.programs import GIB, MIB, ROOT, on_card
+
+SMALL = Path(__file__).with_name("small_training.py")
+XL_PARAMETERS = 1_557_611_200 * 4  # bytes: fp32
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo's run: ends in torch.OutOfMemoryError, so Python's status is 1."""
+    return on_card(ROOT / "examples/train_gpt2_xl.py", tmp_path_factory.mktemp("demo"), expect=1)
+
+
+def bytes_of(rows, name):
+    return next((row["bytes"] for row in rows if row["name"] == name), 0)
+
+
+def test_gpt2_xl_fails_with_torchs_own_error_and_our_verdict_behind_it(demo):
+    last = demo.err[demo.err.rindex("torch.OutOfMemoryError") :]
+    assert last.startswith("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ")
+    assert "optimizer_state" in last
+
+
+def test_gpt2_xl_runs_out_by_capacity_in_the_foreach_copy(demo):
+    report = demo.report()
+    assert report["schema"] == "memtrace.report/1"
+    assert report["verdict"]["cause"] == "capacity"
+    assert "foreach" in report["verdict"]["sentence"]
+    assert "transient" in report["verdict"]["contributing"]
+    assert report["request"]["role"] == "temporary"
+    assert report["verdict"]["short_by"] > 0
+    # One copy of the parameters, less what of it exists and what could be had.
+    assert 0 < report["verdict"]["step_short_by"] < XL_PARAMETERS
+
+
+def test_gpt2_xl_holds_what_arithmetic_says(demo):
+    roles = demo.report()["peak"]["by_role"]
+    assert bytes_of(roles, "parameter") == pytest.approx(XL_PARAMETERS, rel=0.01)
+    assert bytes_of(roles, "gradient") == pytest.approx(XL_PARAMETERS, rel=0.01)
+    assert bytes_of(roles, "optimizer_state") == pytest.approx(2 * XL_PARAMETERS, rel=0.01)
+
+
+def test_the_ledger_adds_up_to_the_card_and_leaves_nothing_unexplained(demo):
+    report = demo.report()
+    assert report["card"]["bytes"] == 24 * GIB
+    assert sum(entry["bytes"] for entry in report["ledger"]) == 24 * GIB
+    assert bytes_of(report["ledger"], "unexplained") == 0
+    assert bytes_of(report["ledger"], "context") == 500 * MIB
+
+
+def test_every_breakdown_of_the_peak_sums_to_it(demo):
+    peak = demo.report()["peak"]
+    for breakdown in ("by_role", "by_owner", "by_site"):
+        assert sum(row["bytes"] for row in peak[breakdown]) == peak["bytes"], breakdown
+
+
+def test_fused_adamw_fits_the_same_card(tmp_path):
+    run = on_card(ROOT / "examples/train_gpt2_xl_fused.py", tmp_path)
+    report = run.report()
+    assert report["verdict"]["cause"] == "none"
+    assert bytes_of(report["peak"]["by_role"], "optimizer_state") == pytest.approx(2 * XL_PARAMETERS, rel=0.01)
+
+
+def test_peak_of_requested_bytes_is_torchs_own_to_the_byte(tmp_path):
+    peaks = {}
+    for allocator in ("native", "memtrace"):
+        folder = tmp_path / allocator
+        folder.mkdir()
+        run = on_card(SMALL, folder, options=("--allocator", allocator))
+        assert run.report()["peak"]["bytes"] == run.printed()["requested_peak"], allocator
+        peaks[allocator] = run.printed()["requested_peak"]
+    assert peaks["native"] == peaks["memtrace"]
+
+
+def test_live_set_at_the_end_of_the_trace_is_torchs_current_requested_bytes(tmp_path):
+    for allocator in ("native", "memtrace"):
+        folder = tmp_path / allocator
+        folder.mkdir()
+        run = on_card(SMALL, folder, options=("--allocator", allocator))
+        device = run.stats()["devices"][0]
+        assert device["requested"] == run.printed()["requested_now"], allocator
+        assert device["reserved"] == run.printed()["reserved_now"], allocator
+
+
+def test_roles_are_stated_without_changing_the_script(tmp_path):
+    run = on_card(SMALL, tmp_path)
+    peak = run.report()["peak"]
+    parameters = run.printed()["parameters"]
+    assert bytes_of(peak["by_role"], "parameter") == parameters
+    assert bytes_of(peak["by_role"], "optimizer_state") == pytest.approx(2 * parameters, rel=0.01)
+    assert bytes_of(peak["by_role"], "activation") > 0
+    assert any("encoder.layers.*" in row["name"] for row in peak["by_site"])
+
+
+def test_memory_allocated_behind_our_back_is_outside_allocator(tmp_path):
+    run = on_card(
+        """
+import ctypes
+import torch
+
+torch.empty(1, device="cuda")
+address = ctypes.c_void_p()
+runtime = ctypes.CDLL("libcudart.so.13")
+assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(64 << 20)) == 0
+torch.empty(30 << 30, device="cuda")
+""",
+        tmp_path,
+        expect=1,
+    )
+    ledger = run.report()["ledger"]
+    assert bytes_of(ledger, "outside_allocator") == 64 * MIB
+    assert bytes_of(ledger, "unexplained") == 0

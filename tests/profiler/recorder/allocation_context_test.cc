@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/allocation_context.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::recorder {
+namespace {
+
+TEST(ContextTableTest, ContextsComeBackWhole) {
+  ContextTable table;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    const AllocationContext context{.stack = i * 800'000, .owner = i * 70'000, .module = i % 7};
+    EXPECT_EQ(table.Unpack(table.Pack(context)), context);
+  }
+}
+
+TEST(ContextTableTest, NoContextIsZero) {
+  ContextTable table;
+  EXPECT_EQ(table.Pack({}), 0U);
+  EXPECT_EQ(table.Unpack(0), AllocationContext{});
+}
+
+TEST(ContextTableTest, EqualPairsShareANumber) {
+  ContextTable table;
+  EXPECT_EQ(table.Scope(3, 4), table.Scope(3, 4));
+  EXPECT_NE(table.Scope(3, 4), table.Scope(4, 3));
+}
+
+TEST(ContextTableTest, AWordThatWasNeverPackedIsReadAsAStack) {
+  ContextTable table;
+  EXPECT_EQ(table.Unpack(0xffff'ffff'0000'0005), (AllocationContext{.stack = 5}));
+}
+
+TEST(ContextTableTest, PastItsBoundAPairFallsBackToItsOwner) {
+  ContextTable table;
+  const ScopeId owner_alone = table.Scope(9, 0);
+  for (uint32_t i = 0; i < ContextTable::kMaxScopes; ++i) table.Scope(1, i);
+  EXPECT_EQ(table.Scope(9, 77), owner_alone);
+  EXPECT_EQ(table.Scope(10, 77), 0U);
+}
+
+}  // namespace
+}  // namespace memtrace::recorder

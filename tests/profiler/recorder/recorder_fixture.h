@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_PROFILER_RECORDER_RECORDER_FIXTURE_H_
+#define MEMTRACE_TESTS_PROFILER_RECORDER_RECORDER_FIXTURE_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/recorder/recorder.h"
+#include "profiler/trace/trace_reader.h"
+
+namespace memtrace::recorder {
+
+// Names a frame by its numbers: code 7, instruction 3 is "f7" in "code7.py", line 3. Counts calls.
+class NumberSymbolizer : public FrameSymbolizer {
+ public:
+  trace::Frame Symbolize(const RawFrame& frame) override;
+  int calls() const { return calls_.load(); }
+
+ private:
+  std::atomic<int> calls_ = 0;
+};
+
+// Frames of those codes, innermost first; instruction 1 each.
+std::vector<RawFrame> FramesOf(const std::vector<uintptr_t>& codes);
+
+// A recorder into a file of its own, and what came of it as text, in words.
+class RecordedRun {
+ public:
+  RecordedRun();
+  ~RecordedRun();
+
+  Recorder& recorder() { return *recorder_; }
+  NumberSymbolizer& symbolizer() { return symbolizer_; }
+  const std::string& path() const { return path_; }
+
+  // Allocates under what the calling thread is in the middle of.
+  void Allocate(DeviceAddress address, Bytes requested, trace::StackId stack = 0);
+  void Free(DeviceAddress address, Bytes requested);
+  // The trace so far, without times: one line an event.
+  std::vector<std::string> Lines() const;
+  trace::TraceReader Reader() const;
+
+ private:
+  NumberSymbolizer symbolizer_;
+  std::string folder_;
+  std::string path_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_TESTS_PROFILER_RECORDER_RECORDER_FIXTURE_H_

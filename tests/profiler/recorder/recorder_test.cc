@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "tests/profiler/recorder/recorder_fixture.h"
+
+namespace memtrace::recorder {
+namespace {
+
+using testing::ElementsAre;
+using testing::FieldsAre;
+using trace::Phase;
+using trace::Role;
+
+constexpr DeviceIndex kCard{0};
+
+TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  recorder.Reserved({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 4_MiB});
+  recorder.Mapped({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 2_MiB});
+  recorder.Allocated({.stream = StreamId{7},
+                      .pool = {.first = 0, .second = 3},
+                      .address = 0x100000,
+                      .requested = 500,
+                      .allocated = 512});
+  run.Free(0x100000, 500);
+  recorder.Unmapped({.pool = {}, .address = 0x100000, .size = 2_MiB});
+  EXPECT_THAT(run.Lines(),
+              ElementsAre("reserve 0 0x100000 size=4194304 stream=7",
+                          "map 0 0x100000 size=2097152 stream=7",
+                          "alloc 0 0x100000 requested=500 allocated=512 stream=7 pool=1",
+                          "free_requested 0 0x100000", "free_completed 0 0x100000",
+                          "unmap 0 0x100000 size=2097152"));
+}
+
+TEST(RecorderTest, TagsNestAndReachAllocations) {
+  RecordedRun run;
+  run.recorder().PushTag("run");
+  run.recorder().PushTag("policy");
+  run.Allocate(0x200, 1);
+  run.recorder().PopTag();
+  run.Allocate(0x400, 1);
+  run.recorder().PopTag();
+  run.recorder().PopTag();  // one too many
+  run.Allocate(0x600, 1);
+  const auto lines = run.Lines();
+  EXPECT_THAT(lines[2], testing::EndsWith("owner=run/policy"));
+  EXPECT_THAT(lines[4], testing::EndsWith("owner=run"));
+  EXPECT_THAT(lines.back(), testing::EndsWith("allocated=512"));
+}
+
+TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
+  RecordedRun run;
+  run.recorder().PushModule("transformer.h.3");
+  run.recorder().PushModule("transformer.h.3.mlp");
+  run.Allocate(0x200, 1);
+  run.recorder().PopModule();
+  run.Allocate(0x400, 1);
+  EXPECT_THAT(run.Lines(), ElementsAre(testing::EndsWith("module=transformer.h.3.mlp"),
+                                       testing::EndsWith("module=transformer.h.3")));
+}
+
+TEST(RecorderTest, PastTheDeepestTagPopsStillMatch) {
+  RecordedRun run;
+  run.recorder().PushTag("base");
+  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().PushTag("x");
+  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().PopTag();
+  run.Allocate(0x200, 1);
+  EXPECT_THAT(run.Lines().back(), testing::EndsWith("owner=base"));
+}
+
+TEST(RecorderTest, AThreadHasTagsOfItsOwn) {
+  RecordedRun run;
+  run.recorder().PushTag("outer");
+  std::thread([&] { run.Allocate(0x200, 1); }).join();
+  EXPECT_THAT(run.Lines().back(), testing::EndsWith("allocated=512"));
+}
+
+TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  EXPECT_EQ(recorder.SetPhase(Phase::kForward), Phase::kOther);
+  EXPECT_EQ(recorder.SetPhase(Phase::kForward), Phase::kForward);
+  run.Allocate(0x200, 100);
+  for (int step = 0; step < 3; ++step) {
+    recorder.Relabel(kCard, 0x200, 100, Role::kParameter, "", "h.0.weight");
+    recorder.Annotate("optimizer.class", "AdamW");
+  }
+  recorder.Annotate("optimizer.class", "SGD");
+  EXPECT_EQ(recorder.BeginStep(), 1U);
+  EXPECT_THAT(run.Lines(), ElementsAre("phase forward", "alloc 0 0x200 requested=100 allocated=512",
+                                       "relabel 0 0x200 size=100 role=parameter path=h.0.weight",
+                                       "annotate optimizer.class AdamW",
+                                       "annotate optimizer.class SGD", "step 1"));
+}
+
+TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
+  RecordedRun run;
+  for (int i = 0; i < 2; ++i) {
+    run.Allocate(0x200, 100);
+    run.recorder().Relabel(kCard, 0x200, 100, Role::kGradient, "", "w");
+    run.Free(0x200, 100);
+  }
+  EXPECT_EQ(run.Lines().size(), 8U);
+}
+
+TEST(RecorderTest, TopOwnersAreNamedForTheErrorText) {
+  RecordedRun run;
+  run.recorder().PushTag("edited_model");
+  run.Allocate(0x1000, 300);
+  run.recorder().PopTag();
+  run.Allocate(0x2000, 200);
+  run.recorder().Relabel(kCard, 0x1000, 300, Role::kParameter, "", "");
+  run.recorder().SetPhase(Phase::kOptimizer);
+  run.Allocate(0x3000, 100);
+  EXPECT_THAT(run.recorder().TopOwners(kCard, 3),
+              ElementsAre(FieldsAre("parameter edited_model", 300), FieldsAre("unknown", 200),
+                          FieldsAre("temporary", 100)));
+}
+
+TEST(RecorderTest, AnOutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
+  RecordedRun run;
+  run.recorder().PushTag("policy");
+  const OutOfMemoryEvent event{.pool = {},
+                               .requested = 700,
+                               .allocated = 1024,
+                               .obtainable = 512,
+                               .limit = ~uint64_t{0},
+                               .context = run.recorder().CurrentContext(0),
+                               .ledger = {}};
+  run.recorder().OutOfMemory(event);
+  const std::vector<trace::CardLedger> cards = {{.total = 10}, {.device = 1, .total = 20}};
+  run.recorder().NoteOutOfMemory(event, cards);
+  const auto lines = run.Lines();
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[1], "out_of_memory 0 requested=700 allocated=1024 obtainable=512 owner=policy");
+  EXPECT_EQ(lines[3], "  card 1 total=20");
+}
+
+TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
+  NumberSymbolizer symbolizer;
+  Recorder recorder(trace::TraceWriter::Stopped(absl::PermissionDeniedError("no")), symbolizer);
+  recorder.PushTag("policy");
+  recorder.Allocated({.pool = {}, .requested = 100, .context = recorder.CurrentContext(0)});
+  EXPECT_EQ(recorder.TopOwners(kCard, 1).at(0).name, "unknown policy");
+  EXPECT_EQ(recorder.lost_events(), 2U);
+  EXPECT_TRUE(absl::IsPermissionDenied(recorder.status()));
+  EXPECT_FALSE(recorder.TakeFailure().ok());
+  EXPECT_TRUE(recorder.TakeFailure().ok());
+}
+
+TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
+  RecordedRun run;
+  run.Allocate(0x200, 1);
+  run.recorder().Close();
+  run.Allocate(0x400, 1);
+  EXPECT_EQ(run.recorder().lost_events(), 1U);
+  EXPECT_EQ(run.Lines().size(), 1U);
+  EXPECT_TRUE(run.Reader().completeness().closed);
+}
+
+TEST(RecorderTest, AForkedChildDoesNothingEvenIfTheLockWasHeld) {
+  RecordedRun run;
+  run.Allocate(0x200, 1);
+  std::atomic<bool> done = false;
+  std::thread busy([&] {
+    for (DeviceAddress address = 0x400; !done; address += 0x200) run.Allocate(address, 1);
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      run.recorder().AbandonInForkedChild();
+      run.Allocate(0x200, 1);
+      run.recorder().PushTag("child");
+      run.recorder().InternStack(FramesOf({1}));
+      run.recorder().Close();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  done = true;
+  busy.join();
+  EXPECT_TRUE(run.Reader().completeness().whole());
+}
+
+TEST(RecorderTest, ThreadsNeverMixUpOrderOrOwners) {
+  RecordedRun run;
+  constexpr int kThreads = 4;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  constexpr DeviceAddress kBlocks = 5000;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&run, t] {
+      const auto base = static_cast<DeviceAddress>(t) << 32;
+      run.recorder().PushTag("thread" + std::to_string(t));
+      for (DeviceAddress i = 0; i < kBlocks; ++i) {
+        run.Allocate(base + 512 * i, 1, run.recorder().InternStack(FramesOf({i % 50 + 1, 1})));
+        run.Free(base + 512 * i, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const trace::TraceReader reader = run.Reader();
+  uint64_t sequence = 0;
+  uint64_t allocations = 0;
+  reader.ForEach([&](const trace::Event& event) {
+    ASSERT_EQ(event.sequence, ++sequence);
+    const auto* block = std::get_if<trace::Allocate>(&event.payload);
+    if (block == nullptr) return;
+    ++allocations;
+    ASSERT_EQ(reader.String(block->owner), "thread" + std::to_string(block->address >> 32));
+  });
+  EXPECT_EQ(allocations, kThreads * kBlocks);
+}
+
+}  // namespace
+}  // namespace memtrace::recorder

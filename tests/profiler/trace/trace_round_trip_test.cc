@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/profiler/trace/trace_fixture.h"
+
+namespace memtrace::trace {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+class TraceRoundTripTest : public TraceFixture {};
+
+TEST_F(TraceRoundTripTest, EveryKindComesBackWithEveryField) {
+  Begin();
+  Write(OneOfEachKind());
+  Close();
+  EXPECT_THAT(Read(), ElementsAreArray(Describe(OneOfEachKind())));
+  EXPECT_TRUE(State().whole());
+  EXPECT_TRUE(State().closed);
+}
+
+TEST_F(TraceRoundTripTest, RandomEventsOverManyBlocksComeBack) {
+  std::mt19937_64 random(42);
+  const std::vector<Event> events = RandomEvents(50'000, random);
+  Begin();
+  Write(events);
+  Close();
+  EXPECT_THAT(Read(), ElementsAreArray(Describe(events)));
+  EXPECT_TRUE(State().whole());
+}
+
+TEST_F(TraceRoundTripTest, WithoutSharedPagesTheFileIsTheSame) {
+  std::mt19937_64 random(43);
+  const std::vector<Event> events = RandomEvents(20'000, random);
+  Begin({.map_pages = false});
+  Write(events);
+  Close();
+  EXPECT_THAT(Read(), ElementsAreArray(Describe(events)));
+  const std::string flushed = ReadBytes(path_);
+  std::filesystem::remove(path_);
+  Begin();
+  Write(events);
+  Close();
+  EXPECT_TRUE(ReadBytes(path_) == flushed);
+}
+
+TEST_F(TraceRoundTripTest, FactsOfTheProcessComeBack) {
+  const std::string long_command(100'000, 'x');
+  Begin({}, {{"host", "node7"}, {"command", long_command}, {"empty", ""}});
+  Close();
+  EXPECT_THAT(MustOpen(path_).info(),
+              UnorderedElementsAre(Pair("host", "node7"), Pair("empty", ""),
+                                   Pair("command", long_command.substr(0, 16 << 10))));
+}
+
+TEST_F(TraceRoundTripTest, AnOpenFileShowsAllThatWasWritten) {
+  Begin();
+  WriteAllocations(10'000);
+  EXPECT_EQ(Read().size(), 10'000U);
+  EXPECT_FALSE(State().closed);
+  EXPECT_TRUE(State().whole());
+}
+
+TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
+  Begin();
+  const StringId owner = writer_->String("edited_model");
+  EXPECT_EQ(writer_->String("edited_model"), owner);
+  const StackId main = writer_->DefineStack(
+      0, writer_->DefineFrame({.file = "train.py", .function = "<module>", .line = 31}));
+  const StackId step = writer_->DefineStack(
+      main, writer_->DefineFrame({.file = "adam.py", .function = "step", .line = 791}));
+  Close();
+  const TraceReader reader = MustOpen(path_);
+  EXPECT_EQ(reader.String(owner), "edited_model");
+  EXPECT_EQ(reader.String(0), "");
+  EXPECT_EQ(reader.String(12345), "(lost)");
+  const std::vector<Frame> frames = reader.Stack(step);
+  ASSERT_EQ(frames.size(), 2U);
+  EXPECT_EQ(frames[0].function, "step");
+  EXPECT_EQ(frames[1].file, "train.py");
+  EXPECT_EQ(frames[1].line, 31U);
+  EXPECT_TRUE(reader.Stack(0).empty());
+}
+
+// Traffic like a training step's: sizes from a few hundred bytes to 100 MiB all over a 24 GiB card,
+// some hundred stacks and modules, 3 us between calls, freed in the order of a stack.
+TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
+  Begin();
+  std::mt19937_64 random(9);
+  std::vector<uint64_t> live;
+  uint64_t time_ns = 0;
+  const auto write = [&](const auto& event) {
+    time_ns += 200 + random() % 3000;
+    ASSERT_TRUE(writer_->Write(++sequence_, time_ns, event).ok());
+  };
+  while (sequence_ < 300'000) {
+    const uint64_t requested = (random() % 1000 + 100) << random() % 17;
+    const uint64_t address = 0x7f00'0000'0000 + 512 * (random() % (24 << 21));
+    write(Allocate{.address = address,
+                   .requested = requested,
+                   .allocated = (requested + 511) / 512 * 512,
+                   .stream = 0x55aa0000,
+                   .stack = static_cast<StackId>(random() % 700),
+                   .owner = 5,
+                   .module = static_cast<StringId>(300 + sequence_ / 8 % 100)});
+    live.push_back(address);
+    if (live.size() < 500) continue;
+    write(FreeRequested{.address = live.back()});
+    write(FreeCompleted{.address = live.back()});
+    live.pop_back();
+  }
+  Close();
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path_));
+  RecordProperty("bytes_per_event", std::to_string(bytes / 300'000));
+  EXPECT_LT(bytes / 300'000, 12);
+}
+
+TEST_F(TraceRoundTripTest, ClosingCutsWhatWasAllocatedAhead) {
+  Begin();
+  WriteAllocations(1);
+  EXPECT_GT(std::filesystem::file_size(path_), 1U << 20);
+  Close();
+  EXPECT_LT(std::filesystem::file_size(path_), 9U << 10);
+}
+
+}  // namespace
+}  // namespace memtrace::trace

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a command with limits on its time, its memory and the number of its processes.
+
+Usage: guard.py --seconds S --processes N --memory-gib G -- COMMAND...
+
+Every process of the command's session counts. When a limit is passed the whole session is killed and the
+exit status is 124. One runaway chain of processes once took a whole machine: nothing that starts Python is
+tested without this.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def session_processes(session: int) -> list[int]:
+    """Lists the processes whose session is `session` (field 6 of /proc/PID/stat, after the name)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session:
+            found.append(int(entry.name))
+    return found
+
+
+def resident_bytes(pids: list[int]) -> int:
+    total = 0
+    for pid in pids:
+        try:
+            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+        except OSError:
+            continue
+    return total
+
+
+def broken_limit(limits: argparse.Namespace, started: float, session: int) -> str | None:
+    pids = session_processes(session)
+    if time.monotonic() - started > limits.seconds:
+        return f"ran longer than {limits.seconds} s"
+    if len(pids) > limits.processes:
+        return f"had {len(pids)} processes, more than {limits.processes}"
+    if resident_bytes(pids) > limits.memory_gib * 2**30:
+        return f"held more than {limits.memory_gib} GiB of memory"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--processes", type=int, default=40)
+    parser.add_argument("--memory-gib", type=float, default=8)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    limits = parser.parse_args()
+    command = limits.command[1:] if limits.command[:1] == ["--"] else limits.command
+    child = subprocess.Popen(command, start_new_session=True)
+    started = time.monotonic()
+    while True:
+        try:
+            return child.wait(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            reason = broken_limit(limits, started, child.pid)
+            if reason:
+                for pid in session_processes(child.pid):
+                    os.kill(pid, signal.SIGKILL)
+                print(f"guard: {' '.join(command)} {reason}; stopped", file=sys.stderr)
+                return 124
+
+
+if __name__ == "__main__":
+    sys.exit(main())

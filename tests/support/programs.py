@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs real programs under the installed `memtrace` and reads what it says: for the tests that go the whole path."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BIN = Path(sys.executable).parent
+MEMTRACE = BIN / "memtrace"
+ROOT = Path(__file__).resolve().parents[2]
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@dataclass
+class Finished:
+    """A program that has ended."""
+
+    status: int
+    out: str
+    err: str
+    trace: Path
+
+    def report(self, *options: str) -> dict[str, Any]:
+        """The report of its trace, as JSON."""
+        return json.loads(memtrace("report", "--json", *options, str(self.trace)).out)
+
+    def stats(self) -> dict[str, Any]:
+        return json.loads(memtrace("stats", "--json", str(self.trace)).out)
+
+    def printed(self) -> Any:
+        """What the program's last line of output says, as JSON."""
+        return json.loads(self.out.strip().splitlines()[-1])
+
+
+def memtrace(*arguments: str, **environment: str) -> Finished:
+    """Runs a verb of the program."""
+    done = _run([str(MEMTRACE), *arguments], environment)
+    return Finished(done.returncode, done.stdout, done.stderr, Path())
+
+
+def on_card(
+    script: str | Path,
+    folder: Path,
+    *arguments: str,
+    card: str = "24GiB",
+    options: tuple[str, ...] = (),
+    expect: int | None = 0,
+    **environment: str,
+) -> Finished:
+    """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`."""
+    if not isinstance(script, Path):
+        path = folder / "train.py"
+        path.write_text(script)
+    else:
+        path = script
+    trace = folder / "run.trace"
+    command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, "-o", str(trace), *options]
+    done = _run([*command, "--", sys.executable, str(path), *arguments], environment)
+    finished = Finished(done.returncode, done.stdout, done.stderr, trace)
+    if expect is not None and done.returncode != expect:
+        raise AssertionError(f"status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
+    return finished
+
+
+def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=240, check=False
+    )

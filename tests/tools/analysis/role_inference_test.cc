@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/role_inference.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::analysis {
+namespace {
+
+using trace::Phase;
+using trace::Role;
+
+// A block born in `birth`, gone (or the trace's end) `runs` changes of phase later.
+Role Inferred(Phase birth, bool freed, uint32_t runs) {
+  Block block;
+  block.birth.phase = birth;
+  block.freed = freed;
+  Position later;
+  later.phase_run = runs;
+  block.death = later;
+  return InferRole(block, later);
+}
+
+TEST(RoleInferenceTest, WhatTheForwardKeepsIsAnActivation) {
+  EXPECT_EQ(Inferred(Phase::kForward, true, 1), Role::kActivation);
+  EXPECT_EQ(Inferred(Phase::kForward, false, 0), Role::kActivation);
+  EXPECT_EQ(Inferred(Phase::kForward, true, 0), Role::kTemporary);
+  EXPECT_EQ(Inferred(Phase::kRecompute, true, 1), Role::kActivation);
+}
+
+TEST(RoleInferenceTest, WhatOutlivesTheOptimizerIsItsState) {
+  EXPECT_EQ(Inferred(Phase::kOptimizer, false, 1), Role::kOptimizerState);
+  EXPECT_EQ(Inferred(Phase::kOptimizer, true, 3), Role::kOptimizerState);
+  EXPECT_EQ(Inferred(Phase::kOptimizer, false, 0), Role::kTemporary);
+  EXPECT_EQ(Inferred(Phase::kOptimizer, true, 0), Role::kTemporary);
+}
+
+TEST(RoleInferenceTest, WhatTheBackwardMakesIsTemporaryUntilLabelled) {
+  EXPECT_EQ(Inferred(Phase::kBackward, false, 2), Role::kTemporary);
+}
+
+TEST(RoleInferenceTest, OutsideAllPhasesNothingIsGuessed) {
+  EXPECT_EQ(Inferred(Phase::kOther, false, 2), Role::kUnknown);
+  EXPECT_EQ(Inferred(Phase::kInit, false, 2), Role::kUnknown);
+  EXPECT_EQ(Inferred(Phase::kEvaluate, false, 2), Role::kUnknown);
+}
+
+TEST(RoleInferenceTest, ARequestOfTheForeachUpdateIsTemporary) {
+  const std::string torch = "/venv/lib/python3.11/site-packages/torch/optim/adam.py";
+  Position at;
+  at.phase = Phase::kOptimizer;
+  EXPECT_EQ(InferRequestRole(at, {{torch, "_multi_tensor_adam", 791}}), Role::kTemporary);
+  EXPECT_EQ(InferRequestRole(at, {{torch, "_init_group", 180}}), Role::kOptimizerState);
+  EXPECT_EQ(InferRequestRole(at, {{"/home/ada/adam.py", "_multi_tensor_adam", 1}}), Role::kUnknown);
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

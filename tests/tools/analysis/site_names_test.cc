@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/site_names.h"
+
+#include <gtest/gtest.h>
+
+#include "tools/analysis/frames.h"
+
+namespace memtrace::analysis {
+namespace {
+
+TEST(CollapsedPathTest, LayerNumbersBecomeStarsAndOneNameStaysBehindTheLast) {
+  EXPECT_EQ(CollapsedPath("transformer.h.12.mlp.c_fc.weight", true), "transformer.h.*.mlp");
+  EXPECT_EQ(CollapsedPath("transformer.h.12.mlp.c_fc", false), "transformer.h.*.mlp");
+  EXPECT_EQ(CollapsedPath("blocks.3.experts.7.w1.weight", true), "blocks.*.experts.*.w1");
+  EXPECT_EQ(CollapsedPath("lm_head.weight", true), "lm_head");
+  EXPECT_EQ(CollapsedPath("lm_head.weight", false), "lm_head.weight");
+  EXPECT_EQ(CollapsedPath("h.3.weight", true), "h.*");
+  EXPECT_EQ(CollapsedPath("bias", true), "bias");
+}
+
+TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
+  EXPECT_TRUE(IsLibraryFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"));
+  EXPECT_TRUE(IsLibraryFile("/usr/lib/python3.11/contextlib.py"));
+  EXPECT_TRUE(IsLibraryFile("<frozen runpy>"));
+  EXPECT_FALSE(IsLibraryFile("/home/ada/torch_things/train.py"));
+}
+
+TEST(FramesTest, FilesAreShortenedToWhatTellsThemApart) {
+  EXPECT_EQ(ShortFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"),
+            "torch/optim/adam.py");
+  EXPECT_EQ(ShortFile("/home/ada/train.py"), "train.py");
+  EXPECT_EQ(ShortFile("train.py"), "train.py");
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

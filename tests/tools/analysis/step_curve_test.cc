@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/step_curve.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::analysis {
+namespace {
+
+// A step that starts at `level`, allocates 10, frees it, allocates 30 and 20.
+void Step(StepCurve& curve, uint64_t number, uint64_t level) {
+  curve.BeginStep(number);
+  curve.Allocated(10, level);
+  curve.Allocated(30, level);
+  curve.Allocated(20, level + 30);
+}
+
+TEST(StepCurveTest, TheRestOfThePreviousStepIsTheNeedOfThisOne) {
+  StepCurve curve;
+  Step(curve, 2, 100);
+  curve.BeginStep(3);
+  EXPECT_EQ(curve.RiseFrom(10), 50U);
+  curve.Allocated(10, 500);
+  EXPECT_EQ(curve.RiseFrom(30), 50U);
+  curve.Allocated(30, 500);
+  EXPECT_EQ(curve.RiseFrom(20), 20U);
+}
+
+TEST(StepCurveTest, AStepThatDiffersTellsNothing) {
+  StepCurve curve;
+  Step(curve, 2, 100);
+  curve.BeginStep(3);
+  EXPECT_EQ(curve.RiseFrom(11), std::nullopt);
+}
+
+TEST(StepCurveTest, TheFirstStepTellsNothingAboutTheSecond) {
+  StepCurve curve;
+  Step(curve, 1, 100);
+  curve.BeginStep(2);
+  EXPECT_EQ(curve.RiseFrom(10), std::nullopt);
+}
+
+TEST(StepCurveTest, BehindTheEndOfThePreviousStepNothingIsKnown) {
+  StepCurve curve;
+  Step(curve, 2, 100);
+  Step(curve, 3, 100);
+  EXPECT_EQ(curve.RiseFrom(10), std::nullopt);
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::analysis {
+namespace {
+
+// A card of 100 bytes, 60 of them live, and a request of 30 of which nothing could be had.
+class VerdictTest : public testing::Test {
+ protected:
+  VerdictTest() {
+    account_.total = 100;
+    account_.live_requested = account_.live_allocated = account_.reserved = 60;
+    failed_.event.requested = failed_.event.allocated = 30;
+  }
+  Cause FoundCause() { return CauseOf(failed_.event, LedgerFromAccount(account_)); }
+  Verdict Judged(uint64_t private_pool_bytes = 0) {
+    return JudgeFailure(failed_, LedgerFromAccount(account_), std::nullopt, private_pool_bytes);
+  }
+
+  trace::CardLedger account_;
+  FailedRequest failed_;
+};
+
+TEST_F(VerdictTest, AFullCardIsCapacity) { EXPECT_EQ(FoundCause(), Cause::kCapacity); }
+
+TEST_F(VerdictTest, FreePiecesThatWouldSufficeAreFragmentation) {
+  account_.holes = 20;
+  account_.free = 9;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  account_.free = 10;
+  EXPECT_EQ(FoundCause(), Cause::kFragmentation);
+}
+
+TEST_F(VerdictTest, FreedBytesThatWaitForAStreamComeBeforeFragmentation) {
+  account_.stream_wait = 30;
+  account_.holes = 40;
+  EXPECT_EQ(FoundCause(), Cause::kStreamWait);
+}
+
+TEST_F(VerdictTest, ALimitIsTheCauseOnlyIfTheCardHadRoom) {
+  failed_.event.limit = 70;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  account_.free = 40;
+  EXPECT_EQ(FoundCause(), Cause::kLimit);
+}
+
+TEST_F(VerdictTest, OtherProcessesAreTheCauseOnlyIfTheyHoldWhatIsMissing) {
+  account_.other_processes = 29;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  failed_.event.obtainable = 1;
+  EXPECT_EQ(FoundCause(), Cause::kOtherProcess);
+}
+
+TEST_F(VerdictTest, ShortByIsNeverNegative) {
+  failed_.event.obtainable = 50;
+  EXPECT_EQ(Judged().short_by, 0U);
+}
+
+TEST_F(VerdictTest, WhatIsTooSmallToHaveHelpedDoesNotContribute) {
+  account_.outside_allocator = 29;
+  EXPECT_TRUE(Judged(29).contributing.empty());
+  account_.outside_allocator = 30;
+  const Verdict verdict = Judged(30);
+  ASSERT_EQ(verdict.contributing.size(), 2U);
+  EXPECT_EQ(verdict.contributing[0].name, "private_pool");
+  EXPECT_EQ(verdict.contributing[1].name, "outside_allocator");
+}
+
+TEST_F(VerdictTest, ThreeRisesInARowAreGrowthAndTwoAreNot) {
+  failed_.live_at_steps = {50, 20, 40, 60};
+  EXPECT_TRUE(Judged().contributing.empty());
+  failed_.live_at_steps = {50, 20, 40, 60, 80};
+  ASSERT_EQ(Judged().contributing.size(), 1U);
+  EXPECT_EQ(Judged().contributing[0].bytes, 60U);
+}
+
+TEST_F(VerdictTest, UnexplainedBytesMayBeNegativeAndTheLedgerStillSums) {
+  account_.free = 70;
+  const Ledger ledger = LedgerFromAccount(account_);
+  EXPECT_EQ(ledger.bytes("unexplained"), -30);
+  int64_t sum = 0;
+  for (const LedgerEntry& entry : ledger.entries) sum += entry.bytes;
+  EXPECT_EQ(sum, 100);
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// The real program, as typed at a prompt: what it says, where, and with which exit code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/tools/shell.h"
+
+namespace memtrace {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class CommandLineTest : public testing::Test {
+ protected:
+  // A stand-in for the installed package, for runs that get as far as starting something.
+  std::string WithPackage(const std::string& command) {
+    std::filesystem::create_directories(shell_.Path("../package/inject"));
+    shell_.Write("../package/inject/sitecustomize.py", "");
+    return "export MEMTRACE_HOME=$PWD/../package; " + command;
+  }
+  // One sentence on stderr, nothing on stdout.
+  void ExpectRefusal(const std::string& command, int code, const std::string& part) {
+    const Outcome outcome = shell_.Run(command);
+    EXPECT_EQ(outcome.code, code) << command;
+    EXPECT_THAT(outcome.out, IsEmpty()) << command;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("memtrace: "), HasSubstr(part))) << command;
+  }
+
+  Shell shell_;
+};
+
+TEST_F(CommandLineTest, WithoutACommandHelpGoesToStderrAsUsage) {
+  const Outcome outcome = shell_.Run("memtrace");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("Usage: memtrace COMMAND"));
+}
+
+TEST_F(CommandLineTest, VersionIsTheResult) {
+  const Outcome outcome = shell_.Run("memtrace --version");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, StartsWith("memtrace 0."));
+}
+
+TEST_F(CommandLineTest, MistypedVerbsAndFlagsAreRecognised) {
+  ExpectRefusal("memtrace rapport run.trace", 2, "did you mean 'report'?");
+  ExpectRefusal("memtrace frobnicate", 2, "no command 'frobnicate'; memtrace --help");
+  ExpectRefusal("memtrace run --crad 24GiB -- true", 2, "did you mean '--card'?");
+  ExpectRefusal("memtrace report --jsn run.trace", 2, "did you mean '--json'?");
+  ExpectRefusal("memtrace report a.trace b.trace", 2, "'b.trace' is one word too many");
+  ExpectRefusal("memtrace report", 2, "FILE");
+  ExpectRefusal("memtrace report --oom 0 x", 2, "--oom");
+}
+
+TEST_F(CommandLineTest, UnreadableInputIsNamedWithWhatItLooksLike) {
+  ExpectRefusal("memtrace report none.trace", 3, "there is no file none.trace");
+  ExpectRefusal("mkdir runs; memtrace report runs", 3, "runs is a folder");
+  ExpectRefusal("printf '\\200\\004}' >s.pickle; memtrace report s.pickle", 3, "is a pickle");
+  ExpectRefusal("echo a | gzip >a.trace; memtrace report a.trace", 3, "a gzip file");
+  ExpectRefusal("echo words >a.trace; memtrace stats a.trace", 3, "it looks like text");
+  ExpectRefusal(": >empty.trace; memtrace report empty.trace", 3, "empty");
+}
+
+TEST_F(CommandLineTest, AReportNamesTheTracesOfOtherProcessesBesideIt) {
+  for (const char* name : {"run.trace", "run.trace.41", "run.trace.407", "other.trace"}) {
+    shell_.WriteTrace(name, "alloc 0 0x200 requested=1MiB\n");
+  }
+  shell_.Write("run.trace.5", "no trace");
+  EXPECT_THAT(shell_.Run("memtrace report run.trace").out,
+              HasSubstr("traces of other processes beside it: run.trace.407, run.trace.41\n"));
+  EXPECT_THAT(shell_.Run("memtrace report ./run.trace.41").out,
+              HasSubstr("traces of other processes beside it: ./run.trace, ./run.trace.407\n"));
+  EXPECT_THAT(shell_.Run("memtrace report other.trace").out,
+              testing::Not(HasSubstr("other processes beside it")));
+  ExpectRefusal("memtrace report .", 3, "name one trace in it: ./other.trace, ./run.trace, ");
+}
+
+TEST_F(CommandLineTest, ControlCharactersInAFileNameAreNotPrinted) {
+  const Outcome outcome = shell_.Run("memtrace report \"$(printf 'a\\033[2Jb')\"");
+  EXPECT_THAT(outcome.err, HasSubstr("a\\x1b[2Jb"));
+}
+
+TEST_F(CommandLineTest, AnOutOfMemoryThatIsNotThereIsSaid) {
+  shell_.WriteTrace("fine.trace", "alloc 0 0x200 requested=1MiB\n");
+  ExpectRefusal("memtrace report --oom 1 fine.trace", 2, "no out-of-memory in this trace");
+  shell_.WriteTrace("one.trace", "out_of_memory 0 requested=1MiB\n  card 0 total=2MiB\n");
+  ExpectRefusal("memtrace report --oom 2 one.trace", 2,
+                "no out-of-memory 2 in this trace; it has 1");
+}
+
+TEST_F(CommandLineTest, RunRefusesBeforeItStartsAnything) {
+  ExpectRefusal("memtrace run", 2, "no command to run");
+  ExpectRefusal("memtrace run --", 2, "no command to run");
+  ExpectRefusal("memtrace run --card 24GB -- true", 2, "24GiB");
+  ExpectRefusal("memtrace run --allocator mine -- true", 2, "--allocator");
+  ExpectRefusal("memtrace run -- no-such-program", 127, "command not found: no-such-program");
+  ExpectRefusal("memtrace run -- ./none", 127, "there is no program ./none");
+  ExpectRefusal(": >data; memtrace run -- ./data", 126, "./data is not executable");
+  ExpectRefusal("memtrace run -- python3 -u none.py", 2, "there is no script none.py");
+  ExpectRefusal("memtrace run -o no/dir/run.trace -- true", 2, "does not exist");
+  ExpectRefusal("mkdir -p d; memtrace run -o d -- true", 2, "d is a folder");
+  ExpectRefusal("export MEMTRACE_HOME=/nowhere; memtrace run -- true", 5, "MEMTRACE_HOME");
+}
+
+TEST_F(CommandLineTest, RunDoesNotOverwriteATraceUnlessForced) {
+  ExpectRefusal("echo old >run.trace; memtrace run -o run.trace -- true", 2, "-f overwrites it");
+  EXPECT_EQ(ReadFile(shell_.Path("run.trace")), "old\n");
+  const Outcome forced = shell_.Run(WithPackage("memtrace run -f -o run.trace -- true"));
+  EXPECT_EQ(forced.code, 0) << forced.err;
+}
+
+TEST_F(CommandLineTest, RunReturnsTheStatusOfItsProgram) {
+  EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q -- sh -c 'exit 3'")).code, 3);
+  EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q -- sh -c 'kill -9 $$'")).code, 137);
+  EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q -- sh -c 'kill -SEGV $$'")).code, 139);
+}
+
+TEST_F(CommandLineTest, RunPassesOnTheSignalsItGets) {
+  const Outcome outcome = shell_.Run(WithPackage(
+      "memtrace run -q -- sh -c 'trap \"echo bye; exit 7\" TERM; while :; do sleep 0.05; "
+      "done' & sleep 0.3; kill -TERM $!; wait $!"));
+  EXPECT_EQ(outcome.code, 7);
+  EXPECT_EQ(outcome.out, "bye\n");
+}
+
+TEST_F(CommandLineTest, RunTellsTheProgramWhatToDoByItsEnvironment) {
+  const Outcome outcome = shell_.Run(
+      WithPackage("PYTHONPATH=/mine memtrace run -q --card 24GiB --card 2x8GiB -o run.trace "
+                  "--allocator native -- sh -c 'echo $PYTHONPATH; echo $MEMTRACE_CARD; "
+                  "echo $MEMTRACE_OUTPUT; echo $MEMTRACE_ALLOCATOR; echo $MEMTRACE_RUN; "
+                  "echo \"$MEMTRACE_COMMAND\"' name --flag"));
+  EXPECT_THAT(outcome.out, HasSubstr("package/inject:/mine\n24GiB;2x8GiB\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("/here/run.trace\nnative\n1\n[\"sh\",\"-c\","));
+  EXPECT_THAT(outcome.out, HasSubstr("\"name\",\"--flag\"]"));
+}
+
+TEST_F(CommandLineTest, DashesOfTheProgramItselfReachIt) {
+  const Outcome outcome = shell_.Run(WithPackage("memtrace run -q echo one -- -q two"));
+  EXPECT_EQ(outcome.out, "one -- -q two\n");
+}
+
+TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
+  const std::string run = WithPackage("memtrace run -q --card 1GiB -- ");
+  EXPECT_THAT(shell_.Run(run + "sh -c 'echo $LD_PRELOAD' 2>/dev/null").out,
+              AllOf(HasSubstr("libcudart.so.13:"), HasSubstr("libcuda.so.1")));
+  EXPECT_EQ(shell_.Run(run + "python3 -c 'import os; print(os.environ.get(\"LD_PRELOAD\"))'").out,
+            "None\n");
+}
+
+TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {
+  const Outcome wrote =
+      shell_.Run(WithPackage("memtrace run -o a.trace -- sh -c 'echo >$MEMTRACE_OUTPUT'"));
+  EXPECT_EQ(wrote.err, "memtrace: wrote a.trace; next: memtrace report a.trace\n");
+  const Outcome named = shell_.Run(WithPackage("memtrace run -- sh -c 'echo >memtrace-x.7.trace'"));
+  EXPECT_THAT(named.err, HasSubstr("next: memtrace report memtrace-x.7.trace"));
+  EXPECT_THAT(shell_.Run(WithPackage("memtrace run -- true")).err, HasSubstr("did not use CUDA"));
+  EXPECT_THAT(shell_.Run(WithPackage("memtrace run -q -- true")).err, IsEmpty());
+}
+
+TEST_F(CommandLineTest, SwitchedOffItRunsPlainlyAndSaysSoOnce) {
+  const Outcome outcome = shell_.Run(
+      "MEMTRACE=0 memtrace run -- sh -c 'echo ${PYTHONPATH-plain} ${MEMTRACE_RUN-plain}'");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "plain plain\n");
+  EXPECT_EQ(outcome.err, "memtrace: MEMTRACE=0 is set: the program runs plainly, no trace\n");
+}
+
+}  // namespace
+}  // namespace memtrace

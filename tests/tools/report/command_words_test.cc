@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/command_words.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::report {
+namespace {
+
+std::string Shown(std::vector<std::string> words, size_t width = 100) {
+  analysis::RunFacts run;
+  run.command = "as kept";
+  run.words = std::move(words);
+  run.folder = "/home/ada/work";
+  return ShortCommand(run, width);
+}
+
+TEST(ShortCommandTest, TheProgramLosesItsFolderAndPathsBelowTheCurrentFolderAreRelative) {
+  EXPECT_EQ(Shown({"/venv/bin/python", "/home/ada/work/train.py", "--out", "/data/out", ""}),
+            "python train.py --out /data/out ");
+  EXPECT_EQ(Shown({"./bin/train", "/home/ada/workshop/a"}), "train /home/ada/workshop/a");
+}
+
+TEST(ShortCommandTest, WhatIsTooLongLosesOtherFoldersToo) {
+  EXPECT_EQ(Shown({"/venv/bin/python", "/a/very/long/way/to/train.py", "/"}, 20),
+            "python train.py /");
+}
+
+TEST(ShortCommandTest, ACommandWhoseWordsAreNotToldApartIsShownAsItIs) {
+  EXPECT_EQ(Shown({}), "as kept");
+}
+
+}  // namespace
+}  // namespace memtrace::report

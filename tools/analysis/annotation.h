@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_ANNOTATION_H_
+#define MEMTRACE_TOOLS_ANALYSIS_ANNOTATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace memtrace::analysis {
+
+using Annotations = std::map<std::string, std::string, std::less<>>;  // latest value of each key
+
+// Empty if the key is not there.
+std::string AnnotatedText(const Annotations& annotations, std::string_view key);
+
+// Nothing if the key is not there or its value is not a decimal number.
+std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_ANNOTATION_H_

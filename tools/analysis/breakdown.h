@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_BREAKDOWN_H_
+#define MEMTRACE_TOOLS_ANALYSIS_BREAKDOWN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/trace/event.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/live_set.h"
+#include "tools/analysis/site_names.h"
+
+namespace memtrace::analysis {
+
+struct Share {
+  std::string name;
+  uint64_t bytes = 0;
+  uint64_t stated_bytes = 0;  // of which the role was stated by a hook; the rest is inferred
+};
+
+// The bytes of one role at one site. A block whose parts differ counts in each of their rows.
+struct Holding {
+  trace::Role role = trace::Role::kUnknown;
+  std::string site;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  uint64_t stated_bytes = 0;
+  Position since;            // birth of the oldest block
+  trace::StackId stack = 0;  // of the largest part
+  uint64_t largest = 0;
+};
+
+// Requested bytes at one instant, seen three ways; each way sums to `bytes`. Largest first.
+struct Breakdown {
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  std::vector<Share> by_role;
+  std::vector<Share> by_owner;
+  std::vector<Share> by_site;
+  std::vector<Holding> holdings;  // role x site
+};
+
+// Of everything in it, stated or inferred.
+uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role);
+
+// `waiting`: count blocks whose free had been requested, too.
+Breakdown BreakDown(const std::vector<CapturedBlock>& captured, bool waiting, const LiveSet& live,
+                    const EventSource& source, SiteNames& sites);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_BREAKDOWN_H_

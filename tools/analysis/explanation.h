@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_EXPLANATION_H_
+#define MEMTRACE_TOOLS_ANALYSIS_EXPLANATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/breakdown.h"
+#include "tools/analysis/card_ledger.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/next_step.h"
+#include "tools/analysis/remedies.h"
+#include "tools/analysis/timeline.h"
+#include "tools/analysis/verdict.h"
+
+namespace memtrace::analysis {
+
+struct CardExplanation {
+  int32_t index = 0;
+  Ledger ledger;   // when the request failed, on every card; else at this card's peak
+  Breakdown peak;  // requested bytes, blocks waiting for a stream included
+  Position peak_at;
+};
+
+struct Request {
+  uint64_t bytes = 0;
+  uint64_t obtainable = 0;
+  uint64_t limit = 0;  // all ones if there is none
+  std::string owner;
+  trace::Role role = trace::Role::kUnknown;  // inferred
+  std::string site;
+  std::vector<trace::Frame> stack;  // innermost first
+  Position at;
+  uint64_t number = 1;  // of so many in the trace, counted from 1
+};
+
+// Everything a report says, as figures. Valid without the trace.
+struct Explanation {
+  std::vector<CardExplanation> cards;  // at least one
+  size_t card = 0;                     // of the verdict, in `cards`
+  Verdict verdict;
+  std::optional<Request> request;
+  std::optional<ForeachCopy> foreach_copy;
+  Breakdown held;  // requested bytes in use on that card at the moment of its ledger
+  std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
+  std::optional<NextStep> next_step;
+  std::vector<Remedy> remedies;
+  Annotations annotations;
+  EventCounts counts;
+};
+
+// Explains the last out-of-memory, the one numbered `wanted_oom` (from 1), or, without one, the
+// highest peak. Reads the source twice; time grows with events, memory with living blocks.
+Explanation Explain(const EventSource& source, uint64_t wanted_oom);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_EXPLANATION_H_

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/frames.h"
+
+#include <algorithm>
+#include <array>
+
+namespace memtrace::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "dist-packages/"};
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
+bool IsPythonLibrary(std::string_view file) {
+  return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
+}
+
+}  // namespace
+
+bool IsLibraryFile(std::string_view file) {
+  const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
+  return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
+         IsPythonLibrary(file) || file.substr(0, 6) == "torch/";
+}
+
+std::string ShortFile(std::string_view file) {
+  for (std::string_view folder : kPackageFolders) {
+    if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
+      return std::string(file.substr(at + folder.size()));
+    }
+  }
+  if (file.substr(0, 6) == "torch/") return std::string(file);
+  return std::string(file.substr(file.rfind('/') + 1));
+}
+
+std::string ShortFrame(const trace::Frame& frame) {
+  return ShortFile(frame.file) + ":" + std::to_string(frame.line);
+}
+
+const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return !IsLibraryFile(frame.file);
+  });
+  return found == stack.end() ? nullptr : &*found;
+}
+
+const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return ShortFile(frame.file).substr(0, 6) == "torch/";
+  });
+  return found == stack.end() ? nullptr : &*found;
+}
+
+bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* frame = InnermostTorchFrame(stack);
+  return frame != nullptr && Contains(frame->file, "torch/optim/") &&
+         frame->function.substr(0, 14) == "_multi_tensor_";
+}
+
+bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return Contains(frame.file, "torch/optim/") && frame.function == "_init_group";
+  });
+}
+
+}  // namespace memtrace::analysis

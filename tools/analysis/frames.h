@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_FRAMES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_FRAMES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/event.h"
+
+namespace memtrace::analysis {
+
+// Whether a frame's file belongs to an installed library or to Python itself, not to the user.
+bool IsLibraryFile(std::string_view file);
+
+// "/venv/lib/python3.11/site-packages/torch/optim/adam.py" -> "torch/optim/adam.py"; a user's file
+// -> its name.
+std::string ShortFile(std::string_view file);
+std::string ShortFrame(const trace::Frame& frame);  // "train.py:31"
+
+// Innermost first, as stacks are kept. Null if there is none.
+const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
+const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack);
+
+// Whether torch's optimizer asks for a temporary of its foreach update (torch/optim/adam.py,
+// _multi_tensor_adam).
+bool IsForeachUpdate(const std::vector<trace::Frame>& stack);
+// Whether torch's optimizer makes its states (_init_group of torch/optim/adam.py and its kin).
+bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_FRAMES_H_

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_LIVE_SET_H_
+#define MEMTRACE_TOOLS_ANALYSIS_LIVE_SET_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "profiler/trace/event.h"
+#include "tools/analysis/label_ranges.h"
+#include "tools/analysis/mapped_ranges.h"
+#include "tools/analysis/position.h"
+
+namespace memtrace::analysis {
+
+using BlockId = uint32_t;
+
+struct Block {
+  trace::Allocate allocation;
+  Position birth;
+  Position death;        // meaningful if `freed`; of the free's request
+  bool waiting = false;  // its free was requested
+  bool freed = false;    // and completed
+  bool captured = false;
+  uint32_t labels_begin = 0;  // its labels in the archive, once freed
+  uint32_t labels_end = 0;
+};
+
+// A block as it stood at a moment.
+struct CapturedBlock {
+  BlockId id = 0;
+  bool waiting = false;  // its free had been requested
+};
+
+// Replays a trace: which blocks are alive, with their labels. Blocks that Capture() named are kept
+// for ever, and go on to collect labels until they are freed: a role is often stated long after
+// the moment that is asked about. All others are forgotten when freed.
+class LiveSet {
+ public:
+  void Apply(const trace::Event& event);
+
+  // The blocks of `device` whose memory is not free for others yet, in order of address.
+  std::vector<CapturedBlock> Capture(int32_t device);
+
+  const Block& block(BlockId id) const { return blocks_[id]; }
+  // The stated labels of a captured or living block, by address, clipped to the bytes requested.
+  std::vector<LabelledRange> Labels(BlockId id) const;
+
+  const Position& position() const { return position_; }
+  const MappedRanges& mapped(int32_t device) { return devices_[device].mapped; }
+
+ private:
+  struct Device {
+    absl::btree_map<uint64_t, BlockId> by_address;
+    LabelRanges labels;
+    MappedRanges mapped;
+  };
+
+  void Apply(const trace::Allocate& allocation);
+  void Apply(const trace::FreeRequested& free);
+  void Apply(const trace::FreeCompleted& free);
+  void Apply(const trace::Relabel& relabel);
+  void Apply(const trace::Map& map);
+  void Apply(const trace::Unmap& unmap);
+  template <typename Other>
+  void Apply(const Other&) {}
+
+  Block* Find(int32_t device, uint64_t address);
+  void Retire(Device& device, BlockId id);
+
+  std::map<int32_t, Device> devices_;
+  std::vector<Block> blocks_;
+  std::vector<BlockId> vacant_;         // entries of blocks_ to use again
+  std::vector<LabelledRange> archive_;  // labels of captured blocks that were freed
+  Position position_;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_LIVE_SET_H_

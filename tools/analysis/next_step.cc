@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/next_step.h"
+
+#include <algorithm>
+
+namespace memtrace::analysis {
+
+std::vector<CapturedBlock> MadeByUpdate(const Update& update,
+                                        const std::vector<CapturedBlock>& after,
+                                        const LiveSet& live) {
+  std::vector<CapturedBlock> made;
+  for (const CapturedBlock& entry : after) {
+    const Position& birth = live.block(entry.id).birth;
+    if (birth.phase == trace::Phase::kOptimizer && birth.phase_run >= update.first_phase_run) {
+      made.push_back(entry);
+    }
+  }
+  return made;
+}
+
+std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
+                                        const Ledger& ledger) {
+  const auto peak = update.peak_before.find(device);
+  const uint64_t states = BytesOfRole(made, trace::Role::kOptimizerState);
+  if (update.backward_followed || peak == update.peak_before.end() || states == 0) {
+    return std::nullopt;
+  }
+  NextStep next;
+  next.number = update.step + 1;
+  next.new_states = states;
+  next.need = peak->second + states;
+  for (const char* name : {"context", "outside_allocator", "other_processes"}) {
+    next.need += static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
+  }
+  return next;
+}
+
+}  // namespace memtrace::analysis

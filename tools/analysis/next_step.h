@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_NEXT_STEP_H_
+#define MEMTRACE_TOOLS_ANALYSIS_NEXT_STEP_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/analysis/breakdown.h"
+#include "tools/analysis/card_ledger.h"
+#include "tools/analysis/update_watch.h"
+
+namespace memtrace::analysis {
+
+// What the forward and backward passes of the step after an update will take of the card, if it
+// does what the step before did: states that the update made stay, so they come on top. Estimated.
+struct NextStep {
+  uint64_t number = 0;      // of that step
+  uint64_t new_states = 0;  // optimizer states that the update made
+  uint64_t need = 0;        // bytes of the card, context and all
+};
+
+// The blocks that `update` made and that were there when it ended.
+std::vector<CapturedBlock> MadeByUpdate(const Update& update,
+                                        const std::vector<CapturedBlock>& after,
+                                        const LiveSet& live);
+
+// Nothing if there was no update, if it made no states (then the peak of this step says it all), or
+// if the passes after it are in the trace. `made`: breakdown of what MadeByUpdate names; `ledger`:
+// what is on the card beside the allocator's.
+std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
+                                        const Ledger& ledger);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_NEXT_STEP_H_

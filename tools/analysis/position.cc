@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/position.h"
+
+#include <variant>
+
+namespace memtrace::analysis {
+
+void Position::Advance(const trace::Event& event) {
+  if (const auto* begun = std::get_if<trace::Step>(&event.payload)) {
+    step = begun->number;
+  } else if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload)) {
+    if (change->phase == phase) return;
+    phase = change->phase;
+    ++phase_run;
+    forward_seen = forward_seen || phase == trace::Phase::kForward;
+  }
+}
+
+}  // namespace memtrace::analysis

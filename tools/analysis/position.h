@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_POSITION_H_
+#define MEMTRACE_TOOLS_ANALYSIS_POSITION_H_
+
+#include <cstdint>
+
+#include "profiler/trace/event.h"
+
+namespace memtrace::analysis {
+
+// Where in the program something happened.
+struct Position {
+  uint64_t step = 0;       // 0: before the first step
+  uint32_t phase_run = 0;  // counts the changes of phase: two equal ones are one stay in a phase
+  trace::Phase phase = trace::Phase::kOther;
+  bool forward_seen = false;  // a forward has begun before or at this point
+
+  // Takes note of steps and phases; ignores every other event.
+  void Advance(const trace::Event& event);
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_POSITION_H_

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/timeline.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace memtrace::analysis {
+
+Timeline::Timeline(const EventSource& source, uint64_t wanted_oom)
+    : source_(source), wanted_oom_(wanted_oom) {}
+
+void Timeline::Apply(const trace::Event& event) {
+  ++counts_.events;
+  counts_.last_ns = std::max(counts_.last_ns, event.time_ns);
+  position_.Advance(event);
+  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+}
+
+void Timeline::Apply(const trace::Allocate& allocation) {
+  ++counts_.allocations;
+  CardTimeline& card = cards_[allocation.device];
+  Replay& replay = replays_[allocation.device];
+  const auto [block, is_new] = replay.blocks.try_emplace(allocation.address);
+  if (!is_new) {  // an address given twice: its free was lost
+    card.live_requested -= block->second.requested;
+    card.live_allocated -= block->second.allocated;
+  }
+  replay.curve.Allocated(allocation.requested, card.live_requested);
+  block->second = {allocation.requested, allocation.allocated};
+  card.live_requested += allocation.requested;
+  card.live_allocated += allocation.allocated;
+  updates_.Level(allocation.device, card.live_requested);
+  if (card.live_requested <= card.peak) return;
+  card.peak = card.live_requested;
+  card.peak_event = counts_.events;
+  card.peak_at = position_;
+  card.peak_sample = card.last_sample;
+}
+
+void Timeline::Apply(const trace::FreeCompleted& free) {
+  ++counts_.frees;
+  auto& blocks = replays_[free.device].blocks;
+  const auto block = blocks.find(free.address);
+  if (block == blocks.end()) return;
+  CardTimeline& card = cards_[free.device];
+  card.live_requested -= block->second.requested;
+  card.live_allocated -= block->second.allocated;
+  blocks.erase(block);
+}
+
+void Timeline::Apply(const trace::Map& map) { cards_[map.device].reserved += map.size; }
+
+void Timeline::Apply(const trace::Unmap& unmap) {
+  uint64_t& reserved = cards_[unmap.device].reserved;
+  reserved -= std::min(reserved, unmap.size);
+}
+
+void Timeline::Apply(const trace::Step& step) {
+  ++counts_.steps;
+  for (auto& [device, card] : cards_) {
+    card.live_at_steps.push_back(card.live_requested);
+    replays_[device].curve.BeginStep(step.number);
+  }
+}
+
+void Timeline::Apply(const trace::PhaseChange& /*change*/) {
+  std::map<int32_t, uint64_t> level;
+  for (const auto& [device, card] : cards_) level[device] = card.live_requested;
+  updates_.PhaseChanged(position_, counts_.events, level);
+}
+
+void Timeline::Apply(const trace::Annotate& annotate) {
+  annotations_.insert_or_assign(std::string(source_.String(annotate.key)),
+                                std::string(source_.String(annotate.value)));
+}
+
+void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
+  ++counts_.out_of_memory;
+  CardTimeline& card = cards_[out_of_memory.device];
+  for (const trace::CardLedger& ledger : out_of_memory.cards) Apply(trace::CardSample{ledger});
+  if (wanted_oom_ != 0 && counts_.out_of_memory != wanted_oom_) return;
+  FailedRequest failed;
+  failed.event = out_of_memory;
+  failed.ordinal = counts_.events;
+  failed.at = position_;
+  failed.rise_of_previous_step =
+      replays_[out_of_memory.device].curve.RiseFrom(out_of_memory.requested);
+  failed.live_at_steps = card.live_at_steps;
+  failed.update = latest_update();
+  failed.annotations = annotations_;
+  failed_ = std::move(failed);
+}
+
+void Timeline::Apply(const trace::CardSample& sample) {
+  CardTimeline& card = cards_[sample.card.device];
+  card.last_sample = sample.card;
+  if (!card.peak_sample) card.peak_sample = sample.card;
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_TIMELINE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_TIMELINE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/trace/event.h"
+#include "tools/analysis/annotation.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/position.h"
+#include "tools/analysis/step_curve.h"
+#include "tools/analysis/update_watch.h"
+
+namespace memtrace::analysis {
+
+// One card over the whole trace. Bytes; a block counts until its free is completed, as torch's
+// requested_bytes does.
+struct CardTimeline {
+  uint64_t live_requested = 0;  // at the end of the trace, as the others
+  uint64_t live_allocated = 0;
+  uint64_t reserved = 0;
+  uint64_t peak = 0;  // highest sum of requested bytes
+  uint64_t peak_event =
+      0;  // ordinal of the event that reached it first; 0 if nothing was allocated
+  Position peak_at;
+  std::optional<trace::CardLedger> peak_sample;  // the latest sample up to the peak, or the first
+  std::optional<trace::CardLedger> last_sample;
+  std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
+};
+
+// The out-of-memory that is to be explained.
+struct FailedRequest {
+  trace::OutOfMemory event;
+  uint64_t ordinal = 0;  // of the event
+  Position at;
+  std::optional<uint64_t> rise_of_previous_step;  // StepCurve::RiseFrom
+  std::vector<uint64_t> live_at_steps;
+  Update update;            // the latest, as it stood then
+  Annotations annotations;  // as they stood then
+};
+
+struct EventCounts {
+  uint64_t events = 0;
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t relabels = 0;
+  uint64_t steps = 0;
+  uint64_t out_of_memory = 0;
+  uint64_t last_ns = 0;  // time of the last event, since the trace began
+  uint64_t lost = 0;     // events that Lost events speak of
+};
+
+// What happened when: the first reading of a trace. Keeps a few words for each living block.
+class Timeline {
+ public:
+  // Of several out-of-memory events the last is kept, or the one numbered `wanted_oom` (from 1).
+  Timeline(const EventSource& source, uint64_t wanted_oom);
+
+  void Apply(const trace::Event& event);
+
+  const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
+  const std::optional<FailedRequest>& failed() const { return failed_; }
+  const Annotations& annotations() const { return annotations_; }
+  const EventCounts& counts() const { return counts_; }
+  Update latest_update() const { return updates_.Latest(counts_.events); }
+
+ private:
+  struct Sizes {
+    uint64_t requested = 0;
+    uint64_t allocated = 0;
+  };
+  struct Replay {
+    absl::flat_hash_map<uint64_t, Sizes> blocks;
+    StepCurve curve;
+  };
+
+  void Apply(const trace::Allocate& allocation);
+  void Apply(const trace::FreeCompleted& free);
+  void Apply(const trace::Map& map);
+  void Apply(const trace::Unmap& unmap);
+  void Apply(const trace::Relabel&) { ++counts_.relabels; }
+  void Apply(const trace::Step& step);
+  void Apply(const trace::PhaseChange&);
+  void Apply(const trace::Annotate& annotate);
+  void Apply(const trace::OutOfMemory& out_of_memory);
+  void Apply(const trace::CardSample& sample);
+  void Apply(const trace::Lost& lost) { counts_.lost += lost.events; }
+  template <typename Other>
+  void Apply(const Other&) {}
+
+  const EventSource& source_;
+  uint64_t wanted_oom_;
+  std::map<int32_t, CardTimeline> cards_;
+  std::map<int32_t, Replay> replays_;
+  std::optional<FailedRequest> failed_;
+  Annotations annotations_;
+  EventCounts counts_;
+  Position position_;
+  UpdateWatch updates_;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_TIMELINE_H_

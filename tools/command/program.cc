@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/program.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "CLI/CLI.hpp"
+#include "tools/command/exit_code.h"
+#include "tools/command/help_format.h"
+#include "tools/command/suggestion.h"
+#include "tools/report/printable.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "What fills a CUDA card, and why a PyTorch program ran out of its memory.\n"
+    "Runs a program on our allocator (on a real card or a simulated one), records, explains.\n"
+    "\n"
+    "Usage: memtrace COMMAND [OPTIONS]";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace run -- python train.py                  record a program on the real card\n"
+    "  memtrace run --card 24GiB -- python train.py     the same on a simulated card, no GPU\n"
+    "  memtrace report run.trace                        why it ran out, and who holds the card";
+
+void Define(CLI::App& program) {
+  program.description(kDescription);
+  program.footer(kExamples);
+  program.formatter(std::make_shared<HelpFormat>());
+  program.set_help_flag("-h,--help", "Print help (of a command: memtrace COMMAND --help)");
+  program.set_version_flag("-V,--version", "memtrace " MEMTRACE_VERSION, "Print the version");
+  program.require_subcommand(0, 1);
+}
+
+// `run -- python -x`: what stands behind `--` is another program's; CLI11 must not see it.
+Invocation TakeAfterDashes(std::vector<std::string>& arguments) {
+  Invocation invocation;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes == arguments.end()) return invocation;
+  invocation.has_dashes = true;
+  invocation.after_dashes.assign(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  return invocation;
+}
+
+const Verb* FindVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  const auto found = std::find_if(verbs.begin(), verbs.end(),
+                                  [&name](const Verb& verb) { return verb.name == name; });
+  return found == verbs.end() ? nullptr : &*found;
+}
+
+int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  std::vector<std::string> names;
+  names.reserve(verbs.size());
+  for (const Verb& verb : verbs) names.emplace_back(verb.name);
+  Note("there is no command '" + name + "'" + DidYouMean(name, names) +
+       "; memtrace --help lists them");
+  return kUsage;
+}
+
+int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const CLI::App& app = chosen.empty() ? program : *chosen.front();
+  std::string sentence = error.what();
+  const std::vector<std::string> extras = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
+    sentence = UnexpectedWord(app, extras.front());
+  }
+  const std::string name = chosen.empty() ? "" : " " + app.get_name();
+  Note(sentence + "; memtrace" + name + " --help says more");
+  return kUsage;
+}
+
+}  // namespace
+
+void Note(std::string_view sentence) {
+  std::cerr << "memtrace: " << report::Printable(sentence) << "\n";
+}
+
+int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments) {
+  CLI::App program;
+  Define(program);
+  const Verb* verb = arguments.empty() ? nullptr : FindVerb(verbs, arguments.front());
+  if (verb == nullptr && !arguments.empty() && arguments.front().rfind('-', 0) != 0) {
+    return UnknownVerb(verbs, arguments.front());
+  }
+  const Invocation invocation =
+      verb != nullptr && verb->starts_program ? TakeAfterDashes(arguments) : Invocation();
+  int exit_code = kDone;
+  for (const Verb& each : verbs) {
+    CLI::App& app = *program.add_subcommand(std::string(each.name));
+    app.set_help_flag("-h,--help", "Print help");
+    each.define(app, invocation, exit_code);
+  }
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes a vector in
+    program.parse(arguments);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return program.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return WrongUsage(program, error);
+  }
+  if (verb == nullptr) {
+    std::cerr << program.help();
+    return kUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/trace_input.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "tools/command/exit_code.h"
+#include "tools/command/sibling_traces.h"
+
+namespace memtrace::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How a kind of file that people take for a trace begins.
+struct Kind {
+  std::string_view magic;
+  std::string_view name;
+};
+constexpr std::array<Kind, 7> kKinds = {{{"\x1f\x8b", "a gzip file; unpack it first"},
+                                         {"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"},
+                                         {"PK", "a zip file, such as torch.save writes"},
+                                         {"\x7f"
+                                          "ELF",
+                                          "a program or a library"},
+                                         {"SQLite format 3", "an SQLite database"},
+                                         {"PAR1", "a Parquet file"},
+                                         {"{", "JSON"}}};
+
+std::string FirstBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(512, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return bytes;
+}
+
+bool IsText(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    const auto byte = static_cast<uint8_t>(c);
+    return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t';
+  });
+}
+
+// Protocols 2 to 5 begin with \x80 and their number.
+bool IsPickle(std::string_view bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+// What a file that is no trace looks like; nothing if it looks like nothing known.
+std::optional<std::string> LooksLike(std::string_view bytes) {
+  for (const Kind& kind : kKinds) {
+    if (bytes.substr(0, kind.magic.size()) == kind.magic) return std::string(kind.name);
+  }
+  if (IsText(bytes)) return "text";
+  return std::nullopt;
+}
+
+// At most as many as a sentence bears.
+std::string FolderRefusal(const std::string& folder) {
+  constexpr size_t kNamed = 8;
+  const std::vector<std::string> traces = TracesIn(folder);
+  if (traces.empty()) return folder + " is a folder, and there is no trace in it";
+  std::string names;
+  for (size_t i = 0; i < traces.size() && i < kNamed; ++i)
+    names += (i == 0 ? "" : ", ") + traces[i];
+  if (traces.size() > kNamed) names += " or " + std::to_string(traces.size() - kNamed) + " more";
+  return folder +
+         " is a folder, and reports over several traces are not there yet; name one trace " +
+         "in it: " + names;
+}
+
+absl::Status Refusal(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    return absl::NotFoundError("there is no file " + path + "; memtrace run -o " + path +
+                               " -- COMMAND makes one");
+  }
+  if (fs::is_directory(path, ignored)) {
+    return absl::UnimplementedError(FolderRefusal(path));
+  }
+  const std::string bytes = FirstBytes(path);
+  if (IsPickle(bytes)) {
+    return absl::UnimplementedError(path +
+                                    " is a pickle (a torch memory snapshot?), which memtrace "
+                                    "cannot read yet; record with memtrace run instead");
+  }
+  if (const auto kind = LooksLike(bytes); kind && !bytes.empty()) {
+    return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind);
+  }
+  return absl::OkStatus();
+}
+
+std::string Advice(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kPermissionDenied:
+      return "; ask its owner, or run as that user";
+    case absl::StatusCode::kFailedPrecondition:
+      return "; read it with the memtrace that wrote it, or a newer one";
+    default:
+      return "; memtrace run -o NAME -- COMMAND records a new one";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
+  absl::StatusOr<trace::TraceReader> reader = trace::TraceReader::Open(path);
+  if (reader.ok()) return TraceInput(path, *std::move(reader));
+  if (absl::Status refusal = Refusal(path); !refusal.ok()) return refusal;
+  const absl::Status& status = reader.status();
+  std::string sentence(status.message());
+  if (sentence.find(path) == std::string::npos) sentence = path + ": " + sentence;
+  return absl::Status(status.code(), sentence + Advice(status));
+}
+
+analysis::RunFacts TraceInput::Facts(const analysis::Annotations& annotations) const {
+  analysis::RunFacts facts =
+      analysis::ReadRunFacts(path_, reader_.info(), annotations, reader_.completeness());
+  std::error_code ignored;
+  facts.folder = fs::current_path(ignored).string();
+  facts.siblings = SiblingTraces(path_);
+  const uintmax_t bytes = fs::file_size(path_, ignored);
+  if (!ignored) facts.file_bytes = bytes;
+  return facts;
+}
+
+int TraceInput::exit_code() const { return reader_.completeness().whole() ? kDone : kPartial; }
+
+}  // namespace memtrace::command

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_VERBS_H_
+#define MEMTRACE_TOOLS_COMMAND_VERBS_H_
+
+#include "tools/command/program.h"
+
+// One function a verb, in the file of its name.
+namespace memtrace::command {
+
+void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineReport(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineStats(CLI::App& app, const Invocation& invocation, int& exit_code);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_VERBS_H_

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/launch/launch_plan.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_join.h"
+#include "interpose/simulated_card/card_spec.h"
+#include "nlohmann/json.hpp"
+#include "tools/launch/package_folder.h"
+#include "tools/launch/program_file.h"
+
+namespace memtrace::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CheckCards(const std::vector<std::string>& specs) {
+  for (const std::string& spec : specs) {
+    std::vector<card::CardSpec> cards;
+    std::string error;
+    if (!card::ParseCardSpecs(spec, &cards, &error)) return absl::InvalidArgumentError(error);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckScript(const LaunchRequest& request, const std::string& program) {
+  if (!IsPythonInterpreter(program)) return absl::OkStatus();
+  const auto script = PythonScript(request.command);
+  std::error_code ignored;
+  if (!script || fs::exists(*script, ignored)) return absl::OkStatus();
+  return absl::InvalidArgumentError("there is no script " + *script + " (looked in " +
+                                    fs::current_path(ignored).string() + ")");
+}
+
+absl::Status CheckFolder(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    return absl::InvalidArgumentError("the folder for the trace does not exist: " +
+                                      folder.string() + "; make it, or choose another with -o");
+  }
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("cannot write the trace into " + folder.string() + " (" +
+                                    std::strerror(errno) + "); choose another folder with -o");
+}
+
+absl::Status CheckOutput(const fs::path& output, bool force) {
+  std::error_code error;
+  if (output.empty()) return CheckFolder(fs::current_path(error));
+  if (fs::is_directory(output, error)) {
+    return absl::InvalidArgumentError(output.string() +
+                                      " is a folder; name the trace file to write, as in -o " +
+                                      (output / "run.trace").string());
+  }
+  if (fs::exists(fs::symlink_status(output, error)) && !force) {
+    return absl::InvalidArgumentError(output.string() +
+                                      " exists already; -f overwrites it, -o names another file");
+  }
+  return CheckFolder(output.parent_path());
+}
+
+void Prepend(Environment& environment, const std::string& name, const std::string& path) {
+  std::string& value = environment[name];
+  value = value.empty() ? path : path + ":" + value;
+}
+
+// The values of an earlier `memtrace run` around this one must not leak into it.
+void SetOrErase(Environment& environment, const std::string& name, const std::string& value) {
+  if (value.empty()) {
+    environment.erase(name);
+  } else {
+    environment[name] = value;
+  }
+}
+
+void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
+  Environment& environment = plan.environment;
+  Prepend(environment, "PYTHONPATH", (package / "inject").string());
+  environment["MEMTRACE_RUN"] = "1";
+  environment["MEMTRACE_HOME"] = package.string();
+  environment["MEMTRACE_ALLOCATOR"] = request.allocator;
+  environment["MEMTRACE_COMMAND"] =
+      nlohmann::json(request.command)
+          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  SetOrErase(environment, "MEMTRACE_CARD", absl::StrJoin(request.cards, ";"));
+  SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
+  // Python's own start-up puts the card in place; other programs get it from the loader.
+  if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))
+    return;
+  const fs::path card = package / "lib" / "simulated_card";
+  Prepend(environment, "LD_PRELOAD",
+          (card / "libcudart.so.13").string() + ":" + (card / "libcuda.so.1").string());
+}
+
+}  // namespace
+
+Environment CurrentEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos) environment[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+bool IsSwitchedOff(const Environment& environment) {
+  const auto found = environment.find("MEMTRACE");
+  return found != environment.end() && found->second == "0";
+}
+
+absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment environment) {
+  if (absl::Status status = CheckCards(request.cards); !status.ok()) return status;
+  absl::StatusOr<std::string> program = FindProgram(request.command.front());
+  if (!program.ok()) return program.status();
+  LaunchPlan plan;
+  plan.program = *std::move(program);
+  plan.arguments = request.command;
+  plan.environment = std::move(environment);
+  if (absl::Status status = CheckScript(request, plan.program); !status.ok()) return status;
+  if (IsSwitchedOff(plan.environment)) return plan;
+  if (!request.output.empty())
+    plan.output = fs::absolute(request.output).lexically_normal().string();
+  if (absl::Status status = CheckOutput(plan.output, request.force); !status.ok()) return status;
+  absl::StatusOr<fs::path> package = FindPackageFolder();
+  if (!package.ok()) return package.status();
+  AddMemtrace(request, *package, plan);
+  return plan;
+}
+
+}  // namespace memtrace::launch

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_
+#define MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memtrace::launch {
+
+// What the user asked of `memtrace run`.
+struct LaunchRequest {
+  std::vector<std::string> command;    // the program and its arguments
+  std::vector<std::string> cards;      // card specifications; empty: the real cards
+  std::string output;                  // empty: the process makes a name
+  bool force = false;                  // overwrite `output`
+  std::string allocator = "memtrace";  // or "native"
+};
+
+using Environment = std::map<std::string, std::string>;
+
+// Everything needed to start the process; nothing of it has happened yet.
+struct LaunchPlan {
+  std::string program;  // file to execute
+  std::vector<std::string> arguments;
+  Environment environment;
+  std::string output;  // absolute; empty as above
+};
+
+Environment CurrentEnvironment();
+
+// Whether MEMTRACE=0 switches memtrace off.
+bool IsSwitchedOff(const Environment& environment);
+
+// Checks all that can be checked before the process starts. Errors: kInvalidArgument (usage: card,
+// script, output), kNotFound and kPermissionDenied (the program), kFailedPrecondition (memtrace's
+// own installation), each with a sentence that says what to do. With memtrace switched off only the
+// program is looked up.
+absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment environment);
+
+}  // namespace memtrace::launch
+
+#endif  // MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/launch/package_folder.h"
+
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace memtrace::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsPackage(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "inject" / "sitecustomize.py", ignored);
+}
+
+// lib/python3.11/site-packages/memtrace and its like, for each Python of the environment.
+void AddEnvironmentFolders(const fs::path& prefix, std::vector<fs::path>& candidates) {
+  std::error_code error;
+  for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().rfind("python3", 0) != 0) continue;
+    candidates.push_back(entry->path() / "site-packages" / "memtrace");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<fs::path> FindPackageFolder() {
+  if (const char* home = std::getenv("MEMTRACE_HOME"); home != nullptr && *home != '\0') {
+    if (IsPackage(home)) return fs::absolute(home);
+    return absl::FailedPreconditionError(std::string("MEMTRACE_HOME is ") + home +
+                                         ", but memtrace's Python package is not there; unset it "
+                                         "or name the folder that holds inject/sitecustomize.py");
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path folder = program.parent_path();
+  std::vector<fs::path> candidates;
+  AddEnvironmentFolders(folder.parent_path(), candidates);
+  candidates.push_back(folder.parent_path() / "memtrace");
+  candidates.push_back(folder / "package" / "memtrace");
+  candidates.push_back(folder / "package");
+  for (const fs::path& candidate : candidates) {
+    if (IsPackage(candidate)) return candidate;
+  }
+  return absl::FailedPreconditionError(
+      "memtrace's Python package is not beside " + program.string() +
+      "; install it (pip install memtrace, or make build), or set MEMTRACE_HOME to its folder");
+}
+
+}  // namespace memtrace::launch

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_LAUNCH_PROGRAM_FILE_H_
+#define MEMTRACE_TOOLS_LAUNCH_PROGRAM_FILE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memtrace::launch {
+
+// Finds the file that a shell would start for `name`. kNotFound or kPermissionDenied (not
+// executable) with a sentence.
+absl::StatusOr<std::string> FindProgram(const std::string& name);
+
+// By its file's name, links resolved: python, python3, python3.11, pypy3.
+bool IsPythonInterpreter(const std::string& path);
+
+// An ELF file, as opposed to a script with an interpreter.
+bool IsElfFile(const std::string& path);
+
+// The script of `python [options] SCRIPT ...`; nothing for -c, -m, - and no script at all.
+// `command` begins with the interpreter.
+std::optional<std::string> PythonScript(const std::vector<std::string>& command);
+
+}  // namespace memtrace::launch
+
+#endif  // MEMTRACE_TOOLS_LAUNCH_PROGRAM_FILE_H_

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/verbs.h"
+
+int main(int argc, char** argv) {
+  using memtrace::command::DefineReport;
+  using memtrace::command::DefineRun;
+  using memtrace::command::DefineStats;
+  return memtrace::command::RunProgram(
+      {
+          {.name = "run", .define = DefineRun, .starts_program = true},
+          {.name = "report", .define = DefineReport},
+          {.name = "stats", .define = DefineStats},
+      },
+      {argv + 1, argv + argc});
+}

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/json_report.h"
+
+#include <algorithm>
+
+#include "nlohmann/json.hpp"
+#include "tools/report/json_text.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Breakdown;
+using analysis::Explanation;
+using analysis::RunFacts;
+using nlohmann::ordered_json;
+
+ordered_json LedgerJson(const analysis::Ledger& ledger) {
+  ordered_json entries = ordered_json::array();
+  for (const analysis::LedgerEntry& entry : ledger.entries) {
+    entries.push_back({{"name", std::string(entry.name)}, {"bytes", entry.bytes}});
+  }
+  return entries;
+}
+
+ordered_json SharesJson(const std::vector<analysis::Share>& shares, bool of_roles) {
+  ordered_json rows = ordered_json::array();
+  for (const analysis::Share& share : shares) {
+    ordered_json row = {{"name", share.name}, {"bytes", share.bytes}};
+    if (of_roles) row["stated_bytes"] = share.stated_bytes;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ordered_json PositionJson(const analysis::Position& position) {
+  return {{"step", position.step}, {"phase", std::string(PhaseName(position.phase))}};
+}
+
+ordered_json PeakJson(const analysis::CardExplanation& card) {
+  return {{"bytes", card.peak.bytes},
+          {"blocks", card.peak.blocks},
+          {"at", PositionJson(card.peak_at)},
+          {"by_role", SharesJson(card.peak.by_role, true)},
+          {"by_owner", SharesJson(card.peak.by_owner, false)},
+          {"by_site", SharesJson(card.peak.by_site, false)}};
+}
+
+ordered_json CardsJson(const Explanation& explanation) {
+  ordered_json cards = ordered_json::array();
+  for (const analysis::CardExplanation& card : explanation.cards) {
+    cards.push_back({{"index", card.index},
+                     {"bytes", card.ledger.total},
+                     {"ledger", LedgerJson(card.ledger)},
+                     {"peak", card.peak.bytes}});
+  }
+  return cards;
+}
+
+std::string_view NeedSourceName(analysis::NeedSource source) {
+  switch (source) {
+    case analysis::NeedSource::kUnknown:
+      return "unknown";
+    case analysis::NeedSource::kForeachCopy:
+      return "optimizer_hook";
+    case analysis::NeedSource::kPreviousStep:
+      return "previous_step";
+  }
+  return "unknown";
+}
+
+ordered_json VerdictJson(const Explanation& explanation) {
+  std::string sentence;
+  for (const std::string& part : VerdictSentences(explanation)) {
+    sentence += (sentence.empty() ? "" : " ") + part;
+  }
+  const analysis::Verdict& verdict = explanation.verdict;
+  ordered_json contributing = ordered_json::array();
+  ordered_json contributing_bytes = ordered_json::object();
+  for (const analysis::Contribution& contribution : verdict.contributing) {
+    contributing.push_back(std::string(contribution.name));
+    contributing_bytes[std::string(contribution.name)] = contribution.bytes;
+  }
+  return {{"cause", std::string(trace::FailureCauseName(verdict.cause))},
+          {"short_by", verdict.short_by},
+          {"sentence", sentence},
+          {"contributing", contributing},
+          {"contributing_bytes", contributing_bytes},
+          {"step_short_by",
+           verdict.step_short_by ? ordered_json(*verdict.step_short_by) : ordered_json(nullptr)},
+          {"step_short_by_from", std::string(NeedSourceName(verdict.step_need))}};
+}
+
+ordered_json RequestJson(const Explanation& explanation) {
+  if (!explanation.request) return nullptr;
+  const analysis::Request& request = *explanation.request;
+  ordered_json stack = ordered_json::array();
+  for (const trace::Frame& frame : request.stack) {
+    stack.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}});
+  }
+  return {{"bytes", request.bytes},
+          {"owner", request.owner},
+          {"role", std::string(RoleName(request.role))},
+          {"site", request.site},
+          {"obtainable", request.obtainable},
+          {"oom", request.number},
+          {"of", explanation.counts.out_of_memory},
+          {"at", PositionJson(request.at)},
+          {"stack", stack}};
+}
+
+ordered_json HoldingsJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (size_t i = 0; i < explanation.held.holdings.size(); ++i) {
+    const analysis::Holding& holding = explanation.held.holdings[i];
+    rows.push_back({{"role", std::string(RoleName(holding.role))},
+                    {"site", holding.site},
+                    {"bytes", holding.bytes},
+                    {"stated_bytes", holding.stated_bytes},
+                    {"blocks", holding.blocks},
+                    {"since_step", holding.since.step},
+                    {"line", explanation.holder_lines[i]}});
+  }
+  return rows;
+}
+
+ordered_json RemediesJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (const analysis::Remedy& remedy : explanation.remedies) {
+    rows.push_back(
+        {{"name", remedy.name},
+         {"predicted_peak", remedy.need()},
+         {"this_step", remedy.this_step},
+         {"next_step", remedy.next_step ? ordered_json(*remedy.next_step) : ordered_json(nullptr)},
+         {"how_known", std::string(remedy.how_known)},
+         {"change", remedy.change}});
+  }
+  return rows;
+}
+
+ordered_json NextStepJson(const Explanation& explanation) {
+  if (!explanation.next_step) return nullptr;
+  return {{"number", explanation.next_step->number},
+          {"need", explanation.next_step->need},
+          {"new_states", explanation.next_step->new_states},
+          {"how_known", "estimated"}};
+}
+
+ordered_json OptionalCount(const std::optional<uint64_t>& count) {
+  return count ? ordered_json(*count) : ordered_json(nullptr);
+}
+
+ordered_json SimulatedJson(const RunFacts& run) {
+  ordered_json unsupported = ordered_json::object();
+  for (const auto& [name, count] : run.simulation.unsupported) unsupported[name] = count;
+  return {{"is_simulated", run.simulated},
+          {"kernel_launches", OptionalCount(run.simulation.kernel_launches)},
+          {"device_to_host_copies", OptionalCount(run.simulation.device_to_host_copies)},
+          {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
+          {"faults", OptionalCount(run.simulation.faults)},
+          {"unsupported", unsupported}};
+}
+
+ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
+  return {{"file", run.file},
+          {"command", run.command},
+          {"torch", run.torch},
+          {"allocator", run.allocator},
+          {"card", run.card},
+          {"events", explanation.counts.events},
+          {"closed", run.completeness.closed},
+          {"siblings", run.siblings}};
+}
+
+}  // namespace
+
+std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  ordered_json report;
+  report["schema"] = "memtrace.report/1";
+  report["run"] = RunJson(explanation, run);
+  report["verdict"] = VerdictJson(explanation);
+  report["request"] = RequestJson(explanation);
+  report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
+  report["ledger"] = LedgerJson(card.ledger);
+  report["peak"] = PeakJson(card);
+  report["cards"] = CardsJson(explanation);
+  report["holdings"] = HoldingsJson(explanation);
+  report["remedies"] = RemediesJson(explanation);
+  report["next_step"] = NextStepJson(explanation);
+  report["simulated"] = SimulatedJson(run);
+  report["lost"] = LostJson(run.completeness);
+  return JsonText(report);
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_LEDGER_TABLE_H_
+#define MEMTRACE_TOOLS_REPORT_LEDGER_TABLE_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// The ledger of the card of the verdict, with roles below `live`; its printed figures add up.
+std::string LedgerTable(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_LEDGER_TABLE_H_

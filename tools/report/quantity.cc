@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+namespace memtrace::report {
+namespace {
+
+constexpr uint64_t kKiB = uint64_t{1} << 10;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+std::string Decimal(uint64_t bytes, uint64_t unit, int digits, const char* name) {
+  std::array<char, 48> text{};
+  const double value = static_cast<double>(bytes) / static_cast<double>(unit);
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, name);
+  return text.data();
+}
+
+}  // namespace
+
+std::string FormatBytes(uint64_t bytes) {
+  if (bytes >= kGiB) return Decimal(bytes, kGiB, 2, "GiB");
+  if (bytes >= kMiB) return Decimal(bytes, kMiB, 1, "MiB");
+  if (bytes >= kKiB) return Decimal(bytes, kKiB, 1, "KiB");
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+std::string FormatCount(uint64_t count) {
+  std::string text = std::to_string(count);
+  for (size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+TableUnit UnitFor(uint64_t largest) {
+  // Below 4 GiB hundredths of a GiB would hide too much.
+  if (largest < 4 * kGiB) return {"MiB", kMiB};
+  return {"GiB", kGiB};
+}
+
+int64_t Hundredths(int64_t bytes, TableUnit unit) {
+  const double exact = static_cast<double>(bytes) * 100 / static_cast<double>(unit.bytes);
+  return std::llround(exact);
+}
+
+std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64_t total,
+                                        TableUnit unit) {
+  const auto step = static_cast<int64_t>(unit.bytes);
+  const auto floor = [step](int64_t value) {
+    const int64_t scaled = value * 100;  // 92 PB before it overflows
+    return scaled / step - (scaled % step < 0 ? 1 : 0);
+  };
+  std::vector<int64_t> hundredths;
+  hundredths.reserve(bytes.size());
+  for (int64_t value : bytes) hundredths.push_back(floor(value));
+  std::vector<size_t> by_loss(bytes.size());
+  std::iota(by_loss.begin(), by_loss.end(), size_t{0});
+  const auto loss = [&](size_t i) { return bytes[i] * 100 - hundredths[i] * step; };
+  std::stable_sort(by_loss.begin(), by_loss.end(),
+                   [&](size_t a, size_t b) { return loss(a) > loss(b); });
+  const int64_t sum = std::accumulate(hundredths.begin(), hundredths.end(), int64_t{0});
+  int64_t missing = total - sum;
+  for (size_t i : by_loss) {
+    if (missing <= 0 || loss(i) == 0) break;
+    ++hundredths[i];
+    --missing;
+  }
+  return hundredths;
+}
+
+std::string FormatHundredths(int64_t hundredths) {
+  const int64_t size = hundredths < 0 ? -hundredths : hundredths;
+  const std::string fraction = std::to_string(size % 100);
+  return (hundredths < 0 ? "-" : "") + std::to_string(size / 100) + "." +
+         (fraction.size() < 2 ? "0" : "") + fraction;
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/run_header.h"
+
+#include "tools/report/command_words.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::RunFacts;
+using analysis::SimulationFacts;
+
+std::string Versions(const RunFacts& run) {
+  std::string text = run.torch.empty() ? "" : "torch " + Printable(run.torch);
+  if (run.allocator.empty()) return text;
+  const std::string allocator =
+      run.allocator == "native" ? "torch's own allocator" : Printable(run.allocator) + " allocator";
+  return text + (text.empty() ? "" : ", ") + allocator;
+}
+
+std::string Times(uint64_t count) { return count == 1 ? "once" : FormatCount(count) + " times"; }
+
+std::string CardText(const RunFacts& run) {
+  std::string card = run.card.empty() ? "" : "card " + Printable(run.card);
+  if (!run.simulated) return card;
+  return (card.empty() ? "card" : card) + ", SIMULATED: kernels did not run";
+}
+
+// The card counts what the host reads back, not what the program then does with it.
+std::string SteeringText(const RunFacts& run) {
+  if (!run.simulated) return "";
+  const std::optional<uint64_t>& reads = run.simulation.device_to_host_copies;
+  if (!reads) return "whether values that were not computed steered the run was not counted";
+  if (*reads == 0) return "the host read no value back from the card: none steered the run";
+  return "the host read values back " + Times(*reads) +
+         "; kernels did not run, so they may have steered the run";
+}
+
+std::string EventText(const analysis::Explanation& explanation, const RunFacts& run) {
+  const uint64_t lost = run.completeness.lost_events;
+  return FormatCount(explanation.counts.events) + " events, " +
+         (lost == 0 ? "none lost" : FormatCount(lost) + " LOST (figures may be too low)");
+}
+
+std::string UnsupportedLine(const SimulationFacts& facts) {
+  if (facts.unsupported.empty()) return "";
+  std::string calls;
+  for (const auto& [name, count] : facts.unsupported) {
+    calls += (calls.empty() ? "" : ", ") + Printable(name) + " (" + Times(count) + ")";
+  }
+  return Wrapped("  calls answered \"not supported\": " + calls, 4);
+}
+
+std::string CountLine(const std::optional<uint64_t>& count, const std::string& what) {
+  return count ? Wrapped("  " + FormatCount(*count) + " " + what, 4) : "";
+}
+
+}  // namespace
+
+std::string PartialBanner(const trace::Completeness& completeness) {
+  if (completeness.whole()) return "";
+  std::string text = "PARTIAL: ";
+  if (completeness.damaged_blocks > 0) {
+    text += FormatCount(completeness.damaged_blocks) + " damaged block" +
+            (completeness.damaged_blocks == 1 ? "" : "s") + " left out";
+  }
+  if (completeness.truncated_bytes > 0) {
+    text += std::string(completeness.damaged_blocks > 0 ? ", " : "") + "cut short, last " +
+            FormatCount(completeness.truncated_bytes) + " bytes belong to no whole record";
+  }
+  return text + "; first fault at byte " + FormatCount(completeness.first_bad_offset) +
+         "; figures cover the rest";
+}
+
+std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& run) {
+  const std::string banner = PartialBanner(run.completeness);
+  const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
+  return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
+         JoinedByDots({Printable(run.file), command, Versions(run), CardText(run)}) +
+         JoinedByDots({SteeringText(run), EventText(explanation, run),
+                       run.completeness.closed ? "" : "file not closed: killed or still running"});
+}
+
+std::string SimulationSection(const RunFacts& run) {
+  if (!run.simulated) return "";
+  const SimulationFacts& facts = run.simulation;
+  const uint64_t reads = facts.device_to_host_copies.value_or(0);
+  const std::string counts =
+      CountLine(facts.kernel_launches, "kernel launches counted, none run") +
+      (reads > 0 ? Wrapped("  the host read values back " + Times(reads), 4) : "") +
+      (facts.copies_dropped.value_or(0) > 0
+           ? CountLine(facts.copies_dropped, "copies not made: too large for the host")
+           : "") +
+      (facts.faults.value_or(0) > 0
+           ? CountLine(facts.faults, "FAULTS: memory touched after it was unmapped or freed")
+           : "") +
+      UnsupportedLine(facts);
+  return "\n" +
+         Wrapped(
+             "WHAT WAS SIMULATED  (sizes, addresses and failures are exact; values and times are "
+             "not)",
+             2) +
+         (counts.empty() ? "  the process left no counts in the trace\n" : counts);
+}
+
+}  // namespace memtrace::report

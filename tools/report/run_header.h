@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_RUN_HEADER_H_
+#define MEMTRACE_TOOLS_REPORT_RUN_HEADER_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+
+namespace memtrace::report {
+
+// One line if some of the file could not be read, else empty: "PARTIAL: ...".
+std::string PartialBanner(const trace::Completeness& completeness);
+
+// What ran, where, and how far its trace can be trusted.
+std::string RunHeader(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+// What a simulated card did not do; empty for a real one.
+std::string SimulationSection(const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_RUN_HEADER_H_

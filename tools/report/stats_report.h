@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_STATS_REPORT_H_
+#define MEMTRACE_TOOLS_REPORT_STATS_REPORT_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+#include "tools/analysis/timeline.h"
+
+namespace memtrace::report {
+
+// The figures of each card at the end of the trace, its peak by role, and what the trace holds.
+std::string TextStats(const analysis::Timeline& timeline, const analysis::Explanation& explanation,
+                      const analysis::RunFacts& run);
+// Schema "memtrace.stats/1": devices[].{index,reserved,allocated,peak,...}, events, lost.
+std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_STATS_REPORT_H_

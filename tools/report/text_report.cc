@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/text_report.h"
+
+#include <algorithm>
+
+#include "tools/analysis/frames.h"
+#include "tools/report/holder_table.h"
+#include "tools/report/ledger_table.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+#include "tools/report/run_header.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+using analysis::RunFacts;
+
+// Frames shown of the way from the user's line into the libraries, and of the way to it.
+constexpr size_t kFramesEachWay = 4;
+
+std::string VerdictSection(const Explanation& explanation) {
+  std::string text;
+  for (const std::string& sentence : VerdictSentences(explanation)) {
+    text += (text.empty() ? "" : " ") + sentence;
+  }
+  return Wrapped(text, 0);
+}
+
+std::string FrameLine(std::string_view title, const trace::Frame& frame) {
+  const std::string place = Printable(analysis::ShortFrame(frame) + "  " + frame.function);
+  return "  " + LeftAligned(title, 11) + Shortened(place, Columns() - 13) + "\n";
+}
+
+std::string FrameLines(std::string_view title, const trace::Frame* first,
+                       const trace::Frame* last) {
+  std::string lines;
+  size_t shown = 0;
+  for (const trace::Frame* frame = first; frame != last && shown < kFramesEachWay; ++frame) {
+    lines += FrameLine(shown++ == 0 ? title : "", *frame);
+  }
+  const auto all = static_cast<size_t>(last - first);
+  if (all > shown) {
+    lines += std::string(13, ' ') + "… " + std::to_string(all - shown) + " more\n";
+  }
+  return lines;
+}
+
+// The user's own line first: it is the one that can be changed.
+std::string StackLines(const std::vector<trace::Frame>& stack) {
+  if (stack.empty()) return "  no stack was taken\n";
+  const trace::Frame* begin = stack.data();
+  const trace::Frame* end = begin + stack.size();
+  const trace::Frame* user = analysis::InnermostUserFrame(stack);
+  if (user == nullptr) return FrameLines("at", begin, end);
+  return FrameLine("at", *user) + FrameLines("inside", begin, user) +
+         FrameLines("called by", user + 1, end);
+}
+
+std::string RequestSection(const Explanation& explanation) {
+  if (!explanation.request) return "";
+  const analysis::Request& request = *explanation.request;
+  std::string what = std::string(RoleName(request.role));
+  what += request.role == trace::Role::kUnknown ? " role" : " (inferred)";
+  if (request.owner != "(none)") what += ", owner " + Printable(request.owner);
+  what += ", site " + Printable(request.site);
+  return "\nTHE REQUEST  " + FormatBytes(request.bytes) + "\n" +
+         Wrapped("  asked for  " + what, 13) + StackLines(request.stack);
+}
+
+std::string PeakSection(const Explanation& explanation) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  if (card.peak.bytes == 0) return "";
+  return "\n" +
+         Wrapped("PEAK  " + FormatBytes(card.peak.bytes) + " requested at one instant, " +
+                     DescribePosition(card.peak_at) + "; exact, by replay of the trace",
+                 6) +
+         ShareTables(card.peak);
+}
+
+std::string OtherCardsSection(const Explanation& explanation) {
+  if (explanation.cards.size() < 2) return "";
+  std::string text = "\nOTHER CARDS\n";
+  for (size_t i = 0; i < explanation.cards.size(); ++i) {
+    if (i == explanation.card) continue;
+    const analysis::CardExplanation& card = explanation.cards[i];
+    const auto live = static_cast<uint64_t>(std::max<int64_t>(card.ledger.bytes("live"), 0));
+    const auto free = static_cast<uint64_t>(std::max<int64_t>(card.ledger.bytes("free"), 0));
+    text += "  card " + std::to_string(card.index) + ": " + FormatBytes(live) + " live and " +
+            FormatBytes(free) + " free of " + FormatBytes(card.ledger.total) + "; peak " +
+            FormatBytes(card.peak.bytes) + "\n";
+  }
+  return text;
+}
+
+// Which step decides, where there are two to choose from.
+std::string Deciding(const Explanation& explanation, const analysis::Remedy& remedy,
+                     uint64_t total) {
+  if (!remedy.next_step || *remedy.next_step <= remedy.this_step) return "";
+  const std::string next = "step " + std::to_string(explanation.next_step->number);
+  const std::string need = FormatBytes(*remedy.next_step);
+  if (remedy.this_step <= total && *remedy.next_step > total) {
+    return "fits this step (" + FormatBytes(remedy.this_step) + "); " + next + " needs " + need +
+           ", because the states stay";
+  }
+  return "from " + next + " on, because the states stay: " + need + " (this one " +
+         FormatBytes(remedy.this_step) + ")";
+}
+
+std::string RemedyLine(size_t number, const Explanation& explanation,
+                       const analysis::Remedy& remedy) {
+  const uint64_t total = explanation.cards[explanation.card].ledger.total;
+  const std::string need = FormatBytes(remedy.need()) + (remedy.need() <= total ? ", fits" : "");
+  const std::string line = "  " + std::to_string(number) + " " + LeftAligned(remedy.name, 20) +
+                           LeftAligned(need, 18) + LeftAligned(remedy.how_known, 11);
+  const std::string deciding = Deciding(explanation, remedy, total);
+  return line + Shortened(Printable(remedy.change), Columns() - Width(line)) + "\n" +
+         (deciding.empty() ? "" : Wrapped("    " + deciding, 4));
+}
+
+std::string RemedySection(const Explanation& explanation) {
+  if (explanation.remedies.empty()) return "";
+  std::string text = "\n" + LeftAligned("WHAT WOULD HELP", 24) +
+                     LeftAligned("need of the card", 18) + LeftAligned("how known", 11) +
+                     "change\n";
+  size_t number = 0;
+  for (const analysis::Remedy& remedy : explanation.remedies) {
+    text += RemedyLine(++number, explanation, remedy);
+  }
+  return text;
+}
+
+// At most as many as fit two lines or so.
+std::string SiblingLine(const RunFacts& run) {
+  constexpr size_t kNamed = 8;
+  if (run.siblings.empty()) return "";
+  std::string names;
+  for (size_t i = 0; i < run.siblings.size() && i < kNamed; ++i) {
+    names += (names.empty() ? "" : ", ") + Printable(run.siblings[i]);
+  }
+  if (run.siblings.size() > kNamed) {
+    names += ", … " + FormatCount(run.siblings.size() - kNamed) + " more";
+  }
+  return "\n" + Wrapped("traces of other processes beside it: " + names, 2);
+}
+
+// Only commands that exist.
+std::string NextSection(const Explanation& explanation, const RunFacts& run) {
+  const std::string file = Printable(run.file);
+  std::string text =
+      SiblingLine(run) + "\nall rows, exact bytes: memtrace report --json " + file + "\n";
+  const uint64_t failures = explanation.counts.out_of_memory;
+  if (failures > 1 && explanation.request) {
+    text +=
+        Wrapped("this is out-of-memory " + std::to_string(explanation.request->number) + " of " +
+                    std::to_string(failures) + "; another: memtrace report --oom 1 " + file,
+                2);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TextReport(const Explanation& explanation, const RunFacts& run) {
+  return RunHeader(explanation, run) + "\n" + VerdictSection(explanation) +
+         RequestSection(explanation) + LedgerTable(explanation) + HolderTable(explanation) +
+         PeakSection(explanation) + OtherCardsSection(explanation) + SimulationSection(run) +
+         RemedySection(explanation) + NextSection(explanation, run);
+}
+
+}  // namespace memtrace::report

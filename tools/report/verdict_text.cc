@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/verdict_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Cause;
+using analysis::Explanation;
+using analysis::Ledger;
+
+std::string Held(const Ledger& ledger, std::string_view name) {
+  return FormatBytes(static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0)));
+}
+
+std::string Reason(const Explanation& explanation, const Ledger& ledger) {
+  const analysis::Request& request = *explanation.request;
+  const auto in_pieces = static_cast<uint64_t>(
+      std::max<int64_t>(ledger.bytes("free") + ledger.bytes("cached") + ledger.bytes("holes"), 0));
+  switch (explanation.verdict.cause) {
+    case Cause::kNone:
+      return "";
+    case Cause::kLimit:
+      return "The limit set for this process, " + FormatBytes(request.limit) +
+             ", was reached; the card itself is not full.";
+    case Cause::kStreamWait:
+      return "Enough was freed, but " + Held(ledger, "stream_wait") +
+             " of it still waits for another stream.";
+    case Cause::kFragmentation:
+      return "The card is fragmented, not full: " + FormatBytes(in_pieces) +
+             " are unused, but in pieces that cannot be joined.";
+    case Cause::kOtherProcess:
+      return "Other processes hold " + Held(ledger, "other_processes") +
+             " of the card; with that the request would have fitted.";
+    case Cause::kCapacity:
+      return "The card is full; it is not fragmented.";
+  }
+  return "";
+}
+
+std::string Shortage(const Explanation& explanation) {
+  const analysis::Request& request = *explanation.request;
+  return FormatBytes(request.bytes) + " were asked and " + FormatBytes(request.obtainable) +
+         " could be had: short by " + FormatBytes(explanation.verdict.short_by) + ".";
+}
+
+std::string ForeachSentence(const analysis::ForeachCopy& copy) {
+  const std::string whose = copy.optimizer.empty() ? "the optimizer" : Printable(copy.optimizer);
+  std::string text = copy.states_complete ? "All optimizer states exist; " + whose : whose;
+  if (!copy.states_complete && copy.optimizer.empty()) text.front() = 'T';
+  return text + "'s foreach update was making one temporary copy of them, " +
+         FormatBytes(copy.copy_bytes) + " for a moment. " +
+         (copy.made_bytes == 0 ? "None of it was made yet"
+                               : FormatBytes(copy.made_bytes) + " of it were made") +
+         ": the step would still have needed " + FormatBytes(copy.still_needed) + ".";
+}
+
+// A failure in the passes of the step that was foreseen at the update before it.
+std::string ForeseenSentence(const Explanation& explanation) {
+  const auto& next = explanation.next_step;
+  if (!next || explanation.verdict.step_short_by || next->number != explanation.request->at.step) {
+    return "";
+  }
+  return "Going by the step before, which made " + FormatBytes(next->new_states) +
+         " of optimizer states only at its end, this one needs about " + FormatBytes(next->need) +
+         " of the card (estimated).";
+}
+
+void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
+  if (std::string text = ForeseenSentence(explanation); !text.empty()) {
+    sentences.push_back(std::move(text));
+  }
+  if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
+  if (explanation.verdict.step_need != analysis::NeedSource::kPreviousStep) return;
+  sentences.push_back("Going by the previous step, the rest of this one would still have needed " +
+                      FormatBytes(*explanation.verdict.step_short_by) + ".");
+}
+
+std::string ContributionSentence(const analysis::Contribution& contribution) {
+  const std::string bytes = FormatBytes(contribution.bytes);
+  if (contribution.name == "growth") {
+    return "Live memory grew from step to step, by " + bytes + " up to the start of this one.";
+  }
+  if (contribution.name == "private_pool") {
+    return bytes + " are held in private pools (captured graphs, memory pools).";
+  }
+  if (contribution.name == "outside_allocator") {
+    return bytes + " were allocated by this process behind the allocator.";
+  }
+  return "";
+}
+
+std::string PeakSentence(const Explanation& explanation) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  if (card.peak.bytes == 0) return "No out-of-memory; nothing was allocated on a card.";
+  std::string text = "No out-of-memory. The peak, " + FormatBytes(card.peak.bytes) +
+                     " requested, was " + DescribePosition(card.peak_at) + ".";
+  if (!card.ledger.total_known) return text;
+  const auto left = static_cast<uint64_t>(
+      std::max<int64_t>(card.ledger.bytes("free") + card.ledger.bytes("cached"), 0));
+  return text + " Then " + FormatBytes(left) + " of card " + std::to_string(card.index) + "'s " +
+         FormatBytes(card.ledger.total) + " were still to be had.";
+}
+
+// Only what decides something: that the next step does not fit, although this one did.
+std::string NextStepSentence(const Explanation& explanation) {
+  const auto& next = explanation.next_step;
+  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  if (!next || !ledger.total_known || next->need <= ledger.total) return "";
+  return "The next step would need " + FormatBytes(next->need) + " of this " +
+         FormatBytes(ledger.total) + " card (estimated): the " + FormatBytes(next->new_states) +
+         " of optimizer states that this one made stay.";
+}
+
+std::string PhaseText(trace::Phase phase) {
+  if (phase == trace::Phase::kOther) return "";
+  if (phase == trace::Phase::kOptimizer) return "optimizer.step()";
+  return std::string(PhaseName(phase));
+}
+
+}  // namespace
+
+std::string DescribePosition(const analysis::Position& position) {
+  const std::string step =
+      position.step == 0 ? "before the first step" : "in step " + std::to_string(position.step);
+  const std::string phase = PhaseText(position.phase);
+  return phase.empty() ? step : step + ", " + phase;
+}
+
+std::vector<std::string> VerdictSentences(const Explanation& explanation) {
+  if (!explanation.request) {
+    std::vector<std::string> sentences = {PeakSentence(explanation)};
+    if (std::string next = NextStepSentence(explanation); !next.empty()) {
+      sentences.push_back(std::move(next));
+    }
+    return sentences;
+  }
+  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  std::vector<std::string> sentences = {"OUT OF MEMORY " +
+                                            DescribePosition(explanation.request->at) + ". " +
+                                            Reason(explanation, ledger),
+                                        Shortage(explanation)};
+  AddNeedOfStep(explanation, sentences);
+  for (const analysis::Contribution& contribution : explanation.verdict.contributing) {
+    const std::string text = ContributionSentence(contribution);
+    if (!text.empty()) sentences.push_back(text);
+  }
+  return sentences;
+}
+
+}  // namespace memtrace::report
