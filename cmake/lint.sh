@@ -11,26 +11,11 @@ check() { # check NAME COMMAND...: remembers a failure and goes on
   shift
   "$@" || { echo "lint: $name failed" >&2; failed=1; }
 }
-sources() { git ls-files --cached --others --exclude-standard '*.h' '*.cc'; }
-
-# A file counts as checked while neither it nor any header changed since: clang-tidy takes seconds a file.
-tidy() {
-  local stamps=$build/tidy newest
-  mkdir -p "$stamps"
-  newest=$(git ls-files --cached --others --exclude-standard '*.h' '.clang-tidy' | xargs cat | sha256sum | cut -c1-16)
-  git ls-files --cached --others --exclude-standard '*.cc' | while read -r file; do
-    local stamp
-    stamp=$stamps/$(sha256sum "$file" | cut -c1-16)-$newest
-    grep -q "/$file\"" "$build/compile_commands.json" || continue
-    [ -e "$stamp" ] || echo "$file $stamp"
-  done | xargs -r -P "$jobs" -L 1 sh -c 'clang-tidy -p '"$build"' --quiet "$0" 2>/dev/null && touch "$1"'
-}
-
 check clang-format sh -c "git ls-files --cached --others --exclude-standard '*.h' '*.cc' | xargs -r clang-format --dry-run -Werror"
 check ruff "$venv/bin/ruff" check -q .
 check ruff-format "$venv/bin/ruff" format -q --check .
 check mypy "$venv/bin/mypy" --no-error-summary
 check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '/symbols/' | xargs codespell -q 3"
 check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
-check clang-tidy tidy
+check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs"
 exit $failed

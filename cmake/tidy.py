@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""clang-tidy over the sources that changed since it last passed them: it takes seconds a file.
+
+usage: tidy.py BUILD JOBS
+
+A source counts as checked while its text, every header of ours that it includes (as the compiler recorded
+them: `ninja -t deps`), its command line and .clang-tidy are what they were. Exit code 1 when a check fails.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path.cwd()
+# The compiler is GCC: its own warning switches are unknown to clang.
+COMMAND = ["clang-tidy", "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+
+
+def tracked(pattern: str) -> set[Path]:
+    """The repository's files of this pattern, new ones included."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {ROOT / line for line in listed.stdout.splitlines()}
+
+
+def headers_by_object(build: Path) -> dict[str, list[Path]]:
+    """Object file, as ninja names it -> headers of ours that went into it."""
+    own = tracked("*.h")
+    found: dict[str, list[Path]] = {}
+    current: list[Path] = []
+    deps = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True)
+    for line in deps.stdout.splitlines():
+        if line.startswith("    "):
+            header = (build / line.strip()).resolve()
+            if header in own:
+                current.append(header)
+        elif ": #deps" in line:
+            current = found.setdefault(line.split(":")[0], [])
+    return found
+
+
+def state(unit: dict[str, Any], headers: list[Path]) -> str:
+    """A digest of everything a check of this source depends on."""
+    digest = hashlib.sha256(unit["command"].encode() + " ".join(COMMAND).encode())
+    for file in [ROOT / ".clang-tidy", Path(unit["file"]), *sorted(headers)]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def passes(build: Path, unit: dict[str, Any], stamp: Path) -> bool:
+    """Checks one source and remembers that it passed."""
+    run = subprocess.run([*COMMAND, "-p", str(build), unit["file"]], capture_output=True, text=True)
+    if run.returncode == 0:
+        stamp.touch()
+    else:
+        print(run.stdout, end="")
+    return run.returncode == 0
+
+
+def main() -> int:
+    build, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
+    stamps = build / "tidy"
+    stamps.mkdir(exist_ok=True)
+    sources = tracked("*.cc")
+    headers = headers_by_object(build)
+    units = {u["file"]: u for u in json.loads((build / "compile_commands.json").read_text())}
+    work = []
+    for unit in units.values():
+        if Path(unit["file"]) in sources:
+            stamp = stamps / state(unit, headers.get(unit["output"], []))
+            if not stamp.exists():
+                work.append((unit, stamp))
+    with ThreadPoolExecutor(jobs) as pool:
+        return 0 if all(list(pool.map(lambda item: passes(build, *item), work))) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
