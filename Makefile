@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test test-all lint bench format clean
+.PHONY: help setup build demo test test-all test-newest lint bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -30,8 +30,17 @@ test: build lint ## everything that must pass before a change lands
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON) tests/support/skipped.py $(BUILD)
 
-test-all: test ## and what is slow: sanitizers, all recordings
+test-newest: ## the tests that depend on torch and CUDA, with the newest torch (.venv-newest)
+	@setup/setup.sh newest
+	@mkdir -p build; cmake --preset newest >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }
+	@cmake --build --preset newest -j $(JOBS)
+	@cmake --install build/newest --component memtrace >/dev/null
+	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
+	@.venv-newest/bin/python tests/support/skipped.py build/newest
+
+test-all: test ## and what is slow: the newest torch, sanitizers, all recordings
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
+	@$(MAKE) --no-print-directory test-newest
 	@$(MAKE) --no-print-directory sanitize
 
 .PHONY: sanitize

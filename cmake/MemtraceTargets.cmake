@@ -3,6 +3,10 @@
 #
 # One line a target. Every header named in a target is also compiled alone, so none leans on its includer.
 
+# What depends on the torch and the CUDA that are installed: the package, and the tests labelled torch. With the
+# newest torch (docs/testing.md) only this is built.
+add_custom_target(torch_dependent)
+
 # memtrace_check_headers(<target> <header>...): one translation unit a header.
 function(memtrace_check_headers target)
   set(units)
@@ -48,6 +52,7 @@ function(memtrace_add_shared target)
     BUILD_WITH_INSTALL_RPATH ON
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package/${arg_FOLDER})
   install(TARGETS ${target} LIBRARY DESTINATION ${MEMTRACE_PACKAGE_DIR}/${arg_FOLDER} COMPONENT memtrace)
+  add_dependencies(torch_dependent ${target})
 endfunction()
 
 # memtrace_add_test(<target> SOURCES <files> [DEPENDS <targets>] [LABELS ...]): a GoogleTest program, at most 5 minutes.
@@ -57,6 +62,9 @@ function(memtrace_add_test target)
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
   set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "unit;${arg_LABELS}")
+  if(torch IN_LIST arg_LABELS)
+    add_dependencies(torch_dependent ${target})
+  endif()
 endfunction()
 
 # memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s]): a pytest file, run under the guard

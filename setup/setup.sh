@@ -2,13 +2,25 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes a machine ready to build, run and test memtrace: Debian packages and `.venv` with exactly the
-# versions of requirements*.lock. One script for `make demo`, `make test` and CI. A second run finds
-# everything in place and costs well under a second.
+# Usage: setup.sh [newest]
+#
+# Makes a machine ready to build, run and test memtrace: Debian packages and a virtual environment with
+# exactly the versions of its lock file and of requirements-dev.lock. Without an argument that is `.venv`
+# (requirements.lock), for `make demo`, `make test` and CI; `newest` makes `.venv-newest` with the newest
+# torch (requirements-newest.lock), for `make test-all`. MEMTRACE_VENV names another folder. A second run
+# finds everything in place and costs well under a second.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-venv=${MEMTRACE_VENV:-$root/.venv}
+case ${1-} in
+  "") name=.venv lock=requirements.lock ;;
+  newest) name=.venv-newest lock=requirements-newest.lock ;;
+  *)
+    echo "setup: unknown environment '$1'; it is 'newest', or nothing for the usual one" >&2
+    exit 2
+    ;;
+esac
+venv=${MEMTRACE_VENV:-$root/$name}
 
 missing_packages() {
   local package
@@ -43,15 +55,15 @@ install_packages() {
 # The virtual environment is complete when its stamp equals the lock files.
 make_venv() {
   local stamp=$venv/.memtrace-locks
-  local locks=("$here/requirements.lock" "$here/requirements-dev.lock")
+  local locks=("$here/$lock" "$here/requirements-dev.lock")
   if [ -x "$venv/bin/python" ] && cat "${locks[@]}" | cmp -s - "$stamp"; then
     return
   fi
   echo "setup: making $venv (torch and its CUDA libraries: about 5 GB, some minutes)" >&2
   /usr/bin/python3 -m venv "$venv"
-  local lock
-  for lock in "${locks[@]}"; do
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$lock"
+  local file
+  for file in "${locks[@]}"; do
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$file"
   done
   cat "${locks[@]}" >"$stamp"
 }

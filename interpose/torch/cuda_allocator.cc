@@ -204,7 +204,7 @@ void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream
 }
 
 native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t /*pool*/, bool /*include_traces*/) {
-  native::SnapshotInfo snapshot;
+  native::SnapshotInfo snapshot{};
   for (int device = 0; device < device_count_; ++device) {
     VisitSegments(static_cast<c10::DeviceIndex>(device), [&](const memtrace_segment& segment) {
       snapshot.segments.push_back(ToTorch(segment));
