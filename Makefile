@@ -38,17 +38,24 @@ test-newest: ## the tests that depend on torch and CUDA, with the newest torch (
 	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
 	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
-test-all: test ## and what is slow: the newest torch, sanitizers, all recordings
+test-all: test ## and what is slow: the newest torch, frameworks, sanitizers, fuzzers, all recordings
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz
 
-.PHONY: sanitize
-sanitize:
+.PHONY: sanitize fuzz
+sanitize: setup ## the unit tests under the address, undefined-behaviour and thread sanitizers (clang)
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null && \
-	  cmake --build build/$$preset -j $(JOBS) && \
+	  cmake --build build/$$preset -j $(JOBS) --target unit_tests && \
 	  ctest --test-dir build/$$preset --output-on-failure -j $(JOBS) -L unit || exit 1; done
+
+FUZZ_SECONDS ?= 120
+fuzz: setup ## each fuzzer for FUZZ_SECONDS (120); what it finds is left in build/fuzz
+	@cmake --preset asan -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null
+	@cmake --build build/asan -j $(JOBS) --target fuzzers
+	@tests/fuzz/run.sh build/asan/tests/fuzz build/fuzz $(FUZZ_SECONDS)
 
 lint: build ## formats, names, types, include direction
 	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS)

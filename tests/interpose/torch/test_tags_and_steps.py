@@ -94,10 +94,13 @@ change_current_allocator(
     CUDAPluggableAllocator(memtrace.pluggable_library(), "memtrace_malloc", "memtrace_free")
 )
 kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
-try:
-    torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
-except torch.OutOfMemoryError as error:
-    print("raised")
+from torch.profiler import ProfilerActivity, profile
+with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+    try:
+        torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError as error:
+        print("raised")
+print([e.name() for e in profiled.profiler.kineto_results.events() if "Memory" in e.name()])
 """
     import os
     import subprocess
@@ -113,4 +116,4 @@ except torch.OutOfMemoryError as error:
         check=False,
         env={**os.environ, "MEMTRACE_OUTPUT": "run.trace"},
     )
-    assert done.stdout.strip() == "raised", done.stderr
+    assert done.stdout.split("\n")[:2] == ["raised", "['[OutOfMemory]']"], done.stderr
