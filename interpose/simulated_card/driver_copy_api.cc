@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. All are carried out before they return; a stream only counts them.
+// Copies and fills. Their bytes move before they return; when they are done is the stream's matter.
 #include <array>
 #include <cstring>
 
@@ -11,28 +11,64 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-Result CopyInStream(Machine& machine, int device, CUstream stream, Address to, Address from,
-                    std::size_t bytes) {
-  const Result entered = machine.streams.Submit(stream, device);
-  return entered == Result::kSuccess ? machine.copies.Copy(to, from, bytes) : entered;
+// Whether the function is one that tells the host of the end.
+enum class Blocking { kNo, kYes };
+
+// The host waits for blocking copies with a side of the host's, and always for a copy to pageable
+// memory, but not for one within the card ("API synchronization behavior", manual of the runtime).
+bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
+  const bool to_host = !AddressRanges::Contains(to);
+  if (blocking == Blocking::kYes) return to_host || !AddressRanges::Contains(from);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to));
 }
 
-CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    return CopyInStream(machine, device, stream, to, from, bytes);
-  });
+Result Move(Machine& machine, const Work& work, Address to, Address from, std::size_t bytes,
+            const char* call) {
+  const Result result = machine.copies.Copy(to, from, bytes);
+  if (result != Result::kSuccess && to != 0 && from != 0)
+    machine.uses.Missed(to, from, bytes, call);
+  if (result != Result::kSuccess) return result;
+  machine.uses.Used(to, bytes, work, call);
+  machine.uses.Used(from, bytes, work, call);
+  return result;
+}
+
+CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream,
+              Blocking blocking, const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        WatchedCalls::NoteBytes(bytes);
+        Work work;
+        Result result = machine.streams.Submit(stream, device, &work);
+        if (result == Result::kSuccess) result = Move(machine, work, to, from, bytes, call);
+        if (result != Result::kSuccess || !HostWaits(machine, to, from, blocking)) return result;
+        return machine.streams.SynchronizeWork(work);
+      },
+      call);
 }
 
 template <typename Value>
-CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
-    const Result entered = machine.streams.Submit(stream, device);
-    if (entered != Result::kSuccess) return entered;
-    std::array<std::byte, sizeof(Value)> pattern;
-    std::memcpy(pattern.data(), &value, sizeof(Value));
-    return machine.copies.Fill(to, count * sizeof(Value), pattern);
-  });
+CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, Blocking blocking,
+              const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
+        const std::size_t bytes = count * sizeof(Value);
+        WatchedCalls::NoteBytes(bytes);
+        Work work;
+        Result result = machine.streams.Submit(stream, device, &work);
+        if (result != Result::kSuccess) return result;
+        std::array<std::byte, sizeof(Value)> pattern;
+        std::memcpy(pattern.data(), &value, sizeof(Value));
+        result = machine.copies.Fill(to, bytes, pattern);
+        if (result != Result::kSuccess && to != 0) machine.uses.Missed(to, to, bytes, call);
+        if (result != Result::kSuccess) return result;
+        machine.uses.Used(to, bytes, work, call);
+        const bool waits = blocking == Blocking::kYes && !AddressRanges::Contains(to);
+        return waits ? machine.streams.SynchronizeWork(work) : result;
+      },
+      call);
 }
 
 CUdeviceptr AddressOf(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
@@ -51,7 +87,8 @@ Result PlaneOf(CUmemorytype type, CUdeviceptr on_card, const void* on_host, std:
   return Result::kSuccess;
 }
 
-Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY2D& copy) {
+Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY2D& copy,
+                Blocking blocking, const char* call) {
   Plane from;
   Plane to;
   Result result = PlaneOf(copy.srcMemoryType, copy.srcDevice, copy.srcHost, copy.srcPitch,
@@ -59,80 +96,85 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
   if (result != Result::kSuccess) return result;
   result = PlaneOf(copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstPitch,
                    copy.dstXInBytes, copy.dstY, &to);
+  Work work;
+  if (result == Result::kSuccess) result = machine.streams.Submit(stream, device, &work);
   for (std::size_t row = 0; row < copy.Height && result == Result::kSuccess; ++row) {
-    result = CopyInStream(machine, device, stream, to.begin + row * to.pitch,
-                          from.begin + row * from.pitch, copy.WidthInBytes);
+    result = Move(machine, work, to.begin + row * to.pitch, from.begin + row * from.pitch,
+                  copy.WidthInBytes, call);
   }
-  return result;
+  const bool waits =
+      result == Result::kSuccess && HostWaits(machine, to.begin, from.begin, blocking);
+  return waits ? machine.streams.SynchronizeWork(work) : result;
 }
 
 }  // namespace
 }  // namespace memtrace::card
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr);
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return Copy(to, AddressOf(from), bytes, nullptr);
+  return Copy(to, AddressOf(from), bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return Copy(to, AddressOf(from), bytes, stream);
+  return Copy(to, AddressOf(from), bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(AddressOf(to), from, bytes, nullptr);
+  return Copy(AddressOf(to), from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(AddressOf(to), from, bytes, stream);
+  return Copy(AddressOf(to), from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr);
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
                            std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
-    return copy == nullptr ? Result::kInvalidValue : CopyRows(machine, device, stream, *copy);
+    if (copy == nullptr) return Result::kInvalidValue;
+    return CopyRows(machine, device, stream, *copy, Blocking::kNo, "cuMemcpy2DAsync");
   });
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return Fill(to, value, count, nullptr);
+  return Fill(to, value, count, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
                           CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return Fill(to, value, count, nullptr);
+  return Fill(to, value, count, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
-  return Fill(to, value, 1, stream);
+  return Fill(to, value, 1, stream, Blocking::kNo);
 }

@@ -10,11 +10,24 @@ namespace {
 
 // cudaMalloc and cudaFree are among the calls that a capture forbids.
 template <typename Body>
-CUresult WithContextOutsideCapture(Body body) {
-  return WithContext([&](Machine& machine, int device) {
-    const Result allowed = machine.streams.CheckUnsafeCall();
-    return allowed == Result::kSuccess ? body(machine, device) : allowed;
-  });
+CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        const Result allowed = machine.streams.CheckUnsafeCall();
+        return allowed == Result::kSuccess ? body(machine, device) : allowed;
+      },
+      call);
+}
+
+// cudaFree waits for all work of the card that has the memory.
+Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
+  const auto mapped = machine.space.Find(pointer);
+  const auto block = machine.heap.Find(pointer);
+  if (!mapped.has_value() || !block.has_value()) return Result::kInvalidValue;
+  Result result = machine.streams.SynchronizeDevice(mapped->device);
+  if (result == Result::kSuccess) result = machine.heap.Free(pointer);
+  if (result == Result::kSuccess) machine.uses.Freed(pointer, block->bytes, "cuMemFree");
+  return result;
 }
 
 // Everything that cuPointerGetAttribute can tell of one address.
@@ -100,6 +113,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
 
 CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
+    WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     Address begin = 0;
     const Result result = machine.heap.Allocate(device, bytes, &begin);
@@ -110,7 +124,7 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
 
 CUresult cuMemFree(CUdeviceptr pointer) {
   return WithContextOutsideCapture([&](Machine& machine, int) {
-    return pointer == 0 ? Result::kSuccess : machine.heap.Free(pointer);
+    return pointer == 0 ? Result::kSuccess : FreeWhenIdle(machine, pointer);
   });
 }
 
@@ -126,6 +140,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* size, CUdeviceptr 
 
 CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
+    WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     return machine.host_memory.Allocate(bytes, device, pointer);
   });
@@ -136,8 +151,10 @@ CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return WithContextOutsideCapture(
-      [&](Machine& machine, int) { return machine.host_memory.Free(pointer); });
+  return WithContextOutsideCapture([&](Machine& machine, int device) {
+    const Result idle = machine.streams.SynchronizeDevice(device);
+    return idle == Result::kSuccess ? machine.host_memory.Free(pointer) : idle;
+  });
 }
 
 CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned int) {

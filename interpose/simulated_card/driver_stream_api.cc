@@ -77,16 +77,11 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
   });
 }
 
-// All work before it is complete, so it runs at once. In a capture it would run at each replay, and
-// replays run nothing.
+// In a capture it would run at each replay, and replays run nothing.
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
   return WithContext([&](Machine& machine, int device) {
     if (function == nullptr) return Result::kInvalidValue;
-    Stream described;
-    Result result = machine.streams.Describe(stream, device, &described);
-    if (result == Result::kSuccess) result = machine.streams.Submit(stream, device);
-    if (result == Result::kSuccess && described.capture == nullptr) function(argument);
-    return result;
+    return machine.streams.SubmitCall(stream, device, [=] { function(argument); });
   });
 }
 
@@ -94,9 +89,8 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
                              unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
-    const Result result = machine.streams.Submit(stream, device);
-    if (result == Result::kSuccess) callback(stream, CUDA_SUCCESS, argument);
-    return result;
+    return machine.streams.SubmitCall(stream, device,
+                                      [=] { callback(stream, CUDA_SUCCESS, argument); });
   });
 }
 

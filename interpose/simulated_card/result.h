@@ -24,6 +24,7 @@ enum class Result : int {
   kIllegalAddress = 700,
   kHostMemoryAlreadyRegistered = 712,
   kHostMemoryNotRegistered = 713,
+  kNotPermitted = 800,
   kNotSupported = 801,
   kCaptureUnsupported = 900,
   kCaptureInvalidated = 901,
