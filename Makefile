@@ -30,7 +30,8 @@ test: build lint ## everything that must pass before a change lands
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON) tests/support/skipped.py $(BUILD)
 
-test-all: test ## and what is slow: sanitizers, all recordings
+test-all: test ## and what is slow: real frameworks, sanitizers, all recordings
+	@setup/setup.sh frameworks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory sanitize
 
