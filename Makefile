@@ -39,6 +39,7 @@ test-newest: ## the tests that depend on torch and CUDA, with the newest torch (
 	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
 test-all: test ## and what is slow: the newest torch, frameworks, sanitizers, fuzzers, all recordings
+	@setup/setup.sh frameworks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest
 	@$(MAKE) --no-print-directory sanitize
