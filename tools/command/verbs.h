@@ -11,6 +11,7 @@ namespace memtrace::command {
 void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineReport(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineStats(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineCards(CLI::App& app, const Invocation& invocation, int& exit_code);
 
 }  // namespace memtrace::command
 
