@@ -82,16 +82,15 @@ __attribute__((destructor)) void SayLeaks() {
   const char* wanted = std::getenv("MEMTRACE_CARD_LEAKS");
   if (wanted == nullptr || std::string_view(wanted) != "1" || !DriverIsInitialized()) return;
   const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
-  std::fprintf(stderr,
-               "memtrace: not given back at exit: %llu allocations, %llu handles, %llu mappings, "
-               "%llu reservations, %llu pinned ranges, %llu streams, %llu events\n",
-               static_cast<unsigned long long>(live.allocations),
-               static_cast<unsigned long long>(live.handles),
-               static_cast<unsigned long long>(live.mappings),
-               static_cast<unsigned long long>(live.reservations),
-               static_cast<unsigned long long>(live.pinned),
-               static_cast<unsigned long long>(live.streams),
-               static_cast<unsigned long long>(live.events));
+  std::fprintf(
+      stderr,
+      "memtrace: not given back at exit: %llu allocations, %llu handles, %llu mappings, "
+      "%llu reservations, %llu pinned ranges, %llu streams, %llu events\n",
+      static_cast<unsigned long long>(live.allocations),
+      static_cast<unsigned long long>(live.handles), static_cast<unsigned long long>(live.mappings),
+      static_cast<unsigned long long>(live.reservations),
+      static_cast<unsigned long long>(live.pinned), static_cast<unsigned long long>(live.streams),
+      static_cast<unsigned long long>(live.events));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ extern "C" {
 /* Results of the functions below that return int and are not counts. */
 enum memtrace_card_result {
   MEMTRACE_CARD_OK = 0,
-  MEMTRACE_CARD_NO_SUCH_DEVICE = 1, /* or no card at all */
+  MEMTRACE_CARD_NO_SUCH_DEVICE = 1,   /* or no card at all */
   MEMTRACE_CARD_INVALID_ARGUMENT = 2, /* null, or size is not set */
   MEMTRACE_CARD_DOES_NOT_FIT = 3      /* what is charged is more than what would be left */
 };
@@ -59,7 +59,7 @@ struct memtrace_card_activity {
   uint64_t bytes_dropped;   /* in those */
   uint64_t device_to_host_copies; /* the host read values that the simulation may not know */
   uint64_t unsupported_calls;     /* each failed with its library's "not supported" */
-  uint64_t faults; /* see memtrace_card_visit_faults */
+  uint64_t faults;                /* see memtrace_card_visit_faults */
 };
 
 /* When work is done, and what the host saw of it. */
@@ -126,8 +126,8 @@ int memtrace_card_get_live(struct memtrace_card_live* live);
 int memtrace_card_resize(int device, uint64_t total);
 int memtrace_card_set_other(int device, uint64_t bytes);
 
-/* Plans failures of calls, by the grammar of MEMTRACE_CARD_FAILURES (planned_failures.h), instead of
- * what was planned before; calls are counted from now on. Null or "": none.
+/* Plans failures of calls, by the grammar of MEMTRACE_CARD_FAILURES (planned_failures.h), instead
+ * of what was planned before; calls are counted from now on. Null or "": none.
  * MEMTRACE_CARD_INVALID_ARGUMENT: nothing is changed, error as in memtrace_card_check. */
 int memtrace_card_plan_failures(const char* plan, char* error, size_t error_size);
 

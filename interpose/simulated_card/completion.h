@@ -45,9 +45,9 @@ class Completion {
  private:
   struct Milestone {
     WorkNumber number = 0;
-    Work awaited = {};                  // or
-    std::function<void()> call = {};    // this
-    std::thread::id caller = {};  // of a call that is being made
+    Work awaited = {};                // or
+    std::function<void()> call = {};  // this
+    std::thread::id caller = {};      // of a call that is being made
   };
   using Milestones = std::deque<Milestone>;
 

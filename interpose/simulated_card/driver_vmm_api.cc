@@ -178,11 +178,10 @@ CUresult cuMemUnmap(CUdeviceptr begin, std::size_t bytes) {
 
 CUresult cuMemSetAccess(CUdeviceptr begin, std::size_t bytes, const CUmemAccessDesc* descriptors,
                         std::size_t count) {
-  return WithMachine(
-      [&](Machine& machine) {
-        WatchedCalls::NoteBytes(bytes);
-        return SetAccess(machine, begin, bytes, descriptors, count);
-      });
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return SetAccess(machine, begin, bytes, descriptors, count);
+  });
 }
 
 CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,

@@ -19,12 +19,13 @@ namespace memtrace::card {
 // Which unfinished work uses which device memory, so that memory which is taken away below it is
 // noticed: cuMemUnmap does not wait. What can be known is of two kinds.
 //
-// - Named uses: copies, fills, and what a program tells by memtrace_card_note_use. Taking such memory
+// - Named uses: copies, fills, and what a program tells by memtrace_card_note_use. Taking such
+// memory
 //   away before that work is finished is a fault, whichever stream it is in.
 // - Launches: their arguments are opaque, so a kernel may use anything that was accessible when it
-//   was launched. Unmapping is a fault if launches since then are unfinished and the host has, since
-//   then, waited for no stream that is idle now. So a program that waits for nothing is always
-//   caught, one that waits for the wrong one of several streams only by its named uses.
+//   was launched. Unmapping is a fault if launches since then are unfinished and the host has,
+//   since then, waited for no stream that is idle now. So a program that waits for nothing is
+//   always caught, one that waits for the wrong one of several streams only by its named uses.
 //
 // Nothing is noted while the streams do not defer. Safe from any thread; locks before AddressSpace
 // and Streams.
@@ -73,10 +74,10 @@ class MemoryUses {
   Faults& faults_;
   std::mutex mutex_;  // guards all below
   std::vector<Use> uses_;
-  std::size_t forget_at_ = 256;               // uses; doubles with those that stay
+  std::size_t forget_at_ = 256;                     // uses; doubles with those that stay
   std::map<HandleId, std::vector<Use>> left_over_;  // of memory unmapped too early
-  std::map<Address, Tick> accessible_since_;  // of mappings
-  std::deque<Grave> graves_;                  // the latest ones
+  std::map<Address, Tick> accessible_since_;        // of mappings
+  std::deque<Grave> graves_;                        // the latest ones
 };
 
 }  // namespace memtrace::card

@@ -60,9 +60,10 @@ bool ParseOne(std::string_view text, PlannedFailure* planned, std::string* error
   if (what.starts_with(kOther))
     return ParseOther(what.substr(kOther.size()), &planned->other_bytes, error);
   if (ParseError(what, &planned->error)) return true;
-  *error = quoted + ": '" + std::string(what) +
-           "' is no error of CUDA that the card knows; write its name, as cudaErrorMemoryAllocation, "
-           "its number, or other:SIZE";
+  *error =
+      quoted + ": '" + std::string(what) +
+      "' is no error of CUDA that the card knows; write its name, as cudaErrorMemoryAllocation, "
+      "its number, or other:SIZE";
   return false;
 }
 

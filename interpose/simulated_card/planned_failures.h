@@ -15,8 +15,8 @@ namespace memtrace::card {
 struct PlannedFailure {
   std::string function;  // without the version that cuda.h adds: cuMemAlloc, not cuMemAlloc_v2
   std::uint64_t nth = 1;
-  bool for_ever = false;  // at every later call, too
-  int error = 0;          // of CUresult and cudaError_t; 0: none
+  bool for_ever = false;          // at every later call, too
+  int error = 0;                  // of CUresult and cudaError_t; 0: none
   std::uint64_t other_bytes = 0;  // taken from every card, as far as it has them
 
   bool operator==(const PlannedFailure&) const = default;

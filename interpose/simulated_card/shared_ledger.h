@@ -19,12 +19,12 @@ namespace memtrace::card {
 // run out together. A small file in memory that whoever starts the processes makes (an empty memfd,
 // named in MEMTRACE_CARD_SHARED as /proc/PID/fd/N) and that lives as long as somebody has it open.
 //
-// Each process has a slot, and a lock of the kernel's on the slot for as long as it lives: however a
-// process dies, the others see at once that what its slot says is free again. All changes are made
-// under one more such lock, which a dying process gives back, too.
+// Each process has a slot, and a lock of the kernel's on the slot for as long as it lives: however
+// a process dies, the others see at once that what its slot says is free again. All changes are
+// made under one more such lock, which a dying process gives back, too.
 //
-// A process that cannot join (the maker is gone, all slots are taken) says so once and has the cards
-// for itself. The child of a fork leaves its parent's slot and joins by itself. Safe from any
+// A process that cannot join (the maker is gone, all slots are taken) says so once and has the
+// cards for itself. The child of a fork leaves its parent's slot and joins by itself. Safe from any
 // thread; at most one such object is used in a process that forks.
 class SharedLedger {
  public:

@@ -28,11 +28,11 @@ struct Stream : std::enable_shared_from_this<Stream> {
   int priority = 0;
   WorkNumber submitted = 0;
   WorkNumber completed = 0;
-  Tick last_launch = 0;           // of work that names no memory: kernels, graphs
-  WorkNumber last_launched = 0;   // its number
-  Tick last_wait = 0;             // of the host, for work of this stream
-  std::uint64_t questions = 0;    // answered "not ready" since the last submission
-  std::int64_t nanoseconds = 0;   // virtual time at the end of what was submitted
+  Tick last_launch = 0;          // of work that names no memory: kernels, graphs
+  WorkNumber last_launched = 0;  // its number
+  Tick last_wait = 0;            // of the host, for work of this stream
+  std::uint64_t questions = 0;   // answered "not ready" since the last submission
+  std::int64_t nanoseconds = 0;  // virtual time at the end of what was submitted
   std::shared_ptr<Capture> capture;
 };
 using StreamPointer = std::shared_ptr<Stream>;
@@ -47,7 +47,7 @@ struct Work {
 struct Event {
   unsigned flags = 0;
   bool recorded = false;
-  Work work;  // done: so is the event
+  Work work;                    // done: so is the event
   std::uint64_t questions = 0;  // answered "not ready"
   std::int64_t nanoseconds = 0;
   std::weak_ptr<Capture> capture;  // recorded in a capture: marks a place in the graph, no time

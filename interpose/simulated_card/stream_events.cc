@@ -37,7 +37,8 @@ Result Streams::RecordEvent(const void* event_handle, const void* stream_handle,
   Event* event = FindEvent(event_handle);
   if (event == nullptr) return Result::kInvalidHandle;
   event->recorded = true;
-  event->work = stream->capture == nullptr ? Work{stream->shared_from_this(), stream->submitted} : Work{};
+  event->work =
+      stream->capture == nullptr ? Work{stream->shared_from_this(), stream->submitted} : Work{};
   event->questions = 0;
   event->nanoseconds = std::max(stream->nanoseconds, host_nanoseconds_);
   event->capture = stream->capture;

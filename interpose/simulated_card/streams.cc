@@ -132,7 +132,8 @@ void Streams::Await(Stream* stream, const Work& work, Lock& lock) {
 void Streams::Join(Stream* stream, Lock& lock) {
   if (stream->id != 0) {
     if ((stream->flags & kNonBlockingStream) != 0) return;
-    return Await(stream, LastOf(default_streams_[static_cast<std::size_t>(stream->device)].get()), lock);
+    return Await(stream, LastOf(default_streams_[static_cast<std::size_t>(stream->device)].get()),
+                 lock);
   }
   if (blocking_.empty()) return;
   // Collected first: while it waits for room, streams may come and go.

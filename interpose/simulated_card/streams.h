@@ -127,8 +127,8 @@ class Streams {
   WaitCounts waits_;
   std::vector<StreamPointer> default_streams_;  // one a device
   std::unordered_map<Stream*, StreamPointer> streams_;
-  std::vector<Stream*> blocking_;          // of those, the ones that wait for default streams
-  std::vector<StreamPointer> destroyed_;   // and not finished
+  std::vector<Stream*> blocking_;         // of those, the ones that wait for default streams
+  std::vector<StreamPointer> destroyed_;  // and not finished
   std::unordered_set<Event*> events_;
   std::unordered_set<Capture*> going_on_;
   std::uint64_t next_stream_id_ = 1;

@@ -55,7 +55,8 @@ std::string UnsupportedLine(const SimulationFacts& facts) {
 
 std::string FaultLines(const SimulationFacts& facts) {
   std::string lines;
-  for (const std::string& fault : facts.first_faults) lines += Wrapped("    " + Printable(fault), 6);
+  for (const std::string& fault : facts.first_faults)
+    lines += Wrapped("    " + Printable(fault), 6);
   return lines;
 }
 
@@ -118,8 +119,7 @@ std::string SimulationSection(const RunFacts& run) {
                        "FAULTS: memory touched when it was gone, or taken away when in use") +
                  FaultLines(facts)
            : "") +
-      TimingLine(facts) +
-      UnsupportedLine(facts);
+      TimingLine(facts) + UnsupportedLine(facts);
   return "\n" +
          Wrapped(
              "WHAT WAS SIMULATED  (sizes, addresses and failures are exact; values and times are "

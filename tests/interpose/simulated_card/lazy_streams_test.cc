@@ -17,9 +17,7 @@ using ::testing::ElementsAre;
 
 class LazyStreamsTest : public ::testing::Test {
  protected:
-  void Launch(const Stream* stream) {
-    ASSERT_EQ(streams_.Submit(stream, 0), Result::kSuccess);
-  }
+  void Launch(const Stream* stream) { ASSERT_EQ(streams_.Submit(stream, 0), Result::kSuccess); }
   void Call(const Stream* stream, int number) {
     ASSERT_EQ(streams_.SubmitCall(stream, 0, [this, number] { calls_.push_back(number); }),
               Result::kSuccess);

@@ -96,8 +96,9 @@ TEST_F(MemoryUsesTest, LaunchesMayUseWhatIsAccessible) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
   Unmap();
-  EXPECT_THAT(FaultTexts(), ElementsAre(HasSubstr("while a launch (work 1 of stream 1) that may use "
-                                                  "it is unfinished and no stream was waited for")));
+  EXPECT_THAT(FaultTexts(),
+              ElementsAre(HasSubstr("while a launch (work 1 of stream 1) that may use "
+                                    "it is unfinished and no stream was waited for")));
 }
 
 TEST_F(MemoryUsesTest, LaunchesBeforeTheMemoryWasThereDoNotMatter) {
@@ -131,9 +132,9 @@ TEST_F(MemoryUsesTest, TouchOfLostMemoryNamesWhoTookIt) {
   uses_.Missed(kBegin, 4096, 16, "cuMemcpyHtoD");
   uses_.Missed(4096, kBegin + 2 * kGranularity, 16, "cuMemcpyDtoH");
   uses_.Missed(4096, kBegin + 3 * kGranularity, 16, "cuMemcpyDtoH");
-  EXPECT_THAT(FaultTexts(), ElementsAre(HasSubstr("taken away by cuMemUnmap"),
-                                        HasSubstr("taken away by cuMemFree"),
-                                        HasSubstr("was never mapped")));
+  EXPECT_THAT(FaultTexts(),
+              ElementsAre(HasSubstr("taken away by cuMemUnmap"),
+                          HasSubstr("taken away by cuMemFree"), HasSubstr("was never mapped")));
 }
 
 TEST_F(MemoryUsesTest, EagerCardsSeeNoUnfinishedWork) {

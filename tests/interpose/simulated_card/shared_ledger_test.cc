@@ -134,7 +134,8 @@ TEST_F(SharedLedgerTest, CardsOfTwoProcessesRunOutTogether) {
   const Ledger ledger = second.CurrentLedger();
   EXPECT_EQ(ledger.other, 650u);
   EXPECT_EQ(ledger.free, 0u);
-  EXPECT_EQ(ledger.total, ledger.context + ledger.other + ledger.runtime + ledger.vmm + ledger.free);
+  EXPECT_EQ(ledger.total,
+            ledger.context + ledger.other + ledger.runtime + ledger.vmm + ledger.free);
   first.Discharge(ChargeKind::kVmm, 200);
   EXPECT_EQ(second.CurrentLedger().free, 200u);
 }

@@ -106,8 +106,8 @@ TEST_F(TestBedTest, UnmappingUnderAFillIsAFaultUnlessItWasWaitedFor) {
   chunk = Map();
   ASSERT_EQ(cuMemsetD8Async(chunk.begin, 1, 16, stream_), CUDA_SUCCESS);
   TakeAway(chunk);
-  EXPECT_THAT(NewFaults(), ElementsAre(HasSubstr("while cuMemsetD8Async"),
-                                       HasSubstr("cuMemRelease of handle")));
+  EXPECT_THAT(NewFaults(),
+              ElementsAre(HasSubstr("while cuMemsetD8Async"), HasSubstr("cuMemRelease of handle")));
 }
 
 TEST_F(TestBedTest, WhatAKernelUsesCanBeTold) {
@@ -234,9 +234,9 @@ TEST_F(TestBedTest, WhatIsAliveIsCounted) {
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   const memtrace_card_live after = Live();
-  EXPECT_EQ(after.allocations + after.handles + after.mappings + after.reservations + after.events,
-            before.allocations + before.handles + before.mappings + before.reservations +
-                before.events);
+  EXPECT_EQ(
+      after.allocations + after.handles + after.mappings + after.reservations + after.events,
+      before.allocations + before.handles + before.mappings + before.reservations + before.events);
 }
 
 TEST_F(TestBedTest, CallsOfTheProgramAreLogged) {

@@ -10,7 +10,6 @@ STEPS = 8
 BYTES = 64 << 20
 
 side = torch.cuda.Stream()
-pairs = 0
 for _ in range(STEPS):
     batch = torch.empty(BYTES, dtype=torch.uint8, device="cuda")
     side.wait_stream(torch.cuda.current_stream())
@@ -18,7 +17,6 @@ for _ in range(STEPS):
         batch.add_(1)
     batch.record_stream(side)
     del batch
-    pairs += 1
     if "--wait" in sys.argv:
         torch.cuda.synchronize()
 print("RESERVED", torch.cuda.max_memory_reserved() >> 20, flush=True)
