@@ -34,6 +34,7 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
   facts.device_to_host_copies = AnnotatedNumber(annotations, "simulation.device_to_host_copies");
   facts.copies_dropped = AnnotatedNumber(annotations, "simulation.copies_dropped");
   facts.faults = AnnotatedNumber(annotations, "simulation.faults");
+  facts.assumed_workspaces = AnnotatedNumber(annotations, "simulation.assumed_workspaces");
   for (auto entry = annotations.lower_bound(kUnsupported);
        entry != annotations.end() && entry->first.rfind(kUnsupported, 0) == 0; ++entry) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =

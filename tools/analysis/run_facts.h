@@ -21,6 +21,7 @@ struct SimulationFacts {
   std::optional<uint64_t> device_to_host_copies;  // reads of values that it may not know
   std::optional<uint64_t> copies_dropped;         // too large for the host
   std::optional<uint64_t> faults;                 // touches of memory that was not there any more
+  std::optional<uint64_t> assumed_workspaces;     // library calls; absent if there were none
   std::map<std::string, uint64_t> unsupported;    // calls answered "not supported", by name
 };
 

@@ -96,6 +96,9 @@ std::string SimulationSection(const RunFacts& run) {
       (facts.faults.value_or(0) > 0
            ? CountLine(facts.faults, "FAULTS: memory touched after it was unmapped or freed")
            : "") +
+      CountLine(facts.assumed_workspaces,
+                "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, "
+                "docs/simulated_card.md says how") +
       UnsupportedLine(facts);
   return "\n" +
          Wrapped(
