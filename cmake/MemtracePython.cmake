@@ -35,6 +35,10 @@ endif()
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
 
+# torch depends on cuDNN's wheel, which carries its headers.
+add_library(cudnn_headers INTERFACE)
+target_include_directories(cudnn_headers SYSTEM INTERFACE ${MEMTRACE_SITE_PACKAGES}/nvidia/cudnn/include)
+
 # scikit-build-core (a wheel) sets SKBUILD and its own folders; otherwise straight into the environment.
 if(SKBUILD)
   set(MEMTRACE_PACKAGE_DIR memtrace)

@@ -46,6 +46,10 @@ ONLY_IN = {
     "cuda.h": ["allocator/cuda", "interpose/simulated_card"],
     "cuda_runtime_api.h": ["interpose/simulated_card", "interpose/torch"],
     "cupti.h": ["profiler/cupti", "interpose/simulated_card"],
+    "cudnn.h": ["interpose/simulated_card"],
+    "cufft.h": ["interpose/simulated_card"],
+    "cusolverDn.h": ["interpose/simulated_card"],
+    "cusparse.h": ["interpose/simulated_card"],
     "Python.h": [],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)

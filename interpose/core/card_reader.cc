@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "interpose/simulated_card/card_control.h"
 
@@ -18,6 +19,7 @@ struct CardControl {
   decltype(&memtrace_card_visit_unsupported) visit_unsupported = nullptr;
   decltype(&memtrace_card_visit_faults) visit_faults = nullptr;
   decltype(&memtrace_card_get_events) get_events = nullptr;
+  decltype(&memtrace_card_visit_kernels) visit_kernels = nullptr;
 
   CardControl() {
     void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
@@ -27,6 +29,7 @@ struct CardControl {
     Find(driver, visit_unsupported, "memtrace_card_visit_unsupported");
     Find(driver, visit_faults, "memtrace_card_visit_faults");
     Find(driver, get_events, "memtrace_card_get_events");
+    Find(driver, visit_kernels, "memtrace_card_visit_kernels");
   }
 
   template <typename Function>
@@ -101,6 +104,25 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemor
   return card;
 }
 
+namespace {
+
+// The libraries whose workspaces the card answers by a rule that it assumes.
+bool HasAssumedWorkspace(std::string_view call) {
+  return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver");
+}
+
+uint64_t CallsWithAssumedWorkspaces() {
+  uint64_t calls = 0;
+  Control().visit_kernels(
+      [](void* user, const char* name, uint64_t count) {
+        if (HasAssumedWorkspace(name)) *static_cast<uint64_t*>(user) += count;
+      },
+      &calls);
+  return calls;
+}
+
+}  // namespace
+
 std::map<std::string, std::string> SimulationFacts() {
   std::map<std::string, std::string> facts;
   struct memtrace_card_activity activity {};
@@ -112,6 +134,8 @@ std::map<std::string, std::string> SimulationFacts() {
   facts["simulation.copies_dropped"] = std::to_string(activity.copies_dropped);
   facts["simulation.faults"] = std::to_string(activity.faults);
   facts["simulation.unsupported_calls"] = std::to_string(activity.unsupported_calls);
+  if (const uint64_t calls = CallsWithAssumedWorkspaces(); calls > 0)
+    facts["simulation.assumed_workspaces"] = std::to_string(calls);
   Control().visit_unsupported(
       [](void* user, const char* name, uint64_t count) {
         (*static_cast<std::map<std::string, std::string>*>(

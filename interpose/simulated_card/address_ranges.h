@@ -14,7 +14,7 @@ using Address = std::uint64_t;
 // Hands out device addresses: ascending, a given-back range only after the end was reached once.
 //
 // Ascending because real cards do it and torch's best fit breaks ties by address: with descending
-// ones three recordings of real GPUs differ by a segment (docs/simulated_card.md).
+// ones three recordings of real GPUs differ by a segment (docs/simulated-card.md).
 //
 // The addresses are numbers: nothing is mapped in the host, so RLIMIT_AS does not bound a card and
 // a host read through a device pointer faults as it does with a GPU. The range lies where neither

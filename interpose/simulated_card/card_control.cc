@@ -255,6 +255,20 @@ void memtrace_card_count_unsupported(const char* name) {
   UnsupportedCalls::OfProcess().Count(name);
 }
 
+void memtrace_card_refuse(const char* name) {
+  if (!UnsupportedCalls::OfProcess().Count(name)) return;
+  std::fprintf(
+      stderr,
+      "memtrace: the simulated card does not have %s; the call fails as \"not supported\"\n", name);
+}
+
+bool memtrace_card_create_object(void** object) {
+  if (object != nullptr) *object = new char;
+  return object != nullptr;
+}
+
+void memtrace_card_destroy_object(void* object) { delete static_cast<char*>(object); }
+
 // Libraries register while they are loaded, with or without a card.
 void memtrace_card_register_kernel(const void* host_function, const char* name) {
   if (Machine* machine = Machine::OfProcess()) machine->kernels.Register(host_function, name);

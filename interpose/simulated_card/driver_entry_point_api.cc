@@ -55,7 +55,7 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
 }
 
 // The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
-// the result. We do not answer their check of the driver (docs/simulated_card.md).
+// the result. We do not answer their check of the driver (docs/simulated-card.md).
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what a stand-in library needs beside its own code, from the list of the symbols it must export.
 
-generate_stubs.py --soname S --symbols symbols/S*.txt [--inert LIST] [--extra-export PATTERN]
-                  [--table] [--version-node] --not-supported CODE --source OUT.cc --script OUT.map
+generate_stubs.py --soname S --symbols symbols/S*.txt [--inert LIST --family NAME] [--extra-export PATTERN]
+                  [--table] [--version-node] [--say] --not-supported CODE --source OUT.cc --script OUT.map
 
 There is one list a version of CUDA, each of what that version added; all are exported. A number beside
 a name is the version of CUDA from which on callers of cuGetProcAddress mean it.
 
-The source defines every symbol weakly: counted, and answered with the library's "not supported". What
+The source defines every symbol weakly: counted, and answered with the library's "not supported"; with
+--say also named on stderr the first time, for libraries whose status is all that a user gets to see. What
 the library's own code defines wins at link time, so no list of implemented functions can go stale.
-A symbol in --inert stands for computation that the card skips: it succeeds and is counted as a launch;
-one marked "result" there would return a number, so it succeeds only if that number stays on the card.
+A symbol in --inert stands for computation that the card skips: it succeeds and is counted as a launch (the
+library's own memtrace_<family>_call does both). One marked "result" there would return a number, so it
+succeeds only if that number stays on the card. One marked "create", "destroy" or "accept" handles an object
+whose contents never matter, the first argument: made, ended, or told something.
 """
 
 import argparse
@@ -31,15 +34,22 @@ def read(path: str | None) -> list[list[str]]:
     return [line.split() for line in lines if line and not line.startswith("#")]
 
 
-def stub(name: str, code: int) -> str:
+def stub(name: str, code: int, say: bool) -> str:
     """Write a function that is counted and not supported."""
-    return f'[[gnu::weak]] int {name}() {{\n  memtrace_card_count_unsupported("{name}");\n  return {code};\n}}\n'
+    call = "memtrace_card_refuse" if say else "memtrace_card_count_unsupported"
+    return f'[[gnu::weak]] int {name}() {{\n  {call}("{name}");\n  return {code};\n}}\n'
 
 
-def inert(name: str, has_result: bool) -> str:
+def inert(name: str, what: str, family: str, code: int) -> str:
     """Write a function that succeeds and computes nothing."""
-    call = "memtrace_blas_result_call" if has_result else "memtrace_blas_call"
-    return f'[[gnu::weak]] int {name}(void* handle) {{ return {call}("{name}", handle); }}\n'
+    bodies = {
+        "launch": f'(void* handle) {{ return memtrace_{family}_call("{name}", handle); }}',
+        "result": f'(void* handle) {{ return memtrace_{family}_result_call("{name}", handle); }}',
+        "create": f"(void** object) {{ return memtrace_card_create_object(object) ? 0 : {code}; }}",
+        "destroy": "(void* object) { memtrace_card_destroy_object(object); return 0; }",
+        "accept": f"(void* object) {{ return object == nullptr ? {code} : 0; }}",
+    }
+    return f"[[gnu::weak]] int {name}{bodies[what]}\n"
 
 
 def table(since: dict[str, int]) -> str:
@@ -63,6 +73,8 @@ def main() -> None:
     parser.add_argument("--symbols", required=True, nargs="+")
     parser.add_argument("--not-supported", type=int, required=True)
     parser.add_argument("--inert")
+    parser.add_argument("--family", default="")
+    parser.add_argument("--say", action="store_true")
     parser.add_argument("--extra-export", default="")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--version-node", action="store_true")
@@ -71,20 +83,20 @@ def main() -> None:
     rows = [row for path in options.symbols for row in read(path)]
     since = {row[0]: int(row[1]) if row[1:] else 0 for row in rows}
     names = sorted(since)
-    inert_names = {row[0]: row[1:] == ["result"] for row in read(options.inert)}
+    inert_names = {row[0]: (row[1:] or ["launch"])[0] for row in read(options.inert)}
     unknown = sorted(set(inert_names) - set(names))
     if unknown:
         raise SystemExit(f"{options.inert}: not in {' '.join(options.symbols)}: {', '.join(unknown)}")
 
     source = HEAD.format(symbols=", ".join(Path(path).name for path in options.symbols))
-    if inert_names:
-        source += "int memtrace_blas_call(const char* name, void* handle);\n"
-        source += "int memtrace_blas_result_call(const char* name, void* handle);\n"
+    if options.family:
+        source += f"int memtrace_{options.family}_call(const char* name, void* handle);\n"
+        source += f"int memtrace_{options.family}_result_call(const char* name, void* handle);\n"
     for name in names:
         if name in inert_names:
-            source += inert(name, inert_names[name])
+            source += inert(name, inert_names[name], options.family, options.not_supported)
         else:
-            source += stub(name, options.not_supported)
+            source += stub(name, options.not_supported, options.say)
     source += '}  // extern "C"\n#pragma GCC visibility pop\n'
     if options.table:
         source += table(since)

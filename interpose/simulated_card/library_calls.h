@@ -3,14 +3,24 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_LIBRARY_CALLS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_LIBRARY_CALLS_H_
 
-// What our libcudart and libcublas ask of our libcuda beyond the driver's own functions. C names,
-// as they cross a library border, but private: one build makes all of these libraries.
+// What our libcudart, libcublas and other libraries ask of our libcuda beyond the driver's own
+// functions. C names, as they cross a library border, but private: one build makes all of these
+// libraries.
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 // Adds one call of a function that is not supported.
 void memtrace_card_count_unsupported(const char* name);
+
+// The same, and says so on stderr the first time that name is met: for libraries whose status is
+// all that their caller shows to a user.
+void memtrace_card_refuse(const char* name);
+
+// Objects whose contents never matter: only that each was made, is not null and is ended once.
+// False for a null address.
+bool memtrace_card_create_object(void** object);
+void memtrace_card_destroy_object(void* object);
 
 // A library hands over one of its kernels; name must live until the first launch.
 void memtrace_card_register_kernel(const void* host_function, const char* name);

@@ -41,7 +41,7 @@ struct Machine {
                    const MachineSettings& settings = {});
 
   // Made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES and MEMTRACE_CARD_*
-  // (docs/simulated_card.md); null if there is no card or one of them is wrong. Never destroyed:
+  // (docs/simulated-card.md); null if there is no card or one of them is wrong. Never destroyed:
   // other libraries call us after our own destructors.
   static Machine* OfProcess();
 

@@ -4,9 +4,9 @@
 
 namespace memtrace::card {
 
-void UnsupportedCalls::Count(const char* name) {
+bool UnsupportedCalls::Count(const char* name) {
   const std::lock_guard lock(mutex_);
-  ++counts_[name];
+  return ++counts_[name] == 1;
 }
 
 std::uint64_t UnsupportedCalls::Total() const {

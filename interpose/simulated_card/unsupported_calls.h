@@ -16,7 +16,8 @@ namespace memtrace::card {
 // thread.
 class UnsupportedCalls {
  public:
-  void Count(const char* name);
+  // True for the first call of that name.
+  bool Count(const char* name);
   std::uint64_t Total() const;
   // Sorted by name; called without the lock.
   void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;

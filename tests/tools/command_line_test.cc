@@ -147,8 +147,9 @@ TEST_F(CommandLineTest, DashesOfTheProgramItselfReachIt) {
 
 TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
   const std::string run = WithPackage("memtrace run -q --card 1GiB -- ");
-  EXPECT_THAT(shell_.Run(run + "sh -c 'echo $LD_PRELOAD' 2>/dev/null").out,
-              AllOf(HasSubstr("libcudart.so.13:"), HasSubstr("libcuda.so.1")));
+  EXPECT_THAT(
+      shell_.Run(run + "sh -c 'echo $LD_PRELOAD' 2>/dev/null").out,
+      AllOf(HasSubstr("libcudnn.so.9:"), HasSubstr("libcudart.so.13:"), HasSubstr("libcuda.so.1")));
   EXPECT_EQ(shell_.Run(run + "python3 -c 'import os; print(os.environ.get(\"LD_PRELOAD\"))'").out,
             "None\n");
 }

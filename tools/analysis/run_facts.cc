@@ -42,6 +42,7 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
        entry != annotations.end() && entry->first.rfind(kFault, 0) == 0; ++entry) {
     facts.first_faults.push_back(entry->second);
   }
+  facts.assumed_workspaces = AnnotatedNumber(annotations, "simulation.assumed_workspaces");
   for (auto entry = annotations.lower_bound(kUnsupported);
        entry != annotations.end() && entry->first.rfind(kUnsupported, 0) == 0; ++entry) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =

@@ -26,6 +26,7 @@ struct SimulationFacts {
   // Answers about the card's progress that the other timing would have given otherwise: 0 means
   // that both runs are the same.
   std::optional<uint64_t> timed_answers;
+  std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name
 };
 

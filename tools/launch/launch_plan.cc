@@ -21,6 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Everything that stands in for CUDA's libraries; each goes before those that it needs.
+constexpr const char* kCardLibraries[] = {
+    "libcuda.so.1",  "libcudart.so.13",   "libcublasLt.so.13", "libcublas.so.13",
+    "libcudnn.so.9", "libcusparse.so.12", "libcusolver.so.12", "libcufft.so.12"};
+
 absl::Status CheckCards(const std::vector<std::string>& specs) {
   for (const std::string& spec : specs) {
     std::vector<card::CardSpec> cards;
@@ -103,8 +108,8 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))
     return;
   const fs::path card = package / "lib" / "simulated_card";
-  Prepend(environment, "LD_PRELOAD",
-          (card / "libcudart.so.13").string() + ":" + (card / "libcuda.so.1").string());
+  for (const char* library : kCardLibraries)
+    Prepend(environment, "LD_PRELOAD", (card / library).string());
 }
 
 }  // namespace

@@ -154,15 +154,19 @@ ordered_json OptionalCount(const std::optional<uint64_t>& count) {
 ordered_json SimulatedJson(const RunFacts& run) {
   ordered_json unsupported = ordered_json::object();
   for (const auto& [name, count] : run.simulation.unsupported) unsupported[name] = count;
-  return {{"is_simulated", run.simulated},
-          {"kernel_launches", OptionalCount(run.simulation.kernel_launches)},
-          {"device_to_host_copies", OptionalCount(run.simulation.device_to_host_copies)},
-          {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
-          {"faults", OptionalCount(run.simulation.faults)},
-          {"first_faults", run.simulation.first_faults},
-          {"events", run.simulation.events},
-          {"timed_answers", OptionalCount(run.simulation.timed_answers)},
-          {"unsupported", unsupported}};
+  ordered_json simulated = {
+      {"is_simulated", run.simulated},
+      {"kernel_launches", OptionalCount(run.simulation.kernel_launches)},
+      {"device_to_host_copies", OptionalCount(run.simulation.device_to_host_copies)},
+      {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
+      {"faults", OptionalCount(run.simulation.faults)},
+      {"first_faults", run.simulation.first_faults},
+      {"events", run.simulation.events},
+      {"timed_answers", OptionalCount(run.simulation.timed_answers)},
+      {"unsupported", unsupported}};
+  if (run.simulation.assumed_workspaces)
+    simulated["assumed_workspaces"] = *run.simulation.assumed_workspaces;
+  return simulated;
 }
 
 ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {

@@ -119,6 +119,9 @@ std::string SimulationSection(const RunFacts& run) {
                        "FAULTS: memory touched when it was gone, or taken away when in use") +
                  FaultLines(facts)
            : "") +
+      CountLine(facts.assumed_workspaces,
+                "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, "
+                "docs/simulated-card.md says how") +
       TimingLine(facts) + UnsupportedLine(facts);
   return "\n" +
          Wrapped(

@@ -9,7 +9,17 @@ import sys
 from memtrace._package import CARD
 
 # In this order: each finds those it needs already loaded, by its soname.
-_LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libnvidia-ml.so.1")
+_LIBRARIES = (
+    "libcuda.so.1",
+    "libcudart.so.13",
+    "libcublasLt.so.13",
+    "libcublas.so.13",
+    "libnvidia-ml.so.1",
+    "libcudnn.so.9",
+    "libcusparse.so.12",
+    "libcusolver.so.12",
+    "libcufft.so.12",
+)
 _loaded: list[ctypes.CDLL] = []
 
 

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_CONVOLUTION_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_CONVOLUTION_H_
+
+#include <cstdint>
+
+#include "interpose/simulated_card/dnn_descriptor.h"
+#include "interpose/simulated_card/dnn_header.h"
+
+namespace memtrace::card {
+
+bool IsConvolution(const DnnDescriptor& operation);
+
+// A convolution of a graph, in any of its three directions: x is what its forward pass reads, w the
+// filter, y what that writes. Refers to the operation, which must outlive it and be finalized.
+class DnnConvolution {
+ public:
+  explicit DnnConvolution(const DnnDescriptor& operation);
+
+  const char* call() const { return call_; }  // the name that it is counted under
+  cudnnDataType_t type() const;
+  // Whether x, w and the convolution's strides, padding and dilation give y's size.
+  cudnnStatus_t CheckShapes() const;
+  // On tensor cores.
+  std::uint64_t Workspace() const;
+
+ private:
+  const DnnDescriptor& Reference(const DnnDescriptor& operation, int name) const {
+    return *operation.References(name).front();
+  }
+
+  const char* call_;
+  const DnnDescriptor& x_;
+  const DnnDescriptor& w_;
+  const DnnDescriptor& y_;
+  const DnnDescriptor& how_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_CONVOLUTION_H_

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/dnn_sizes.h"
+
+namespace memtrace::card {
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;
+
+std::uint64_t Aligned(std::uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::uint64_t Product(int a, int b, int c = 1) {
+  return static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) *
+         static_cast<std::uint64_t>(c);
+}
+
+// What the first layer reads is the sequence, what the others read is all directions' output.
+int InputSize(const RnnShape& shape, int pseudo_layer) {
+  return pseudo_layer < shape.directions ? shape.input : shape.output * shape.directions;
+}
+
+std::uint64_t LayerMatrices(const RnnShape& shape, int pseudo_layer) {
+  const std::uint64_t projection = shape.has_projection() ? Product(shape.output, shape.hidden) : 0;
+  return Product(shape.gates, shape.hidden, InputSize(shape, pseudo_layer) + shape.output) +
+         projection;
+}
+
+std::uint64_t MatricesBefore(const RnnShape& shape, int pseudo_layer) {
+  std::uint64_t elements = 0;
+  for (int layer = 0; layer < pseudo_layer; ++layer) elements += LayerMatrices(shape, layer);
+  return elements;
+}
+
+}  // namespace
+
+std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied) {
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t tensor : copied) bytes += Aligned(tensor);
+  return bytes;
+}
+
+std::uint64_t RnnWeights(const RnnShape& shape) {
+  return MatricesBefore(shape, shape.PseudoLayers()) +
+         Product(shape.PseudoLayers(), shape.bias_sets * shape.gates, shape.hidden);
+}
+
+RnnParameter RnnMatrix(const RnnShape& shape, int pseudo_layer, int linear) {
+  const int input = InputSize(shape, pseudo_layer);
+  const std::uint64_t begin = MatricesBefore(shape, pseudo_layer);
+  const std::uint64_t recurrent = begin + Product(shape.gates, shape.hidden, input);
+  if (linear < shape.gates)
+    return {begin + Product(linear, shape.hidden, input), shape.hidden, input};
+  if (linear < 2 * shape.gates) {
+    return {recurrent + Product(linear - shape.gates, shape.hidden, shape.output), shape.hidden,
+            shape.output};
+  }
+  if (!shape.has_projection()) return {};
+  return {recurrent + Product(shape.gates, shape.hidden, shape.output), shape.output, shape.hidden};
+}
+
+RnnParameter RnnBias(const RnnShape& shape, int pseudo_layer, int linear) {
+  if (linear >= shape.bias_sets * shape.gates) return {};
+  const int before = pseudo_layer * shape.bias_sets * shape.gates + linear;
+  return {MatricesBefore(shape, shape.PseudoLayers()) + Product(before, shape.hidden), shape.hidden,
+          1};
+}
+
+std::uint64_t RnnReserve(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch) {
+  const std::uint64_t kept = Product(shape.PseudoLayers(), shape.gates + 1, shape.hidden);
+  const std::uint64_t between = Product(shape.layers - 1, shape.directions, shape.output);
+  return steps * batch * (kept + between);
+}
+
+std::uint64_t RnnWorkspace(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch) {
+  return steps * batch * Product(shape.directions, shape.gates, shape.hidden);
+}
+
+std::uint64_t DropoutStates(int multiprocessors, int threads_per_multiprocessor) {
+  constexpr int kStateBytes = 12;
+  return Product(multiprocessors, threads_per_multiprocessor, kStateBytes);
+}
+
+}  // namespace memtrace::card

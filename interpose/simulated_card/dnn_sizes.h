@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_SIZES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_SIZES_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace memtrace::card {
+
+// How much memory cuDNN has its caller give it. Its answers on a real card are not published; each
+// rule here says what it is derived from, and docs/simulated-card.md lists them as assumed. The
+// weights of an RNN are the exception: their number is arithmetic.
+
+// Tensor cores read channels-last: tensors of a convolution that lie otherwise are copied into and
+// out of that layout, and the copies are the workspace. Takes the bytes of those tensors; each copy
+// begins at a multiple of 256 bytes, as cudaMalloc would place it.
+std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied);
+
+struct RnnShape {
+  int gates = 1;  // matrices that a layer applies to its input: LSTM 4, GRU 3, plain 1
+  int layers = 1;
+  int directions = 1;
+  int input = 1;
+  int hidden = 1;
+  int output = 1;  // of a layer and direction: hidden, or the size of the projection
+  int bias_sets = 2;
+
+  int PseudoLayers() const { return layers * directions; }
+  bool has_projection() const { return output != hidden; }
+};
+
+// A matrix or bias inside the weights, in elements. rows is 0 where there is none.
+struct RnnParameter {
+  std::uint64_t offset = 0;
+  int rows = 0;
+  int columns = 0;
+};
+
+// Layout: for each pseudo-layer its input matrices, its recurrent ones, its projection; then for
+// each pseudo-layer its biases. (A pseudo-layer is one direction of a layer.) The matrices that a
+// caller treats as one, those of all gates, follow each other, as cudnn_adv.h's users rely on.
+std::uint64_t RnnWeights(const RnnShape& shape);
+// linear counts the gates' input matrices, then the recurrent ones, then the projection.
+RnnParameter RnnMatrix(const RnnShape& shape, int pseudo_layer, int linear);
+RnnParameter RnnBias(const RnnShape& shape, int pseudo_layer, int linear);
+
+// Elements that the forward pass keeps for the backward pass: per step, sequence, layer and
+// direction the value of each gate and one more (the cell's state; a GRU's recurrent candidate; a
+// plain layer's state); between layers, what goes into the next one.
+std::uint64_t RnnReserve(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch);
+// Elements for the products of the widest layer's input with its matrices, all steps at once.
+std::uint64_t RnnWorkspace(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch);
+
+// Bytes of the random generators' states: one of 12 bytes (a counter and a seed) for each thread
+// that the card can keep resident.
+std::uint64_t DropoutStates(int multiprocessors, int threads_per_multiprocessor);
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_SIZES_H_
