@@ -166,7 +166,7 @@ import torch.distributed as dist
 dist.init_process_group("gloo")
 rank = dist.get_rank()
 torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
-x = torch.full((1 << 20,), float(rank), device="cuda")
+x = torch.full((1 << 20,), float(rank)).to("cuda")  # a copy, which the card carries out
 host = x.cpu()
 dist.all_reduce(host)
 dist.barrier()
