@@ -30,6 +30,7 @@ bool Card::HasContext() const {
 }
 
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return true;
   const std::lock_guard lock(mutex_);
   if (!FitsLocked(bytes)) return false;
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) += bytes;
@@ -38,6 +39,7 @@ bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
 }
 
 void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return;
   const std::lock_guard lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
 }

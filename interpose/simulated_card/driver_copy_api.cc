@@ -13,8 +13,9 @@ namespace {
 
 Result CopyInStream(Machine& machine, int device, CUstream stream, Address to, Address from,
                     std::size_t bytes) {
-  const Result entered = machine.streams.Submit(stream, device);
-  return entered == Result::kSuccess ? machine.copies.Copy(to, from, bytes) : entered;
+  return machine.streams.Perform(stream, device, NodeType::kMemcpy, [&machine, to, from, bytes] {
+    return machine.copies.Copy(to, from, bytes);
+  });
 }
 
 CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
@@ -27,11 +28,11 @@ template <typename Value>
 CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
     if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
-    const Result entered = machine.streams.Submit(stream, device);
-    if (entered != Result::kSuccess) return entered;
     std::array<std::byte, sizeof(Value)> pattern;
     std::memcpy(pattern.data(), &value, sizeof(Value));
-    return machine.copies.Fill(to, count * sizeof(Value), pattern);
+    return machine.streams.Perform(stream, device, NodeType::kMemset, [=, &machine] {
+      return machine.copies.Fill(to, count * sizeof(Value), pattern);
+    });
   });
 }
 
@@ -59,11 +60,15 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
   if (result != Result::kSuccess) return result;
   result = PlaneOf(copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstPitch,
                    copy.dstXInBytes, copy.dstY, &to);
-  for (std::size_t row = 0; row < copy.Height && result == Result::kSuccess; ++row) {
-    result = CopyInStream(machine, device, stream, to.begin + row * to.pitch,
-                          from.begin + row * from.pitch, copy.WidthInBytes);
-  }
-  return result;
+  if (result != Result::kSuccess) return result;
+  const auto copy_rows = [=, &machine, width = copy.WidthInBytes, height = copy.Height] {
+    Result copied = Result::kSuccess;
+    for (std::size_t row = 0; row < height && copied == Result::kSuccess; ++row) {
+      copied = machine.copies.Copy(to.begin + row * to.pitch, from.begin + row * from.pitch, width);
+    }
+    return copied;
+  };
+  return machine.streams.Perform(stream, device, NodeType::kMemcpy, copy_rows);
 }
 
 }  // namespace
@@ -106,6 +111,14 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
   return Copy(to, from, bytes, stream);
 }
 
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
+  return Copy(to, from, bytes, nullptr);
+}
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return cuMemcpy2DAsync(copy, nullptr); }
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2DAsync(copy, nullptr); }
+
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
     return copy == nullptr ? Result::kInvalidValue : CopyRows(machine, device, stream, *copy);
@@ -131,6 +144,23 @@ CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, std::size_t count) {
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
   return Fill(to, value, count, stream);
+}
+
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return Fill(to, value, count, nullptr);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
+                           std::size_t width, std::size_t height, CUstream stream) {
+  CUresult result = CUDA_SUCCESS;
+  for (std::size_t row = 0; row < height && result == CUDA_SUCCESS; ++row)
+    result = Fill(to + row * pitch, value, width, stream);
+  return result;
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t height) {
+  return cuMemsetD2D8Async(to, pitch, value, width, height, nullptr);
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {

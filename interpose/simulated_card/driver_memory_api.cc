@@ -21,6 +21,7 @@ CUresult WithContextOutsideCapture(Body body) {
 struct PointerFacts {
   bool known = false;
   bool on_card = false;
+  bool managed = false;
   int device = 0;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
@@ -28,7 +29,7 @@ struct PointerFacts {
 
 PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
   if (const auto mapped = machine.space.Find(pointer)) {
-    PointerFacts facts{true, true, mapped->device, mapped->begin, mapped->bytes};
+    PointerFacts facts{true, true, false, mapped->device, mapped->begin, mapped->bytes};
     if (const auto block = machine.heap.Find(pointer)) {
       facts.begin = block->begin;
       facts.bytes = block->bytes;
@@ -36,9 +37,11 @@ PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
     return facts;
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  if (const auto pinned = machine.host_memory.Find(reinterpret_cast<const void*>(pointer))) {
-    return {true, false, pinned->device, pinned->begin, pinned->bytes};
-  }
+  const auto* on_host = reinterpret_cast<const void*>(pointer);
+  if (const auto pinned = machine.host_memory.Find(on_host))
+    return {true, false, false, pinned->device, pinned->begin, pinned->bytes};
+  if (const auto managed = machine.managed.Find(on_host))
+    return {true, false, true, managed->device, managed->begin, managed->bytes};
   return {};
 }
 
@@ -73,7 +76,7 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return Answer<std::size_t>(data, facts.bytes);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return Answer<bool>(data, false);
+      return Answer<bool>(data, facts.managed);
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return Answer<bool>(data, true);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
@@ -83,6 +86,14 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
     default:
       return Result::kNotSupported;
   }
+}
+
+// cuda.h: cuMemFree takes managed and stream-ordered memory, too.
+Result FreeAny(Machine& machine, CUdeviceptr pointer) {
+  if (machine.heap.Free(pointer) == Result::kSuccess) return Result::kSuccess;
+  if (machine.pools.Free(pointer) == Result::kSuccess) return Result::kSuccess;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  return machine.managed.Free(reinterpret_cast<void*>(pointer));
 }
 
 }  // namespace
@@ -110,7 +121,7 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
 
 CUresult cuMemFree(CUdeviceptr pointer) {
   return WithContextOutsideCapture([&](Machine& machine, int) {
-    return pointer == 0 ? Result::kSuccess : machine.heap.Free(pointer);
+    return pointer == 0 ? Result::kSuccess : FreeAny(machine, pointer);
   });
 }
 

@@ -67,36 +67,42 @@ CUresult cuStreamQuery(CUstream stream) {
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
-  return WithContext(
-      [&](Machine& machine, int device) { return machine.streams.Synchronize(stream, device); });
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
   return WithContext([&](Machine& machine, int device) {
-    return machine.streams.WaitEvent(stream, device, event);
-  });
-}
-
-// All work before it is complete, so it runs at once. In a capture it would run at each replay, and
-// replays run nothing.
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
-  return WithContext([&](Machine& machine, int device) {
-    if (function == nullptr) return Result::kInvalidValue;
-    Stream described;
-    Result result = machine.streams.Describe(stream, device, &described);
-    if (result == Result::kSuccess) result = machine.streams.Submit(stream, device);
-    if (result == Result::kSuccess && described.capture == nullptr) function(argument);
+    const Result result = machine.streams.Synchronize(stream, device);
+    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
     return result;
   });
 }
 
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+  return WithContext([&](Machine& machine, int device) {
+    return machine.streams.WaitEvent(stream, device, event, (flags & CU_EVENT_WAIT_EXTERNAL) != 0);
+  });
+}
+
+// All work before it is complete, so it runs at once; if it is captured, at each launch of the
+// graph.
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
+  return WithContext([&](Machine& machine, int device) {
+    if (function == nullptr) return Result::kInvalidValue;
+    return machine.streams.Perform(stream, device, NodeType::kHost, [function, argument] {
+      function(argument);
+      return Result::kSuccess;
+    });
+  });
+}
+
+// cuda.h: not to be captured.
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* argument,
                              unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
-    const Result result = machine.streams.Submit(stream, device);
-    if (result == Result::kSuccess) callback(stream, CUDA_SUCCESS, argument);
-    return result;
+    const Result allowed = machine.streams.Query(stream, device);
+    if (allowed != Result::kSuccess && allowed != Result::kNotReady) return allowed;
+    return machine.streams.Perform(stream, device, NodeType::kHost, [=] {
+      callback(stream, CUDA_SUCCESS, argument);
+      return Result::kSuccess;
+    });
   });
 }
 
@@ -118,8 +124,11 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   });
 }
 
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int) {
-  return cuEventRecord(event, stream);
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
+  return WithContext([&](Machine& machine, int device) {
+    const bool external = (flags & CU_EVENT_RECORD_EXTERNAL) != 0;
+    return machine.streams.RecordEvent(event, stream, device, external);
+  });
 }
 
 CUresult cuEventQuery(CUevent event) {
@@ -127,7 +136,11 @@ CUresult cuEventQuery(CUevent event) {
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-  return WithMachine([&](Machine& machine) { return machine.streams.SynchronizeEvent(event); });
+  return WithMachine([&](Machine& machine) {
+    const Result result = machine.streams.SynchronizeEvent(event);
+    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    return result;
+  });
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {

@@ -48,7 +48,11 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit)
       heap(space),
       copies(space, file, copy_limit),
       contexts(cards),
-      streams(static_cast<int>(cards.size())) {}
+      streams(static_cast<int>(cards.size())),
+      variables(space, ChargeKind::kContext),
+      device_variables(variables),
+      modules(kernels, variables),
+      pools(space, cards) {}
 
 Machine* Machine::OfProcess() {
   static Machine* machine = MakeFromEnvironment();

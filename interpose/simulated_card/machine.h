@@ -10,8 +10,11 @@
 #include "interpose/simulated_card/card.h"
 #include "interpose/simulated_card/contexts.h"
 #include "interpose/simulated_card/copies.h"
+#include "interpose/simulated_card/device_variables.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/kernels.h"
+#include "interpose/simulated_card/memory_pools.h"
+#include "interpose/simulated_card/modules.h"
 #include "interpose/simulated_card/runtime_heap.h"
 #include "interpose/simulated_card/streams.h"
 
@@ -40,6 +43,11 @@ struct Machine {
   Contexts contexts;
   Streams streams;
   Kernels kernels;
+  RuntimeHeap variables;  // of modules: part of what the context is charged for
+  DeviceVariables device_variables;
+  Modules modules;
+  HostMemory managed;
+  MemoryPools pools;
 };
 
 // The cards that CUDA_VISIBLE_DEVICES leaves, in its order: indices up to the first that is not

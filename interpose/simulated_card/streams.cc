@@ -9,8 +9,6 @@
 namespace memtrace::card {
 namespace {
 
-thread_local CaptureMode thread_capture_mode = CaptureMode::kGlobal;
-
 // Legacy, legacy by name and per-thread default stream (cuda.h: 0, 1, 2). All three are one stream
 // here: in order, which is stricter than per-thread streams need.
 bool IsDefaultStream(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle) <= 2; }
@@ -30,7 +28,6 @@ Streams::Streams(int devices) {
 }
 
 Streams::~Streams() {
-  for (const Capture* capture : going_on_) delete capture->graph;
   for (Stream* stream : streams_) delete stream;
   for (Event* event : events_) delete event;
 }
@@ -63,9 +60,11 @@ Result Streams::DestroyStream(const void* handle) {
   Stream* stream = IsDefaultStream(handle) ? nullptr : FindStream(handle, 0);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture != nullptr && stream->capture->origin == stream) {
-    const std::shared_ptr<Capture> abandoned = stream->capture;
-    Finish(abandoned);
-    delete abandoned->graph;
+    Abandon(stream->capture);
+  } else if (stream->capture != nullptr) {
+    // The order of the work is known; the capture can only no longer be joined.
+    stream->capture->invalidated = true;
+    stream->capture->streams.erase(stream);
   }
   streams_.erase(stream);
   delete stream;
@@ -81,16 +80,20 @@ Result Streams::Describe(const void* handle, int device, Stream* copy) const {
 }
 
 Result Streams::Submit(const void* handle, int device) {
-  const std::lock_guard lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture != nullptr) {
-    if (stream->capture->invalidated) return Result::kCaptureInvalidated;
-    ++stream->capture->graph->nodes;
-    return Result::kSuccess;
+  return Perform(handle, device, NodeType::kKernel, nullptr);
+}
+
+Result Streams::Perform(const void* handle, int device, NodeType type, HostWork work) {
+  {
+    const std::lock_guard lock(mutex_);
+    Stream* stream = FindStream(handle, device);
+    if (stream == nullptr) return Result::kInvalidHandle;
+    if (stream->capture != nullptr) return AddNode(stream, type, std::move(work));
+    const Result allowed = RefuseImplicitDependency(*stream);
+    if (allowed != Result::kSuccess) return allowed;
+    stream->completed = ++stream->submitted;
   }
-  stream->completed = ++stream->submitted;
-  return Result::kSuccess;
+  return work == nullptr ? Result::kSuccess : work();
 }
 
 // Asking a capturing stream about its progress has no answer; it ends the capture.
@@ -130,16 +133,12 @@ Result Streams::SynchronizeDevice(int device) {
   return Result::kSuccess;
 }
 
-Result Streams::WaitEvent(const void* handle, int device, const void* event_handle) {
+Result Streams::WaitEvent(const void* handle, int device, const void* event_handle, bool external) {
   const std::lock_guard lock(mutex_);
   Stream* stream = FindStream(handle, device);
   const Event* event = FindEvent(event_handle);
   if (stream == nullptr || event == nullptr) return Result::kInvalidHandle;
-  const std::shared_ptr<Capture> capture = event->capture.lock();
-  // Waiting for a captured event draws the stream into the capture (a fork).
-  if (capture != nullptr && IsGoingOn(*capture) && stream->capture == nullptr)
-    stream->capture = capture;
-  return Result::kSuccess;
+  return WaitInCapture(stream, event, event_handle, external);
 }
 
 Event* Streams::CreateEvent(unsigned flags) {
@@ -158,17 +157,26 @@ Result Streams::DestroyEvent(const void* handle) {
   return Result::kSuccess;
 }
 
-Result Streams::RecordEvent(const void* event_handle, const void* stream_handle, int device) {
+Result Streams::RecordEvent(const void* event_handle, const void* stream_handle, int device,
+                            bool external) {
   const std::lock_guard lock(mutex_);
   Event* event = FindEvent(event_handle);
-  const Stream* stream = FindStream(stream_handle, device);
+  Stream* stream = FindStream(stream_handle, device);
   if (event == nullptr || stream == nullptr) return Result::kInvalidHandle;
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture != nullptr && capture->invalidated) return Result::kCaptureInvalidated;
+  if (capture != nullptr && external) {
+    return AddNode(stream, NodeType::kEventRecord, [this, event_handle, device] {
+      return RecordEvent(event_handle, nullptr, device);
+    });
+  }
+  if (capture != nullptr) capture->events[event] = capture->streams[stream];
   *event = Event{.flags = event->flags,
                  .recorded = true,
                  .stream_id = stream->id,
                  .work = stream->submitted,
                  .nanoseconds = Now(),
-                 .capture = stream->capture};
+                 .capture = capture};
   return Result::kSuccess;
 }
 
@@ -201,90 +209,6 @@ Result Streams::ElapsedMilliseconds(const void* start_handle, const void* end_ha
   const float elapsed = static_cast<float>(end->nanoseconds - start->nanoseconds) * 1e-6f;
   *milliseconds = elapsed >= 0 ? std::max(elapsed, kShortest) : elapsed;
   return Result::kSuccess;
-}
-
-bool Streams::IsGoingOn(const Capture& capture) const {
-  return going_on_.contains(const_cast<Capture*>(&capture));
-}
-
-Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode) {
-  const std::lock_guard lock(mutex_);
-  if (IsDefaultStream(handle)) return Result::kCaptureUnsupported;
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture != nullptr) return Result::kIllegalState;
-  stream->capture = std::make_shared<Capture>(Capture{.id = next_capture_id_++,
-                                                      .mode = mode,
-                                                      .thread = std::this_thread::get_id(),
-                                                      .origin = stream,
-                                                      .graph = new Graph});
-  going_on_.insert(stream->capture.get());
-  return Result::kSuccess;
-}
-
-// All streams that joined leave the capture.
-void Streams::Finish(const std::shared_ptr<Capture>& capture) {
-  going_on_.erase(capture.get());
-  for (Stream* stream : streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
-  for (const auto& stream : default_streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
-}
-
-Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
-  *graph = nullptr;
-  const std::lock_guard lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  const std::shared_ptr<Capture> capture = stream->capture;
-  if (capture == nullptr) return Result::kIllegalState;
-  if (capture->origin != stream) {
-    capture->invalidated = true;
-    return Result::kCaptureUnmatched;
-  }
-  Finish(capture);
-  if (capture->invalidated) {
-    delete capture->graph;
-    return Result::kCaptureInvalidated;
-  }
-  *graph = capture->graph;
-  return Result::kSuccess;
-}
-
-Result Streams::CaptureState(const void* handle, int device, CaptureStatus* status,
-                             Capture* capture) const {
-  const std::lock_guard lock(mutex_);
-  const Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  *status = stream->capture == nullptr     ? CaptureStatus::kNone
-            : stream->capture->invalidated ? CaptureStatus::kInvalidated
-                                           : CaptureStatus::kActive;
-  if (*status == CaptureStatus::kActive) *capture = *stream->capture;
-  return Result::kSuccess;
-}
-
-CaptureMode Streams::ExchangeCaptureMode(CaptureMode mode) {
-  return std::exchange(thread_capture_mode, mode);
-}
-
-// cuda.h, cuThreadExchangeStreamCaptureMode: a global thread must respect every global capture, and
-// any thread that is not relaxed its own captures that are not relaxed.
-Result Streams::CheckUnsafeCall() {
-  const std::lock_guard lock(mutex_);
-  bool forbidden = false;
-  for (Capture* capture : going_on_) {
-    const bool everyones =
-        capture->mode == CaptureMode::kGlobal && thread_capture_mode == CaptureMode::kGlobal;
-    const bool own = capture->thread == std::this_thread::get_id() &&
-                     capture->mode != CaptureMode::kRelaxed &&
-                     thread_capture_mode != CaptureMode::kRelaxed;
-    if (!everyones && !own) continue;
-    capture->invalidated = true;
-    forbidden = true;
-  }
-  return forbidden ? Result::kCaptureUnsupported : Result::kSuccess;
 }
 
 }  // namespace memtrace::card
