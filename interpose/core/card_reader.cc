@@ -16,6 +16,8 @@ struct CardControl {
   decltype(&memtrace_card_ledger) ledger = nullptr;
   decltype(&memtrace_card_activity) activity = nullptr;
   decltype(&memtrace_card_visit_unsupported) visit_unsupported = nullptr;
+  decltype(&memtrace_card_visit_faults) visit_faults = nullptr;
+  decltype(&memtrace_card_get_events) get_events = nullptr;
 
   CardControl() {
     void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
@@ -23,6 +25,8 @@ struct CardControl {
     Find(driver, ledger, "memtrace_card_ledger");
     Find(driver, activity, "memtrace_card_activity");
     Find(driver, visit_unsupported, "memtrace_card_visit_unsupported");
+    Find(driver, visit_faults, "memtrace_card_visit_faults");
+    Find(driver, get_events, "memtrace_card_get_events");
   }
 
   template <typename Function>
@@ -34,6 +38,34 @@ struct CardControl {
 const CardControl& Control() {
   static const auto* control = new CardControl;
   return *control;
+}
+
+constexpr uint64_t kMostFaultsTold = 3;
+
+// Which answers the card gave about time, and how often the other timing would have answered
+// otherwise.
+void AddTiming(std::map<std::string, std::string>& facts) {
+  struct memtrace_card_events events {};
+  events.size = sizeof(events);
+  if (Control().get_events == nullptr || Control().get_events(&events) != MEMTRACE_CARD_OK) return;
+  const bool eager = events.mode == MEMTRACE_CARD_EAGER;
+  facts["simulation.events"] = eager                               ? "eager"
+                               : events.mode == MEMTRACE_CARD_LAZY ? "lazy"
+                                                                   : "delayed";
+  facts["simulation.answers_that_depend_on_time"] =
+      std::to_string(eager ? events.early : events.not_ready);
+  facts["simulation.waits"] = std::to_string(events.waits);
+}
+
+void AddFaults(std::map<std::string, std::string>& facts) {
+  if (Control().visit_faults == nullptr) return;
+  Control().visit_faults(
+      [](void* user, const char* sentence, uint64_t number) {
+        if (number > kMostFaultsTold) return;
+        (*static_cast<std::map<std::string, std::string>*>(
+            user))["simulation.fault." + std::to_string(number)] = sentence;
+      },
+      &facts);
 }
 
 }  // namespace
@@ -86,6 +118,8 @@ std::map<std::string, std::string> SimulationFacts() {
             user))["simulation.unsupported." + std::string(name)] = std::to_string(count);
       },
       &facts);
+  AddTiming(facts);
+  AddFaults(facts);
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_ADDRESS_RANGES_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_ADDRESS_RANGES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 
@@ -40,6 +41,7 @@ class AddressRanges {
     std::uint64_t bytes = 0;
   };
   Range Find(Address address) const;
+  std::size_t Count() const { return taken_.size(); }
 
  private:
   Address FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const;

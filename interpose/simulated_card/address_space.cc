@@ -132,12 +132,37 @@ std::optional<MappedRange> AddressSpace::Find(Address address) const {
   const std::lock_guard lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return std::nullopt;
+  return Describe(mapping);
+}
+
+std::vector<MappedRange> AddressSpace::MappingsIn(Address begin, std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<MappedRange> found;
+  auto at = MappingAt(begin);
+  if (at == mappings_.end()) at = mappings_.lower_bound(begin);
+  for (; at != mappings_.end() && at->first < begin + bytes; ++at) found.push_back(Describe(at));
+  return found;
+}
+
+// Each mapping of the heap is a reservation and a handle of its own.
+LiveMemory AddressSpace::Live() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t of_heap = 0;
+  for (auto at = mappings_.begin(); at != mappings_.end(); ++at) {
+    if (Describe(at).kind == ChargeKind::kRuntime) ++of_heap;
+  }
+  return {.handles = physical_.Count() - of_heap,
+          .mappings = mappings_.size() - of_heap,
+          .reservations = reservations_.Count() - of_heap};
+}
+
+MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) const {
   const PhysicalAllocation& allocation = physical_.Alive(mapping->second.handle);
-  return MappedRange{.begin = mapping->first,
-                     .bytes = mapping->second.bytes,
-                     .handle = mapping->second.handle,
-                     .device = allocation.device,
-                     .kind = allocation.kind};
+  return {.begin = mapping->first,
+          .bytes = mapping->second.bytes,
+          .handle = mapping->second.handle,
+          .device = allocation.device,
+          .kind = allocation.kind};
 }
 
 Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,

@@ -35,6 +35,13 @@ struct MappedRange {
   ChargeKind kind = ChargeKind::kVmm;
 };
 
+// What was made and not given back, without what the runtime's heap made.
+struct LiveMemory {
+  std::uint64_t handles = 0;
+  std::uint64_t mappings = 0;
+  std::uint64_t reservations = 0;
+};
+
 // The one virtual address space of all cards, with the rules of cuda.h's virtual memory management.
 //
 //   Reserve -> address range        Create -> physical handle (charged)
@@ -68,6 +75,10 @@ class AddressSpace {
   Result GetAccess(Address address, int device, Access* access) const;
 
   std::optional<MappedRange> Find(Address address) const;
+  // The mappings that have a part in [begin, begin + bytes), in order of address.
+  std::vector<MappedRange> MappingsIn(Address begin, std::uint64_t bytes) const;
+
+  LiveMemory Live() const;
 
   // Where the contents of [begin, begin + bytes) are, in order of address. kInvalidValue if the
   // range starts outside every reservation, kIllegalAddress if a part is not mapped or no card has
@@ -86,6 +97,7 @@ class AddressSpace {
 
   Mappings::const_iterator MappingAt(Address address) const;
   bool CoversWholeMappings(Address begin, std::uint64_t bytes) const;
+  MappedRange Describe(Mappings::const_iterator mapping) const;
   bool AnyMappingIn(Address begin, std::uint64_t bytes) const;
 
   Cards& cards_;

@@ -3,25 +3,44 @@
 #include "interpose/simulated_card/card.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace memtrace::card {
 
-Card::Card(const CardSpec& spec) : spec_(spec), peak_(spec.other_bytes) {}
+Card::Card(const CardSpec& spec, SharedLedger* shared, std::size_t index)
+    : spec_(spec),
+      shared_(shared),
+      index_(index),
+      total_(spec.bytes),
+      other_(spec.other_bytes),
+      peak_(spec.other_bytes) {}
 
-std::uint64_t Card::UsedLocked() const {
-  return spec_.other_bytes + (context_active_ ? spec_.context_bytes : 0) + runtime_ + vmm_;
+std::uint64_t Card::Own() const {
+  return (context_active_ ? spec_.context_bytes : 0) + runtime_ + vmm_;
 }
 
-// Subtracts rather than adds: bytes may be near the end of its type.
-bool Card::FitsLocked(std::uint64_t bytes) const { return bytes <= spec_.bytes - UsedLocked(); }
+std::uint64_t Card::HeldByOthers() const {
+  return other_ + (shared_ == nullptr ? 0 : shared_->HeldByOthers(index_));
+}
+
+// This process now holds that much, if the card has it.
+bool Card::Occupy(std::uint64_t own) {
+  if (own > total_ - other_) return false;
+  std::uint64_t others = other_;
+  if (shared_ != nullptr) {
+    const std::optional<std::uint64_t> held = shared_->Hold(index_, own, total_ - other_);
+    if (!held.has_value()) return false;
+    others += *held;
+  }
+  peak_ = std::max(peak_, others + own);
+  return true;
+}
 
 bool Card::ActivateContext() {
   const std::lock_guard lock(mutex_);
   if (context_active_) return true;
-  if (!FitsLocked(spec_.context_bytes)) return false;
-  context_active_ = true;
-  peak_ = std::max(peak_, UsedLocked());
-  return true;
+  context_active_ = Occupy(Own() + spec_.context_bytes);
+  return context_active_;
 }
 
 bool Card::HasContext() const {
@@ -32,9 +51,9 @@ bool Card::HasContext() const {
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
   if (kind == ChargeKind::kContext) return true;
   const std::lock_guard lock(mutex_);
-  if (!FitsLocked(bytes)) return false;
+  // bytes may be near the end of its type.
+  if (bytes > total_ || !Occupy(Own() + bytes)) return false;
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) += bytes;
-  peak_ = std::max(peak_, UsedLocked());
   return true;
 }
 
@@ -42,16 +61,39 @@ void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
   if (kind == ChargeKind::kContext) return;
   const std::lock_guard lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
+  Occupy(Own());
+}
+
+bool Card::Resize(std::uint64_t total) {
+  const std::lock_guard lock(mutex_);
+  if (total < HeldByOthers() + Own()) return false;
+  total_ = total;
+  return true;
+}
+
+bool Card::SetOther(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t held = HeldByOthers() - other_ + Own();
+  if (held > total_ || bytes > total_ - held) return false;
+  other_ = bytes;
+  return true;
+}
+
+void Card::TakeOther(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t held = HeldByOthers() + Own();
+  other_ += std::min(bytes, total_ - std::min(total_, held));
 }
 
 Ledger Card::CurrentLedger() const {
   const std::lock_guard lock(mutex_);
-  return {.total = spec_.bytes,
+  const std::uint64_t others = HeldByOthers();
+  return {.total = total_,
           .context = context_active_ ? spec_.context_bytes : 0,
-          .other = spec_.other_bytes,
+          .other = others,
           .runtime = runtime_,
           .vmm = vmm_,
-          .free = spec_.bytes - UsedLocked(),
+          .free = total_ - std::min(total_, others + Own()),
           .peak = peak_};
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "interpose/simulated_card/card_spec.h"
+#include "interpose/simulated_card/shared_ledger.h"
 
 namespace memtrace::card {
 
@@ -18,11 +19,11 @@ enum class ChargeKind { kRuntime, kVmm, kContext };
 struct Ledger {
   std::uint64_t total = 0;
   std::uint64_t context = 0;  // 0 until the process creates its context
-  std::uint64_t other = 0;
+  std::uint64_t other = 0;    // the card's setting, and what processes of the same launch hold
   std::uint64_t runtime = 0;
   std::uint64_t vmm = 0;
   std::uint64_t free = 0;
-  std::uint64_t peak = 0;  // highest total - free so far
+  std::uint64_t peak = 0;  // highest total - free at any charge so far
 
   bool operator==(const Ledger&) const = default;
 };
@@ -32,10 +33,13 @@ struct Ledger {
 // nothing. Safe from any thread.
 class Card {
  public:
-  explicit Card(const CardSpec& spec);
+  // `shared` must outlive this; null: no other process of ours has this card. `index`: of the card
+  // in it.
+  explicit Card(const CardSpec& spec, SharedLedger* shared = nullptr, std::size_t index = 0);
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;
 
+  // As it was asked for; the size and what others hold may have changed since.
   const CardSpec& Spec() const { return spec_; }
 
   // Charges the context, once; false if it does not fit. REQUIRES: nothing.
@@ -46,18 +50,30 @@ class Card {
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
 
+  // The card shrinks or grows, or other processes take or give back; false if what is charged no
+  // longer fits.
+  bool Resize(std::uint64_t total);
+  bool SetOther(std::uint64_t bytes);
+  // Other processes take so much, or all that is free.
+  void TakeOther(std::uint64_t bytes);
+
   Ledger CurrentLedger() const;
 
  private:
-  std::uint64_t UsedLocked() const;
-  bool FitsLocked(std::uint64_t bytes) const;
+  std::uint64_t Own() const;
+  std::uint64_t HeldByOthers() const;
+  bool Occupy(std::uint64_t own);
 
   const CardSpec spec_;
+  SharedLedger* const shared_;
+  const std::size_t index_;
   mutable std::mutex mutex_;
-  bool context_active_ = false;  // this and all below: guarded by mutex_
+  std::uint64_t total_;  // this and all below: guarded by mutex_
+  std::uint64_t other_;
+  bool context_active_ = false;
   std::uint64_t runtime_ = 0;
   std::uint64_t vmm_ = 0;
-  std::uint64_t peak_ = 0;
+  std::uint64_t peak_;
 };
 
 }  // namespace memtrace::card

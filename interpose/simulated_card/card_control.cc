@@ -5,8 +5,12 @@
 #pragma GCC visibility pop
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interpose/simulated_card/card_spec.h"
@@ -27,6 +31,66 @@ int CopyOut(const Struct& full, Struct* out) {
   std::memcpy(reinterpret_cast<char*>(out) + sizeof(out->size),
               reinterpret_cast<const char*>(&full) + sizeof(full.size), known - sizeof(full.size));
   return MEMTRACE_CARD_OK;
+}
+
+int Refuse(const std::string& sentence, char* error, std::size_t error_size) {
+  if (error != nullptr && error_size > 0) {
+    const std::size_t copied = std::min(sentence.size(), error_size - 1);
+    std::memcpy(error, sentence.data(), copied);
+    error[copied] = '\0';
+  }
+  return MEMTRACE_CARD_INVALID_ARGUMENT;
+}
+
+// Runs body(machine) if there is one.
+template <typename Body>
+int WithCards(Body body) {
+  Machine* machine = Machine::OfProcess();
+  return machine == nullptr ? MEMTRACE_CARD_NO_SUCH_DEVICE : body(*machine);
+}
+
+template <typename Body>
+int WithCard(int device, Body body) {
+  return WithCards([&](Machine& machine) -> int {
+    if (!machine.HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
+    return body(machine.CardAt(device)) ? MEMTRACE_CARD_OK : MEMTRACE_CARD_DOES_NOT_FIT;
+  });
+}
+
+// Numbers sentences from 1.
+template <typename List>
+void VisitNumbered(const List& list, memtrace_card_visitor visitor, void* argument) {
+  std::uint64_t number = 0;
+  list([&](const std::string& sentence) { visitor(argument, sentence.c_str(), ++number); });
+}
+
+struct memtrace_card_live LiveOf(Machine& machine) {
+  const LiveMemory memory = machine.space.Live();
+  return {.size = sizeof(struct memtrace_card_live),
+          .reserved = 0,
+          .allocations = machine.heap.Live(),
+          .handles = memory.handles,
+          .mappings = memory.mappings,
+          .reservations = memory.reservations,
+          .pinned = machine.host_memory.Live(),
+          .streams = machine.streams.LiveStreams(),
+          .events = machine.streams.LiveEvents()};
+}
+
+// As late as a library can: after the program's own exit handlers and most destructors.
+__attribute__((destructor)) void SayLeaks() {
+  const char* wanted = std::getenv("MEMTRACE_CARD_LEAKS");
+  if (wanted == nullptr || std::string_view(wanted) != "1" || !DriverIsInitialized()) return;
+  const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
+  std::fprintf(
+      stderr,
+      "memtrace: not given back at exit: %llu allocations, %llu handles, %llu mappings, "
+      "%llu reservations, %llu pinned ranges, %llu streams, %llu events\n",
+      static_cast<unsigned long long>(live.allocations),
+      static_cast<unsigned long long>(live.handles), static_cast<unsigned long long>(live.mappings),
+      static_cast<unsigned long long>(live.reservations),
+      static_cast<unsigned long long>(live.pinned), static_cast<unsigned long long>(live.streams),
+      static_cast<unsigned long long>(live.events));
 }
 
 }  // namespace
@@ -67,7 +131,7 @@ int memtrace_card_activity(struct memtrace_card_activity* activity) {
     now.copies_dropped = copies.dropped;
     now.bytes_dropped = copies.bytes_dropped;
     now.device_to_host_copies = copies.device_to_host;
-    now.faults = copies.faults;
+    now.faults = machine->faults.Total();
   }
   return CopyOut(now, activity);
 }
@@ -90,12 +154,101 @@ int memtrace_card_check(const char* spec, char* error, std::size_t error_size) {
   std::vector<CardSpec> cards;
   std::string sentence = "no card is named; write for example 24GiB";
   if (spec != nullptr && ParseCardSpecs(spec, &cards, &sentence)) return MEMTRACE_CARD_OK;
-  if (error != nullptr && error_size > 0) {
-    const std::size_t copied = std::min(sentence.size(), error_size - 1);
-    std::memcpy(error, sentence.data(), copied);
-    error[copied] = '\0';
-  }
-  return MEMTRACE_CARD_INVALID_ARGUMENT;
+  return Refuse(sentence, error, error_size);
+}
+
+int memtrace_card_get_events(struct memtrace_card_events* events) {
+  return WithCards([&](Machine& machine) {
+    const EventTiming timing = machine.streams.Timing();
+    const WaitCounts counts = machine.streams.Waits();
+    return CopyOut({.size = sizeof(struct memtrace_card_events),
+                    .mode = static_cast<std::uint32_t>(timing.mode),
+                    .questions = timing.questions,
+                    .waits = counts.waits,
+                    .not_ready = counts.not_ready,
+                    .early = counts.early,
+                    .patience = counts.patience},
+                   events);
+  });
+}
+
+int memtrace_card_set_events(int mode, std::uint64_t questions) {
+  if (mode < MEMTRACE_CARD_EAGER || mode > MEMTRACE_CARD_DELAYED)
+    return MEMTRACE_CARD_INVALID_ARGUMENT;
+  return WithCards([&](Machine& machine) -> int {
+    machine.streams.SetTiming({.mode = static_cast<EventMode>(mode), .questions = questions});
+    return MEMTRACE_CARD_OK;
+  });
+}
+
+int memtrace_card_get_live(struct memtrace_card_live* live) {
+  return WithCards([&](Machine& machine) { return CopyOut(LiveOf(machine), live); });
+}
+
+int memtrace_card_resize(int device, std::uint64_t total) {
+  return WithCard(device, [&](Card& card) { return card.Resize(total); });
+}
+
+int memtrace_card_set_other(int device, std::uint64_t bytes) {
+  return WithCard(device, [&](Card& card) { return card.SetOther(bytes); });
+}
+
+int memtrace_card_plan_failures(const char* plan, char* error, std::size_t error_size) {
+  return WithCards([&](Machine& machine) -> int {
+    std::vector<PlannedFailure> failures;
+    std::string sentence;
+    const std::string_view text = plan == nullptr ? "" : plan;
+    if (!ParsePlannedFailures(text, &failures, &sentence))
+      return Refuse(sentence, error, error_size);
+    machine.calls.Plan(std::move(failures));
+    return MEMTRACE_CARD_OK;
+  });
+}
+
+int memtrace_card_log_calls(int on) {
+  return WithCards([&](Machine& machine) -> int {
+    if (on != 0) {
+      machine.calls.StartLog();
+    } else {
+      machine.calls.StopLog();
+    }
+    return MEMTRACE_CARD_OK;
+  });
+}
+
+void memtrace_card_visit_calls(memtrace_card_visitor visitor, void* argument) {
+  Machine* machine = Machine::OfProcess();
+  if (machine == nullptr) return;
+  VisitNumbered([&](const auto& visit) { machine->calls.VisitLog(visit); }, visitor, argument);
+}
+
+int memtrace_card_note_use(std::uint64_t address, std::uint64_t bytes, void* stream, int device,
+                           const char* what) {
+  return WithCards([&](Machine& machine) -> int {
+    if (!machine.HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
+    if (!machine.streams.Defers()) return MEMTRACE_CARD_OK;
+    Work work;
+    if (machine.streams.LastWork(stream, device, &work) != Result::kSuccess)
+      return MEMTRACE_CARD_INVALID_ARGUMENT;
+    machine.uses.Used(address, bytes, work, what);
+    return MEMTRACE_CARD_OK;
+  });
+}
+
+void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument) {
+  Machine* machine = Machine::OfProcess();
+  if (machine == nullptr) return;
+  VisitNumbered([&](const auto& visit) { machine->faults.Visit(visit); }, visitor, argument);
+}
+
+int memtrace_card_calls_are_watched() {
+  Machine* machine = Machine::OfProcess();
+  return machine != nullptr && machine->calls.AreWatched() ? 1 : 0;
+}
+
+int memtrace_card_watch_call(const char* name, int (*body)(void*), void* argument) {
+  WatchedCalls::Scope scope(Machine::OfProcess()->calls, name);
+  return scope.Returns(scope.failure() != 0 ? scope.failure() : body(argument));
 }
 
 void memtrace_card_count_unsupported(const char* name) {
@@ -130,8 +283,9 @@ int memtrace_card_launch_kernel(const void* host_function, void* stream) {
 }
 
 int memtrace_card_launch_call(const char* name, void* stream) {
-  return WithContext([&](Machine& machine, int device) {
+  const auto launch = [&](Machine& machine, int device) {
     machine.kernels.CountCall(name);
     return machine.streams.Submit(stream, device);
-  });
+  };
+  return WithContext(launch, name);
 }

@@ -17,6 +17,7 @@ namespace memtrace::card {
 
 static_assert(static_cast<int>(Result::kAlreadyMapped) == CUDA_ERROR_ALREADY_MAPPED);
 static_assert(static_cast<int>(Result::kIllegalAddress) == CUDA_ERROR_ILLEGAL_ADDRESS);
+static_assert(static_cast<int>(Result::kNotPermitted) == CUDA_ERROR_NOT_PERMITTED);
 static_assert(static_cast<int>(Result::kNotSupported) == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(static_cast<int>(Result::kInvalidContext) == CUDA_ERROR_INVALID_CONTEXT);
 static_assert(static_cast<int>(Result::kCaptureUnsupported) ==
@@ -26,28 +27,39 @@ static_assert(static_cast<int>(Result::kCapturedEvent) == CUDA_ERROR_CAPTURED_EV
 // True after a successful cuInit, false again in a child that was forked after it.
 bool DriverIsInitialized();
 
-// Runs body(machine) once the driver is initialized.
+// Below, `call` is the exported function, for tests that watch calls: by default the one that
+// contains the expression. What stands between them passes it on.
+
+// Runs body(machine) once the driver is initialized, unless the call was planned to fail.
 template <typename Body>
-CUresult WithMachine(Body body) {
+CUresult WithMachine(Body body, const char* call = __builtin_FUNCTION()) {
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
-  return static_cast<CUresult>(body(*Machine::OfProcess()));
+  Machine& machine = *Machine::OfProcess();
+  if (!machine.calls.AreWatched()) return static_cast<CUresult>(body(machine));
+  WatchedCalls::Scope scope(machine.calls, call);
+  const int result = scope.failure() != 0 ? scope.failure() : static_cast<int>(body(machine));
+  return static_cast<CUresult>(scope.Returns(result));
 }
 
 // Runs body(machine, device) if the thread has a current context.
 template <typename Body>
-CUresult WithContext(Body body) {
-  return WithMachine([&](Machine& machine) {
-    const Context* current = Contexts::Current();
-    return current == nullptr ? Result::kInvalidContext : body(machine, current->device);
-  });
+CUresult WithContext(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithMachine(
+      [&](Machine& machine) {
+        const Context* current = Contexts::Current();
+        return current == nullptr ? Result::kInvalidContext : body(machine, current->device);
+      },
+      call);
 }
 
 // Runs body(machine) if the device exists.
 template <typename Body>
-CUresult WithDevice(int device, Body body) {
-  return WithMachine([&](Machine& machine) {
-    return machine.HasDevice(device) ? body(machine) : Result::kInvalidDevice;
-  });
+CUresult WithDevice(int device, Body body, const char* call = __builtin_FUNCTION()) {
+  return WithMachine(
+      [&](Machine& machine) {
+        return machine.HasDevice(device) ? body(machine) : Result::kInvalidDevice;
+      },
+      call);
 }
 
 // The value of a device attribute; 0 for a feature that the card does not have.

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. All are carried out before they return; a stream only counts them.
+// Copies and fills. Their bytes move before they return; when they are done is the stream's matter.
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "interpose/simulated_card/driver_api.h"
 
@@ -11,29 +12,74 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-Result CopyInStream(Machine& machine, int device, CUstream stream, Address to, Address from,
-                    std::size_t bytes) {
-  return machine.streams.Perform(stream, device, NodeType::kMemcpy, [&machine, to, from, bytes] {
-    return machine.copies.Copy(to, from, bytes);
-  });
+// Whether the function is one that tells the host of the end.
+enum class Blocking { kNo, kYes };
+
+// The host waits for blocking copies with a side of the host's, and always for a copy to pageable
+// memory, but not for one within the card ("API synchronization behavior", manual of the runtime).
+bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
+  const bool to_host = !AddressRanges::Contains(to);
+  if (blocking == Blocking::kYes) return to_host || !AddressRanges::Contains(from);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to));
 }
 
-CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    return CopyInStream(machine, device, stream, to, from, bytes);
-  });
+Result Move(Machine& machine, const Work& work, Address to, Address from, std::size_t bytes,
+            const char* call) {
+  const Result result = machine.copies.Copy(to, from, bytes);
+  if (result != Result::kSuccess && to != 0 && from != 0)
+    machine.uses.Missed(to, from, bytes, call);
+  if (result != Result::kSuccess) return result;
+  machine.uses.Used(to, bytes, work, call);
+  machine.uses.Used(from, bytes, work, call);
+  return result;
+}
+
+CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream,
+              Blocking blocking, const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        WatchedCalls::NoteBytes(bytes);
+        Work work;
+        const Result result = machine.streams.Perform(
+            stream, device, NodeType::kMemcpy,
+            [=, &machine](const Work& at) { return Move(machine, at, to, from, bytes, call); },
+            &work);
+        if (result != Result::kSuccess || !HostWaits(machine, to, from, blocking)) return result;
+        return machine.streams.SynchronizeWork(work);
+      },
+      call);
+}
+
+Result FillNow(Machine& machine, const Work& work, Address to, std::size_t bytes,
+               std::span<const std::byte> pattern, const char* call) {
+  const Result result = machine.copies.Fill(to, bytes, pattern);
+  if (result != Result::kSuccess && to != 0) machine.uses.Missed(to, to, bytes, call);
+  if (result == Result::kSuccess) machine.uses.Used(to, bytes, work, call);
+  return result;
 }
 
 template <typename Value>
-CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
-    std::array<std::byte, sizeof(Value)> pattern;
-    std::memcpy(pattern.data(), &value, sizeof(Value));
-    return machine.streams.Perform(stream, device, NodeType::kMemset, [=, &machine] {
-      return machine.copies.Fill(to, count * sizeof(Value), pattern);
-    });
-  });
+CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, Blocking blocking,
+              const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
+        const std::size_t bytes = count * sizeof(Value);
+        WatchedCalls::NoteBytes(bytes);
+        Work work;
+        std::array<std::byte, sizeof(Value)> pattern;
+        std::memcpy(pattern.data(), &value, sizeof(Value));
+        const auto fill = [=, &machine](const Work& at) {
+          return FillNow(machine, at, to, bytes, pattern, call);
+        };
+        const Result result =
+            machine.streams.Perform(stream, device, NodeType::kMemset, fill, &work);
+        if (result != Result::kSuccess) return result;
+        const bool waits = blocking == Blocking::kYes && !AddressRanges::Contains(to);
+        return waits ? machine.streams.SynchronizeWork(work) : result;
+      },
+      call);
 }
 
 CUdeviceptr AddressOf(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
@@ -52,7 +98,8 @@ Result PlaneOf(CUmemorytype type, CUdeviceptr on_card, const void* on_host, std:
   return Result::kSuccess;
 }
 
-Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY2D& copy) {
+Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY2D& copy,
+                Blocking blocking, const char* call) {
   Plane from;
   Plane to;
   Result result = PlaneOf(copy.srcMemoryType, copy.srcDevice, copy.srcHost, copy.srcPitch,
@@ -61,100 +108,111 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
   result = PlaneOf(copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstPitch,
                    copy.dstXInBytes, copy.dstY, &to);
   if (result != Result::kSuccess) return result;
-  const auto copy_rows = [=, &machine, width = copy.WidthInBytes, height = copy.Height] {
-    Result copied = Result::kSuccess;
-    for (std::size_t row = 0; row < height && copied == Result::kSuccess; ++row) {
-      copied = machine.copies.Copy(to.begin + row * to.pitch, from.begin + row * from.pitch, width);
+  const auto move = [=, &machine, width = copy.WidthInBytes, height = copy.Height](const Work& at) {
+    Result moved = Result::kSuccess;
+    for (std::size_t row = 0; row < height && moved == Result::kSuccess; ++row) {
+      moved =
+          Move(machine, at, to.begin + row * to.pitch, from.begin + row * from.pitch, width, call);
     }
-    return copied;
+    return moved;
   };
-  return machine.streams.Perform(stream, device, NodeType::kMemcpy, copy_rows);
+  Work work;
+  result = machine.streams.Perform(stream, device, NodeType::kMemcpy, move, &work);
+  const bool waits =
+      result == Result::kSuccess && HostWaits(machine, to.begin, from.begin, blocking);
+  return waits ? machine.streams.SynchronizeWork(work) : result;
 }
 
 }  // namespace
 }  // namespace memtrace::card
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr);
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return Copy(to, AddressOf(from), bytes, nullptr);
+  return Copy(to, AddressOf(from), bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return Copy(to, AddressOf(from), bytes, stream);
+  return Copy(to, AddressOf(from), bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(AddressOf(to), from, bytes, nullptr);
+  return Copy(AddressOf(to), from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(AddressOf(to), from, bytes, stream);
+  return Copy(AddressOf(to), from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr);
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
                            std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream);
+  return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr);
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
 }
 
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return cuMemcpy2DAsync(copy, nullptr); }
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {
+  return WithContext([&](Machine& machine, int device) {
+    if (copy == nullptr) return Result::kInvalidValue;
+    return CopyRows(machine, device, nullptr, *copy, Blocking::kYes, "cuMemcpy2D");
+  });
+}
 
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2DAsync(copy, nullptr); }
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2D(copy); }
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
-    return copy == nullptr ? Result::kInvalidValue : CopyRows(machine, device, stream, *copy);
+    if (copy == nullptr) return Result::kInvalidValue;
+    return CopyRows(machine, device, stream, *copy, Blocking::kNo, "cuMemcpy2DAsync");
   });
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return Fill(to, value, count, nullptr);
+  return Fill(to, value, count, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
                           CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return Fill(to, value, count, nullptr);
+  return Fill(to, value, count, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream);
+  return Fill(to, value, count, stream, Blocking::kNo);
 }
 
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return Fill(to, value, count, nullptr);
+  return Fill(to, value, count, nullptr, Blocking::kYes);
 }
 
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
                            std::size_t width, std::size_t height, CUstream stream) {
   CUresult result = CUDA_SUCCESS;
   for (std::size_t row = 0; row < height && result == CUDA_SUCCESS; ++row)
-    result = Fill(to + row * pitch, value, width, stream);
+    result = Fill(to + row * pitch, value, width, stream, Blocking::kNo);
   return result;
 }
 
@@ -164,5 +222,5 @@ CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, st
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
-  return Fill(to, value, 1, stream);
+  return Fill(to, value, 1, stream, Blocking::kNo);
 }

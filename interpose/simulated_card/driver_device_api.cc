@@ -105,7 +105,7 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (bytes == nullptr) return Result::kInvalidValue;
-    *bytes = machine.CardAt(device).Spec().bytes;
+    *bytes = machine.CardAt(device).CurrentLedger().total;
     return Result::kSuccess;
   });
 }

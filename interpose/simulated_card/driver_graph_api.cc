@@ -15,8 +15,8 @@ namespace {
 CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(node); }
 
 template <typename Body>
-CUresult WithGraphs(Body body) {
-  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); });
+CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); }, call);
 }
 
 // cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
@@ -34,13 +34,15 @@ Result Give(const Graphs::Nodes& all, CUgraphNode* room, std::size_t* count) {
 
 // Runs list(graphs, &nodes) and gives what it found.
 template <typename List>
-CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list) {
-  return WithGraphs([&](Graphs& graphs) {
+CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
+                   const char* call = __builtin_FUNCTION()) {
+  const auto give = [&](Graphs& graphs) {
     if (count == nullptr) return Result::kInvalidValue;
     Graphs::Nodes nodes;
     const Result result = list(graphs, &nodes);
     return result == Result::kSuccess ? Give(nodes, room, count) : result;
-  });
+  };
+  return WithGraphs(give, call);
 }
 
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
@@ -48,12 +50,14 @@ Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   const Result found = machine.streams.graphs().WorkOf(exec, &all);
   if (found != Result::kSuccess) return found;
   machine.kernels.CountCall("(graph replay)");
-  return machine.streams.Perform(stream, device, NodeType::kGraph, [all = std::move(all)] {
-    for (const HostWork& work : all) {
-      if (const Result done = work(); done != Result::kSuccess) return done;
-    }
-    return Result::kSuccess;
-  });
+  return machine.streams.Perform(stream, device, NodeType::kGraph,
+                                 [all = std::move(all)](const Work& launch) {
+                                   for (const HostWork& work : all) {
+                                     if (const Result done = work(launch); done != Result::kSuccess)
+                                       return done;
+                                   }
+                                   return Result::kSuccess;
+                                 });
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace memtrace::card {
 namespace {
 
 CUresult Add(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-             NodeType type, HostWork work) {
-  return WithMachine([&](Machine& machine) {
+             NodeType type, HostWork work, const char* call = __builtin_FUNCTION()) {
+  const auto add = [&](Machine& machine) {
     if (node == nullptr || (dependencies == nullptr && count > 0)) return Result::kInvalidValue;
     GraphNode* added = nullptr;
     const std::span<GraphNode* const> needs(reinterpret_cast<GraphNode* const*>(dependencies),
@@ -21,7 +21,8 @@ CUresult Add(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, 
     const Result result = machine.streams.graphs().Add(graph, type, needs, std::move(work), &added);
     if (result == Result::kSuccess) *node = reinterpret_cast<CUgraphNode>(added);
     return result;
-  });
+  };
+  return WithMachine(add, call);
 }
 
 Result FillRows(const CUDA_MEMSET_NODE_PARAMS& fill) {
@@ -55,7 +56,7 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             std::size_t count, const CUDA_HOST_NODE_PARAMS* parameters) {
   if (parameters == nullptr || parameters->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return Add(node, graph, dependencies, count, NodeType::kHost, [host = *parameters] {
+  return Add(node, graph, dependencies, count, NodeType::kHost, [host = *parameters](const Work&) {
     host.fn(host.userData);
     return Result::kSuccess;
   });
@@ -67,7 +68,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   if (parameters == nullptr || !IsElementSize(parameters->elementSize))
     return CUDA_ERROR_INVALID_VALUE;
   return Add(node, graph, dependencies, count, NodeType::kMemset,
-             [fill = *parameters] { return FillRows(fill); });
+             [fill = *parameters](const Work&) { return FillRows(fill); });
 }
 
 // The child is copied, as cuda.h says: later changes of it do not matter.
@@ -80,18 +81,19 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
   if (graphs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
   graphs.WorkOf(exec, &all);
   graphs.DestroyExec(exec);
-  return Add(node, graph, dependencies, count, NodeType::kGraph, [all = std::move(all)] {
-    for (const HostWork& work : all) {
-      if (const Result done = work(); done != Result::kSuccess) return done;
-    }
-    return Result::kSuccess;
-  });
+  return Add(node, graph, dependencies, count, NodeType::kGraph,
+             [all = std::move(all)](const Work& launch) {
+               for (const HostWork& work : all) {
+                 if (const Result done = work(launch); done != Result::kSuccess) return done;
+               }
+               return Result::kSuccess;
+             });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
                                    const CUgraphNode* dependencies, std::size_t count,
                                    CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event] {
+  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work&) {
     const Context* current = Contexts::Current();
     if (current == nullptr) return Result::kInvalidContext;
     return Machine::OfProcess()->streams.RecordEvent(event, nullptr, current->device);

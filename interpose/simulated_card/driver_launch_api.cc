@@ -14,11 +14,12 @@ namespace {
 
 // Runs body(machine, device, function) for a kernel of a loaded module.
 template <typename Body>
-CUresult WithFunction(const void* handle, Body body) {
-  return WithContext([&](Machine& machine, int device) {
+CUresult WithFunction(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  const auto find = [&](Machine& machine, int device) {
     Function* function = machine.modules.FindFunction(handle);
     return function == nullptr ? Result::kInvalidHandle : body(machine, device, *function);
-  });
+  };
+  return WithContext(find, call);
 }
 
 int AttributeOf(Machine& machine, int device, CUdevice_attribute attribute) {
@@ -82,14 +83,15 @@ Result SetAttribute(Machine& machine, int device, Function& function,
   return Result::kSuccess;
 }
 
-CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_bytes,
-                CUstream stream) {
-  return WithFunction(handle, [&](Machine& machine, int device, const Function& function) {
+CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_bytes, CUstream stream,
+                const char* call = __builtin_FUNCTION()) {
+  const auto launch = [&](Machine& machine, int device, const Function& function) {
     const auto most = static_cast<unsigned>(function.most_dynamic_shared_bytes);
     if (!IsValid(shape) || shared_bytes > most) return Result::kInvalidValue;
     machine.kernels.CountLaunch(handle);
     return machine.streams.Submit(stream, device);
-  });
+  };
+  return WithFunction(handle, launch, call);
 }
 
 }  // namespace

@@ -10,11 +10,31 @@ namespace {
 
 // cudaMalloc and cudaFree are among the calls that a capture forbids.
 template <typename Body>
-CUresult WithContextOutsideCapture(Body body) {
-  return WithContext([&](Machine& machine, int device) {
-    const Result allowed = machine.streams.CheckUnsafeCall();
-    return allowed == Result::kSuccess ? body(machine, device) : allowed;
-  });
+CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithContext(
+      [&](Machine& machine, int device) {
+        const Result allowed = machine.streams.CheckUnsafeCall();
+        return allowed == Result::kSuccess ? body(machine, device) : allowed;
+      },
+      call);
+}
+
+// cuda.h: cuMemFree takes stream-ordered and managed memory, too.
+Result FreeOther(Machine& machine, CUdeviceptr pointer) {
+  if (machine.pools.Free(pointer) == Result::kSuccess) return Result::kSuccess;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  return machine.managed.Free(reinterpret_cast<void*>(pointer));
+}
+
+// cudaFree waits for all work of the card that has the memory.
+Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
+  const auto mapped = machine.space.Find(pointer);
+  const auto block = machine.heap.Find(pointer);
+  if (!mapped.has_value() || !block.has_value()) return FreeOther(machine, pointer);
+  Result result = machine.streams.SynchronizeDevice(mapped->device);
+  if (result == Result::kSuccess) result = machine.heap.Free(pointer);
+  if (result == Result::kSuccess) machine.uses.Freed(pointer, block->bytes, "cuMemFree");
+  return result;
 }
 
 // Everything that cuPointerGetAttribute can tell of one address.
@@ -88,14 +108,6 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
   }
 }
 
-// cuda.h: cuMemFree takes managed and stream-ordered memory, too.
-Result FreeAny(Machine& machine, CUdeviceptr pointer) {
-  if (machine.heap.Free(pointer) == Result::kSuccess) return Result::kSuccess;
-  if (machine.pools.Free(pointer) == Result::kSuccess) return Result::kSuccess;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  return machine.managed.Free(reinterpret_cast<void*>(pointer));
-}
-
 }  // namespace
 }  // namespace memtrace::card
 
@@ -111,6 +123,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
 
 CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
+    WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     Address begin = 0;
     const Result result = machine.heap.Allocate(device, bytes, &begin);
@@ -121,7 +134,7 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
 
 CUresult cuMemFree(CUdeviceptr pointer) {
   return WithContextOutsideCapture([&](Machine& machine, int) {
-    return pointer == 0 ? Result::kSuccess : FreeAny(machine, pointer);
+    return pointer == 0 ? Result::kSuccess : FreeWhenIdle(machine, pointer);
   });
 }
 
@@ -137,6 +150,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* size, CUdeviceptr 
 
 CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
+    WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     return machine.host_memory.Allocate(bytes, device, pointer);
   });
@@ -147,8 +161,10 @@ CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return WithContextOutsideCapture(
-      [&](Machine& machine, int) { return machine.host_memory.Free(pointer); });
+  return WithContextOutsideCapture([&](Machine& machine, int device) {
+    const Result idle = machine.streams.SynchronizeDevice(device);
+    return idle == Result::kSuccess ? machine.host_memory.Free(pointer) : idle;
+  });
 }
 
 CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned int) {

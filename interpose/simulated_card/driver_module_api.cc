@@ -11,64 +11,75 @@ namespace memtrace::card {
 namespace {
 
 template <typename Handle, typename Loader>
-CUresult Load(Handle* handle, const void* source, Loader loader) {
-  return WithMachine([&](Machine& machine) {
+CUresult Load(Handle* handle, const void* source, Loader loader, const char* call) {
+  const auto load = [&](Machine& machine) {
     if (handle == nullptr || source == nullptr) return Result::kInvalidValue;
     Module* module = nullptr;
     const Result result = loader(machine.modules, &module);
     if (result == Result::kSuccess) *handle = reinterpret_cast<Handle>(module);
     return result;
-  });
+  };
+  return WithMachine(load, call);
 }
 
 template <typename Handle>
-CUresult LoadImage(Handle* handle, const void* image) {
-  return Load(handle, image,
-              [image](Modules& modules, Module** module) { return modules.Load(image, module); });
+CUresult LoadImage(Handle* handle, const void* image, const char* call = __builtin_FUNCTION()) {
+  const auto load = [image](Modules& modules, Module** module) {
+    return modules.Load(image, module);
+  };
+  return Load(handle, image, load, call);
 }
 
 template <typename Handle>
-CUresult LoadFile(Handle* handle, const char* path) {
-  return Load(handle, path,
-              [path](Modules& modules, Module** module) { return modules.LoadFile(path, module); });
+CUresult LoadFile(Handle* handle, const char* path, const char* call = __builtin_FUNCTION()) {
+  const auto load = [path](Modules& modules, Module** module) {
+    return modules.LoadFile(path, module);
+  };
+  return Load(handle, path, load, call);
 }
 
 template <typename Handle>
-CUresult GetFunction(Handle* handle, const void* module, const char* name) {
-  return WithMachine([&](Machine& machine) {
+CUresult GetFunction(Handle* handle, const void* module, const char* name,
+                     const char* call = __builtin_FUNCTION()) {
+  const auto look = [&](Machine& machine) {
     if (handle == nullptr || name == nullptr) return Result::kInvalidValue;
     Function* function = nullptr;
     const Result result = machine.modules.GetFunction(module, name, &function);
     if (result == Result::kSuccess) *handle = reinterpret_cast<Handle>(function);
     return result;
-  });
+  };
+  return WithMachine(look, call);
 }
 
-CUresult CountFunctions(unsigned* count, const void* module) {
-  return WithMachine([&](Machine& machine) {
+CUresult CountFunctions(unsigned* count, const void* module,
+                        const char* call = __builtin_FUNCTION()) {
+  const auto look = [&](Machine& machine) {
     if (count == nullptr) return Result::kInvalidValue;
     std::vector<Function*> all;
     const Result result = machine.modules.Functions(module, &all);
     if (result == Result::kSuccess) *count = static_cast<unsigned>(all.size());
     return result;
-  });
+  };
+  return WithMachine(look, call);
 }
 
 template <typename Handle>
-CUresult ListFunctions(Handle* handles, unsigned room, const void* module) {
-  return WithMachine([&](Machine& machine) {
+CUresult ListFunctions(Handle* handles, unsigned room, const void* module,
+                       const char* call = __builtin_FUNCTION()) {
+  const auto look = [&](Machine& machine) {
     if (handles == nullptr) return Result::kInvalidValue;
     std::vector<Function*> all;
     const Result result = machine.modules.Functions(module, &all);
     for (std::size_t i = 0; i < std::min<std::size_t>(room, all.size()); ++i)
       handles[i] = reinterpret_cast<Handle>(all[i]);
     return result;
-  });
+  };
+  return WithMachine(look, call);
 }
 
-CUresult GetVariable(CUdeviceptr* pointer, std::size_t* bytes, const void* module,
-                     const char* name) {
-  return WithContext([&](Machine& machine, int device) {
+CUresult GetVariable(CUdeviceptr* pointer, std::size_t* bytes, const void* module, const char* name,
+                     const char* call = __builtin_FUNCTION()) {
+  const auto look = [&](Machine& machine, int device) {
     if (name == nullptr) return Result::kInvalidValue;
     Address begin = 0;
     std::uint64_t size = 0;
@@ -77,7 +88,8 @@ CUresult GetVariable(CUdeviceptr* pointer, std::size_t* bytes, const void* modul
     if (pointer != nullptr) *pointer = begin;
     if (bytes != nullptr) *bytes = size;
     return Result::kSuccess;
-  });
+  };
+  return WithContext(look, call);
 }
 
 }  // namespace

@@ -22,8 +22,9 @@ Result EnterOutsideCapture(Machine& machine, int device, CUstream stream, const 
   return Result::kNotSupported;
 }
 
-CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
+CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUstream stream,
+                  const char* call = __builtin_FUNCTION()) {
+  const auto allocate = [&](Machine& machine, int device) {
     if (pointer == nullptr) return Result::kInvalidValue;
     const Result entered =
         EnterOutsideCapture(machine, device, stream, "cuMemAllocAsync in a capture");
@@ -35,7 +36,8 @@ CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUs
     const Result result = machine.pools.Allocate(from, bytes, &begin);
     if (result == Result::kSuccess) *pointer = begin;
     return result;
-  });
+  };
+  return WithContext(allocate, call);
 }
 
 template <typename Value>
@@ -64,12 +66,14 @@ bool IsReuseFlag(CUmemPool_attribute attribute) {
          attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
 }
 
-CUresult GivePool(CUmemoryPool* pool, int device, bool current) {
-  return WithDevice(device, [&](Machine& machine) {
+CUresult GivePool(CUmemoryPool* pool, int device, bool current,
+                  const char* call = __builtin_FUNCTION()) {
+  const auto give = [&](Machine& machine) {
     if (pool == nullptr) return Result::kInvalidValue;
     *pool = ToHandle(current ? machine.pools.Current(device) : machine.pools.Default(device));
     return Result::kSuccess;
-  });
+  };
+  return WithDevice(device, give, call);
 }
 
 bool IsOnCard(const CUmemLocation* location) {

@@ -80,29 +80,26 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
   });
 }
 
-// All work before it is complete, so it runs at once; if it is captured, at each launch of the
-// graph.
+// If it is captured, it is called at each launch of the graph.
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
   return WithContext([&](Machine& machine, int device) {
     if (function == nullptr) return Result::kInvalidValue;
-    return machine.streams.Perform(stream, device, NodeType::kHost, [function, argument] {
-      function(argument);
-      return Result::kSuccess;
-    });
+    return machine.streams.SubmitCall(stream, device, [=] { function(argument); });
   });
 }
 
-// cuda.h: not to be captured.
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* argument,
                              unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
-    const Result allowed = machine.streams.Query(stream, device);
-    if (allowed != Result::kSuccess && allowed != Result::kNotReady) return allowed;
-    return machine.streams.Perform(stream, device, NodeType::kHost, [=] {
-      callback(stream, CUDA_SUCCESS, argument);
-      return Result::kSuccess;
-    });
+    // cuda.h: not to be captured.
+    CaptureStatus status = CaptureStatus::kNone;
+    CaptureView ignored;
+    const Result found = machine.streams.CaptureState(stream, device, &status, &ignored);
+    if (found != Result::kSuccess) return found;
+    if (status != CaptureStatus::kNone) return Result::kCaptureUnsupported;
+    return machine.streams.SubmitCall(stream, device,
+                                      [=] { callback(stream, CUDA_SUCCESS, argument); });
   });
 }
 

@@ -25,6 +25,15 @@ bool BelongsToHeap(Machine& machine, CUdeviceptr address) {
   return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
 }
 
+// Does not wait for work that uses the memory: machine.uses notices.
+Result Unmap(Machine& machine, CUdeviceptr begin, std::size_t bytes) {
+  if (BelongsToHeap(machine, begin)) return Result::kInvalidValue;
+  const std::vector<MappedRange> mappings = machine.space.MappingsIn(begin, bytes);
+  const Result result = machine.space.Unmap(begin, bytes);
+  if (result == Result::kSuccess) machine.uses.Unmapped(mappings, "cuMemUnmap");
+  return result;
+}
+
 Result ToAccess(CUmemAccess_flags flags, Access* access) {
   switch (flags) {
     case CU_MEM_ACCESS_FLAGS_PROT_NONE:
@@ -63,6 +72,8 @@ Result SetAccess(Machine& machine, CUdeviceptr begin, std::size_t bytes,
     ToAccess(descriptors[i].flags, &access);
     result = machine.space.SetAccess(begin, bytes, descriptors[i].location.id, access);
   }
+  if (result == Result::kSuccess && machine.streams.Defers())
+    machine.uses.MadeAccessible(machine.space.MappingsIn(begin, bytes));
   return result;
 }
 
@@ -84,6 +95,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t* granularity,
 CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t alignment,
                              CUdeviceptr hint, unsigned long long flags) {
   return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
     if (begin == nullptr || flags != 0) return Result::kInvalidValue;
     Address reserved = 0;
     const Result result = machine.space.Reserve(bytes, alignment, hint, &reserved);
@@ -93,12 +105,16 @@ CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t 
 }
 
 CUresult cuMemAddressFree(CUdeviceptr begin, std::size_t bytes) {
-  return WithMachine([&](Machine& machine) { return machine.space.FreeReservation(begin, bytes); });
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return machine.space.FreeReservation(begin, bytes);
+  });
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
                      const CUmemAllocationProp* properties, unsigned long long flags) {
   return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
     if (handle == nullptr || flags != 0) return Result::kInvalidValue;
     const Result valid = CheckProperties(properties);
     if (valid != Result::kSuccess) return valid;
@@ -111,7 +127,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-  return WithMachine([&](Machine& machine) { return machine.space.Release(handle); });
+  return WithMachine([&](Machine& machine) {
+    const Result result = machine.space.Release(handle);
+    if (result == Result::kSuccess) machine.uses.Released(handle, "cuMemRelease");
+    return result;
+  });
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
@@ -141,21 +161,27 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
 CUresult cuMemMap(CUdeviceptr begin, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
   return WithMachine([&](Machine& machine) {
-    return flags != 0 ? Result::kInvalidValue : machine.space.Map(begin, bytes, offset, handle);
+    WatchedCalls::NoteBytes(bytes);
+    if (flags != 0) return Result::kInvalidValue;
+    const Result result = machine.space.Map(begin, bytes, offset, handle);
+    if (result == Result::kSuccess) machine.uses.Mapped(handle, begin, "cuMemMap");
+    return result;
   });
 }
 
 CUresult cuMemUnmap(CUdeviceptr begin, std::size_t bytes) {
   return WithMachine([&](Machine& machine) {
-    return BelongsToHeap(machine, begin) ? Result::kInvalidValue
-                                         : machine.space.Unmap(begin, bytes);
+    WatchedCalls::NoteBytes(bytes);
+    return Unmap(machine, begin, bytes);
   });
 }
 
 CUresult cuMemSetAccess(CUdeviceptr begin, std::size_t bytes, const CUmemAccessDesc* descriptors,
                         std::size_t count) {
-  return WithMachine(
-      [&](Machine& machine) { return SetAccess(machine, begin, bytes, descriptors, count); });
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return SetAccess(machine, begin, bytes, descriptors, count);
+  });
 }
 
 CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,

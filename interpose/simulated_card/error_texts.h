@@ -62,6 +62,8 @@ inline constexpr std::array kErrorTexts = {
     ErrorText{Result::kHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
               "cudaErrorHostMemoryNotRegistered",
               "pointer does not correspond to a registered memory region"},
+    ErrorText{Result::kNotPermitted, "CUDA_ERROR_NOT_PERMITTED", "cudaErrorNotPermitted",
+              "operation not permitted"},
     ErrorText{Result::kNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "cudaErrorNotSupported",
               "operation not supported (simulated card)"},
     ErrorText{Result::kCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",

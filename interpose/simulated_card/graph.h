@@ -33,8 +33,9 @@ enum class NodeType : int {
 };
 
 // What a node does when the graph is launched: a copy, a fill or a host function is carried out, a
-// kernel is not. Empty: nothing.
-using HostWork = std::function<Result()>;
+// kernel is not. It is given its place in a stream. Empty: nothing.
+struct Work;
+using HostWork = std::function<Result(const Work& launch)>;
 
 struct Graph;
 

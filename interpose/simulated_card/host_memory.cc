@@ -60,4 +60,9 @@ std::optional<HostMemory::Range> HostMemory::FindLocked(std::uintptr_t address) 
   return range;
 }
 
+std::size_t HostMemory::Live() const {
+  const std::lock_guard lock(mutex_);
+  return ranges_.size();
+}
+
 }  // namespace memtrace::card

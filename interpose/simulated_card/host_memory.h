@@ -35,6 +35,8 @@ class HostMemory {
     bool ours = false;
   };
   std::optional<Range> Find(const void* address) const;
+  // Ranges.
+  std::size_t Live() const;
 
  private:
   std::optional<Range> FindLocked(std::uintptr_t address) const;

@@ -29,6 +29,12 @@ int memtrace_card_launch_kernel(const void* host_function, void* stream);
 // The same for a library call that stands for kernels, by its name.
 int memtrace_card_launch_call(const char* name, void* stream);
 
+// Whether a test watches calls; only then the next is worth its while.
+int memtrace_card_calls_are_watched(void);
+
+// Returns body(argument) or, if the call was planned to fail, its error.
+int memtrace_card_watch_call(const char* name, int (*body)(void*), void* argument);
+
 }  // extern "C"
 #pragma GCC visibility pop
 

@@ -15,9 +15,17 @@ namespace {
 // not.
 constexpr std::uint64_t kDefaultCopyLimit = 64ull << 20;
 
-Cards MakeCards(const std::vector<CardSpec>& specs) {
+std::unique_ptr<SharedLedger> MakeShared(const std::string& path) {
+  return path.empty() ? nullptr : std::make_unique<SharedLedger>(path);
+}
+
+Cards MakeCards(const std::vector<CardSpec>& specs, const MachineSettings& settings,
+                SharedLedger* shared) {
   Cards cards;
-  for (const CardSpec& spec : specs) cards.push_back(std::make_unique<Card>(spec));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const std::size_t index = settings.ledger_cards.empty() ? i : settings.ledger_cards[i];
+    cards.push_back(std::make_unique<Card>(specs[i], shared, index));
+  }
   return cards;
 }
 
@@ -26,43 +34,68 @@ std::uint64_t CopyLimit() {
   return text == nullptr ? kDefaultCopyLimit : std::strtoull(text, nullptr, 10);
 }
 
+std::string TextOf(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+// CUDA can only say "no device"; this is the one place that knows why.
+Machine* Refuse(const char* variable, const std::string& error) {
+  std::fprintf(stderr, "memtrace: %s: %s\n", variable, error.c_str());
+  return nullptr;
+}
+
 Machine* MakeFromEnvironment() {
-  const char* text = std::getenv("MEMTRACE_CARD");
-  if (text == nullptr || *text == '\0') return nullptr;
+  const std::string text = TextOf("MEMTRACE_CARD");
+  if (text.empty()) return nullptr;
   std::vector<CardSpec> cards;
+  MachineSettings settings;
   std::string error;
-  if (!ParseCardSpecs(text, &cards, &error)) {
-    // CUDA can only say "no device"; this is the one place that knows why.
-    std::fprintf(stderr, "memtrace: MEMTRACE_CARD: %s\n", error.c_str());
-    return nullptr;
-  }
-  cards = VisibleCards(cards, std::getenv("CUDA_VISIBLE_DEVICES"));
-  return cards.empty() ? nullptr : new Machine(cards, CopyLimit());
+  if (!ParseCardSpecs(text, &cards, &error)) return Refuse("MEMTRACE_CARD", error);
+  if (!ParseEventTiming(TextOf("MEMTRACE_CARD_EVENTS"), &settings.timing, &error))
+    return Refuse("MEMTRACE_CARD_EVENTS", error);
+  if (!ParsePlannedFailures(TextOf("MEMTRACE_CARD_FAILURES"), &settings.failures, &error))
+    return Refuse("MEMTRACE_CARD_FAILURES", error);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  settings.ledger_cards = VisibleIndices(cards.size(), visible);
+  settings.shared_ledger = TextOf("MEMTRACE_CARD_SHARED");
+  cards = VisibleCards(cards, visible);
+  return cards.empty() ? nullptr : new Machine(cards, CopyLimit(), settings);
 }
 
 }  // namespace
 
-Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit)
-    : cards(MakeCards(specs)),
+Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
+                 const MachineSettings& settings)
+    : shared(MakeShared(settings.shared_ledger)),
+      cards(MakeCards(specs, settings, shared.get())),
       space(cards, file),
       heap(space),
       copies(space, file, copy_limit),
       contexts(cards),
-      streams(static_cast<int>(cards.size())),
+      streams(static_cast<int>(cards.size()), settings.timing),
       variables(space, ChargeKind::kContext),
       device_variables(variables),
       modules(kernels, variables),
-      pools(space, cards) {}
+      pools(space, cards),
+      uses(streams, faults),
+      calls([this](std::uint64_t bytes) {
+        for (const auto& card : cards) card->TakeOther(bytes);
+      }) {
+  calls.Plan(settings.failures);
+}
 
 Machine* Machine::OfProcess() {
   static Machine* machine = MakeFromEnvironment();
   return machine;
 }
 
-std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards,
-                                   const char* visible_devices) {
-  if (visible_devices == nullptr) return cards;
-  std::vector<CardSpec> visible;
+std::vector<std::size_t> VisibleIndices(std::size_t cards, const char* visible_devices) {
+  std::vector<std::size_t> visible;
+  if (visible_devices == nullptr) {
+    for (std::size_t i = 0; i < cards; ++i) visible.push_back(i);
+    return visible;
+  }
   std::string_view rest = visible_devices;
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find(','));
@@ -72,9 +105,17 @@ std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards,
     const unsigned long index = std::strtoul(text.c_str(), &end, 10);
     const bool is_index =
         end != text.c_str() && *end == '\0' && text.find('-') == std::string::npos;
-    if (!is_index || index >= cards.size()) break;
-    visible.push_back(cards[index]);
+    if (!is_index || index >= cards) break;
+    visible.push_back(index);
   }
+  return visible;
+}
+
+std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards,
+                                   const char* visible_devices) {
+  std::vector<CardSpec> visible;
+  for (const std::size_t index : VisibleIndices(cards.size(), visible_devices))
+    visible.push_back(cards[index]);
   return visible;
 }
 

@@ -3,6 +3,10 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MACHINE_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_MACHINE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "interpose/simulated_card/address_space.h"
@@ -11,22 +15,37 @@
 #include "interpose/simulated_card/contexts.h"
 #include "interpose/simulated_card/copies.h"
 #include "interpose/simulated_card/device_variables.h"
+#include "interpose/simulated_card/event_timing.h"
+#include "interpose/simulated_card/faults.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/kernels.h"
 #include "interpose/simulated_card/memory_pools.h"
+#include "interpose/simulated_card/memory_uses.h"
 #include "interpose/simulated_card/modules.h"
 #include "interpose/simulated_card/runtime_heap.h"
+#include "interpose/simulated_card/shared_ledger.h"
 #include "interpose/simulated_card/streams.h"
+#include "interpose/simulated_card/watched_calls.h"
 
 namespace memtrace::card {
+
+// How cards behave, beside their specifications.
+struct MachineSettings {
+  EventTiming timing;
+  std::vector<PlannedFailure> failures;
+  std::string shared_ledger;              // empty: no other process has these cards
+  std::vector<std::size_t> ledger_cards;  // each card's index there; empty: its own
+};
 
 // All simulated cards of a process and what they share. The entry points of libcuda find it by
 // OfProcess(); tests make their own. Safe from any thread.
 struct Machine {
-  explicit Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit);
+  explicit Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
+                   const MachineSettings& settings = {});
 
-  // Made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES and MEMTRACE_CARD_COPY_LIMIT;
-  // null if there is no card. Never destroyed: other libraries call us after our own destructors.
+  // Made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES and MEMTRACE_CARD_*
+  // (docs/simulated_card.md); null if there is no card or one of them is wrong. Never destroyed:
+  // other libraries call us after our own destructors.
   static Machine* OfProcess();
 
   int DeviceCount() const { return static_cast<int>(cards.size()); }
@@ -34,6 +53,7 @@ struct Machine {
   Card& CardAt(int device) { return *cards[static_cast<std::size_t>(device)]; }
 
   // In order of dependency. Each is safe from any thread by itself.
+  std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
   BackingFile file;
   AddressSpace space;
@@ -48,10 +68,14 @@ struct Machine {
   Modules modules;
   HostMemory managed;
   MemoryPools pools;
+  Faults faults;
+  MemoryUses uses;
+  WatchedCalls calls;
 };
 
 // The cards that CUDA_VISIBLE_DEVICES leaves, in its order: indices up to the first that is not
 // one, as the driver reads it. Null: all.
+std::vector<std::size_t> VisibleIndices(std::size_t cards, const char* visible_devices);
 std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards, const char* visible_devices);
 
 }  // namespace memtrace::card

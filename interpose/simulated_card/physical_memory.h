@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_PHYSICAL_MEMORY_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_PHYSICAL_MEMORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +48,8 @@ class PhysicalMemory {
   const PhysicalAllocation* FindReferenced(HandleId handle) const;
   // REQUIRES: the allocation is alive.
   const PhysicalAllocation& Alive(HandleId handle) const { return allocations_.at(handle); }
+
+  std::size_t Count() const { return allocations_.size(); }
 
   void AddMapping(HandleId handle) { ++allocations_.at(handle).mappings; }
   void RemoveMapping(HandleId handle);

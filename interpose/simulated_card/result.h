@@ -30,6 +30,7 @@ enum class Result : int {
   kPeerAccessNotEnabled = 705,
   kHostMemoryAlreadyRegistered = 712,
   kHostMemoryNotRegistered = 713,
+  kNotPermitted = 800,
   kNotSupported = 801,
   kCaptureUnsupported = 900,
   kCaptureInvalidated = 901,

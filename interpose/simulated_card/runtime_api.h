@@ -12,6 +12,8 @@
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
+#include "interpose/simulated_card/library_calls.h"
+
 namespace memtrace::card {
 
 static_assert(static_cast<int>(cudaErrorMemoryAllocation) == CUDA_ERROR_OUT_OF_MEMORY);
@@ -29,18 +31,30 @@ CUresult EnsureInitialized();
 // Makes the primary context of the thread's device current, once it has to be.
 CUresult EnsureContext();
 
-// Runs a driver call that needs a context.
+// Makes a call, seen by tests that watch calls; one that was planned to fail is not made.
 template <typename Call>
-cudaError_t InContext(Call call) {
-  const CUresult ready = EnsureContext();
-  return Remember(ready == CUDA_SUCCESS ? call() : ready);
+CUresult Watched(const char* name, Call call) {
+  if (memtrace_card_calls_are_watched() == 0) return call();
+  const auto body = [](void* made) { return static_cast<int>((*static_cast<Call*>(made))()); };
+  return static_cast<CUresult>(memtrace_card_watch_call(name, body, &call));
+}
+
+// Runs a driver call that needs a context. `name` is the runtime's function.
+template <typename Call>
+cudaError_t InContext(Call call, const char* name = __builtin_FUNCTION()) {
+  return Remember(Watched(name, [&]() -> CUresult {
+    const CUresult ready = EnsureContext();
+    return ready == CUDA_SUCCESS ? call() : ready;
+  }));
 }
 
 // Runs a driver call that needs no context.
 template <typename Call>
-cudaError_t Initialized(Call call) {
-  const CUresult ready = EnsureInitialized();
-  return Remember(ready == CUDA_SUCCESS ? call() : ready);
+cudaError_t Initialized(Call call, const char* name = __builtin_FUNCTION()) {
+  return Remember(Watched(name, [&]() -> CUresult {
+    const CUresult ready = EnsureInitialized();
+    return ready == CUDA_SUCCESS ? call() : ready;
+  }));
 }
 
 }  // namespace memtrace::card

@@ -53,6 +53,11 @@ std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
   return Block{begin, bytes};
 }
 
+std::size_t RuntimeHeap::Live() const {
+  const std::lock_guard lock(mutex_);
+  return blocks_.size();
+}
+
 Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* begin) {
   HandleId handle = 0;
   const Result created = space_.Create(device, bytes, kind_, &handle);

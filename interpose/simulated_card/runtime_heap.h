@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_HEAP_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_HEAP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -43,6 +44,8 @@ class RuntimeHeap {
   };
   // The live block that holds address.
   std::optional<Block> Find(Address address) const;
+  // Blocks.
+  std::size_t Live() const;
 
  private:
   struct Granule {

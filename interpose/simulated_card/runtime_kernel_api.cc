@@ -35,12 +35,14 @@ int CurrentAttribute(CUdevice_attribute attribute) {
   return value;
 }
 
-cudaError_t Launch(const void* function, const dim3& grid, const dim3& block, cudaStream_t stream) {
-  const CUresult ready = EnsureContext();
-  if (ready != CUDA_SUCCESS) return Remember(ready);
-  if (!IsValid({grid.x, grid.y, grid.z, block.x, block.y, block.z}))
-    return Remember(cudaErrorInvalidConfiguration);
-  return Remember(static_cast<cudaError_t>(memtrace_card_launch_kernel(function, stream)));
+cudaError_t Launch(const void* function, const dim3& grid, const dim3& block, cudaStream_t stream,
+                   const char* name = __builtin_FUNCTION()) {
+  const auto launch = [&] {
+    if (!IsValid({grid.x, grid.y, grid.z, block.x, block.y, block.z}))
+      return static_cast<CUresult>(cudaErrorInvalidConfiguration);
+    return static_cast<CUresult>(memtrace_card_launch_kernel(function, stream));
+  };
+  return InContext(launch, name);
 }
 
 // torch's wheels carry code for these; a card runs the newest that is not newer than itself. CUB

@@ -15,7 +15,7 @@ thread_local CaptureMode thread_capture_mode = CaptureMode::kGlobal;
 
 bool IsDefaultStream(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle) <= 2; }
 
-void Join(Capture::Frontier& frontier, const Capture::Frontier& more) {
+void AddTo(Capture::Frontier& frontier, const Capture::Frontier& more) {
   for (GraphNode* node : more) {
     if (std::find(frontier.begin(), frontier.end(), node) == frontier.end())
       frontier.push_back(node);
@@ -53,12 +53,10 @@ Result Streams::AddNode(Stream* stream, NodeType type, HostWork work) {
   return added;
 }
 
-Result Streams::WaitInCapture(Stream* stream, const Event* event, const void* event_handle,
-                              bool external) {
+Result Streams::WaitInCapture(Stream* stream, const Event* event, bool external) {
   const std::shared_ptr<Capture> theirs = event->capture.lock();
   const bool captured = theirs != nullptr && IsGoingOn(*theirs);
   if (stream->capture == nullptr) {
-    if (!captured) return Result::kSuccess;
     // Waiting for a captured event draws the stream into the capture (a fork).
     stream->capture = theirs;
     theirs->streams[stream] = theirs->events.at(event);
@@ -66,12 +64,9 @@ Result Streams::WaitInCapture(Stream* stream, const Event* event, const void* ev
   }
   Capture& ours = *stream->capture;
   if (ours.invalidated) return Result::kCaptureInvalidated;
-  if (external) {
-    return AddNode(stream, NodeType::kWaitEvent,
-                   [this, event_handle] { return QueryEvent(event_handle); });
-  }
+  if (external) return AddNode(stream, NodeType::kWaitEvent, nullptr);
   if (captured && theirs == stream->capture) {
-    Join(ours.streams[stream], ours.events.at(event));
+    AddTo(ours.streams[stream], ours.events.at(event));
     return Result::kSuccess;
   }
   // An event that was never recorded is one that nobody waits for.
@@ -105,7 +100,7 @@ Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode, G
 // All streams that joined leave the capture.
 void Streams::Finish(const std::shared_ptr<Capture>& capture) {
   going_on_.erase(capture.get());
-  for (Stream* stream : streams_) {
+  for (const auto& [stream, owner] : streams_) {
     if (stream->capture == capture) stream->capture = nullptr;
   }
   for (const auto& stream : default_streams_) {
@@ -173,7 +168,7 @@ Result Streams::ChangeFrontier(const void* handle, int device, const Capture::Fr
   if (stream->capture->invalidated) return Result::kCaptureInvalidated;
   Capture::Frontier& frontier = stream->capture->streams[stream];
   if (replace) frontier.clear();
-  Join(frontier, nodes);
+  AddTo(frontier, nodes);
   return Result::kSuccess;
 }
 

@@ -3,56 +3,79 @@
 #include "interpose/simulated_card/streams.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace memtrace::card {
 namespace {
 
+// What any piece of work takes: about what a small kernel does; assumed.
+constexpr std::int64_t kWorkNanoseconds = 10'000;
+// A host that asks so often, and does nothing on the card in between, is waiting.
+constexpr std::uint64_t kPatience = 1000;
+// Waits of one stream for others that may be outstanding.
+constexpr std::size_t kMostMilestones = 1 << 16;
+
+// Answered "not ready" to this thread since it last submitted work.
+thread_local std::uint64_t thread_questions = 0;
+
 // Legacy, legacy by name and per-thread default stream (cuda.h: 0, 1, 2). All three are one stream
 // here: in order, which is stricter than per-thread streams need.
 bool IsDefaultStream(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle) <= 2; }
 
-std::int64_t Now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+Work LastOf(Stream* stream) { return {stream->shared_from_this(), stream->submitted}; }
+
+bool IsDone(const Work& work) {
+  return work.stream == nullptr || work.stream->completed >= work.number;
 }
 
 }  // namespace
 
-Streams::Streams(int devices) {
+Streams::Streams(int devices, const EventTiming& timing)
+    : timing_(timing), defers_(timing.mode != EventMode::kEager) {
   for (int device = 0; device < devices; ++device) {
-    default_streams_.push_back(std::make_unique<Stream>());
+    default_streams_.push_back(std::make_shared<Stream>());
     default_streams_.back()->device = device;
   }
 }
 
 Streams::~Streams() {
-  for (Stream* stream : streams_) delete stream;
   for (Event* event : events_) delete event;
+}
+
+EventTiming Streams::Timing() const {
+  const std::lock_guard lock(mutex_);
+  return timing_;
+}
+
+void Streams::SetTiming(const EventTiming& timing) {
+  const std::lock_guard lock(mutex_);
+  timing_ = timing;
+  defers_ = timing.mode != EventMode::kEager;
+}
+
+WaitCounts Streams::Waits() const {
+  const std::lock_guard lock(mutex_);
+  return waits_;
 }
 
 Stream* Streams::FindStream(const void* handle, int device) const {
   if (IsDefaultStream(handle)) return default_streams_[static_cast<std::size_t>(device)].get();
-  // The set is asked with the address only; it is not followed unless it is found.
+  // The table is asked with the address only; it is not followed unless it is found.
   const auto found = streams_.find(static_cast<Stream*>(const_cast<void*>(handle)));
-  return found == streams_.end() ? nullptr : *found;
-}
-
-Event* Streams::FindEvent(const void* handle) const {
-  const auto found = events_.find(static_cast<Event*>(const_cast<void*>(handle)));
-  return found == events_.end() ? nullptr : *found;
+  return found == streams_.end() ? nullptr : found->first;
 }
 
 Stream* Streams::CreateStream(int device, unsigned flags, int priority) {
   const std::lock_guard lock(mutex_);
-  auto* stream = new Stream{.id = next_stream_id_++,
-                            .device = device,
-                            .flags = flags,
-                            .priority = std::clamp(priority, kHighestPriority, kLowestPriority),
-                            .capture = nullptr};
-  streams_.insert(stream);
-  return stream;
+  auto stream = std::make_shared<Stream>();
+  stream->id = next_stream_id_++;
+  stream->device = device;
+  stream->flags = flags;
+  stream->priority = std::clamp(priority, kHighestPriority, kLowestPriority);
+  Stream* handle = stream.get();
+  if ((flags & kNonBlockingStream) == 0) blocking_.push_back(handle);
+  streams_.emplace(handle, std::move(stream));
+  return handle;
 }
 
 Result Streams::DestroyStream(const void* handle) {
@@ -66,9 +89,15 @@ Result Streams::DestroyStream(const void* handle) {
     stream->capture->invalidated = true;
     stream->capture->streams.erase(stream);
   }
+  std::erase(blocking_, stream);
+  destroyed_.push_back(stream->shared_from_this());
   streams_.erase(stream);
-  delete stream;
+  ForgetFinished();
   return Result::kSuccess;
+}
+
+void Streams::ForgetFinished() {
+  std::erase_if(destroyed_, [](const StreamPointer& s) { return s->completed >= s->submitted; });
 }
 
 Result Streams::Describe(const void* handle, int device, Stream* copy) const {
@@ -79,136 +108,223 @@ Result Streams::Describe(const void* handle, int device, Stream* copy) const {
   return Result::kSuccess;
 }
 
-Result Streams::Submit(const void* handle, int device) {
-  return Perform(handle, device, NodeType::kKernel, nullptr);
+// Gives the stream's next work its number and time.
+void Streams::Place(Stream* stream) {
+  ++stream->submitted;
+  tick_.fetch_add(1, std::memory_order_relaxed);
+  stream->questions = 0;
+  stream->nanoseconds = std::max(stream->nanoseconds, host_nanoseconds_) + kWorkNanoseconds;
 }
 
-Result Streams::Perform(const void* handle, int device, NodeType type, HostWork work) {
-  {
-    const std::lock_guard lock(mutex_);
-    Stream* stream = FindStream(handle, device);
-    if (stream == nullptr) return Result::kInvalidHandle;
-    if (stream->capture != nullptr) return AddNode(stream, type, std::move(work));
-    const Result allowed = RefuseImplicitDependency(*stream);
-    if (allowed != Result::kSuccess) return allowed;
-    stream->completed = ++stream->submitted;
+// The stream goes on when that work of another is done.
+void Streams::Await(Stream* stream, const Work& work, Lock& lock) {
+  if (work.stream.get() == stream || IsDone(work)) return;
+  ++stream->submitted;
+  completion_.AddWait(*stream, work);
+  if (completion_.MilestonesOf(*stream) < kMostMilestones) return;
+  // A card's queue is finite, too: the host waits for room.
+  ++waits_.early;
+  WaitFor(LastOf(stream), lock);
+}
+
+// Streams wait for the default stream's work and it for theirs, unless they were created as
+// non-blocking (the programming guide's "implicit synchronization").
+void Streams::Join(Stream* stream, Lock& lock) {
+  if (stream->id != 0) {
+    if ((stream->flags & kNonBlockingStream) != 0) return;
+    return Await(stream, LastOf(default_streams_[static_cast<std::size_t>(stream->device)].get()),
+                 lock);
   }
-  return work == nullptr ? Result::kSuccess : work();
+  if (blocking_.empty()) return;
+  // Collected first: while it waits for room, streams may come and go.
+  std::vector<Work> others;
+  for (Stream* other : blocking_) {
+    if (other->device == stream->device) others.push_back(LastOf(other));
+  }
+  for (const Work& work : others) Await(stream, work, lock);
+}
+
+Result Streams::Enter(Stream* stream, Work* named, Lock& lock) {
+  if (stream == nullptr) return Result::kInvalidHandle;
+  if (stream->capture != nullptr) return AddNode(stream, NodeType::kKernel, nullptr);
+  const Result allowed = RefuseImplicitDependency(*stream);
+  if (allowed != Result::kSuccess) return allowed;
+  Join(stream, lock);
+  Place(stream);
+  thread_questions = 0;
+  if (named != nullptr) {
+    *named = LastOf(stream);
+  } else {
+    stream->last_launch = Now();
+    stream->last_launched = stream->submitted;
+  }
+  return Result::kSuccess;
+}
+
+Result Streams::Submit(const void* handle, int device, Work* named) {
+  Lock lock(mutex_);
+  return Enter(FindStream(handle, device), named, lock);
+}
+
+Result Streams::Perform(const void* handle, int device, NodeType type, HostWork work, Work* done) {
+  Work placed;
+  {
+    Lock lock(mutex_);
+    Stream* stream = FindStream(handle, device);
+    if (stream != nullptr && stream->capture != nullptr)
+      return AddNode(stream, type, std::move(work));
+    // A graph's kernels touch memory that nobody names.
+    const bool named = type != NodeType::kGraph;
+    const Result entered = Enter(stream, named ? &placed : nullptr, lock);
+    if (entered != Result::kSuccess) return entered;
+    if (!named) placed = LastOf(stream);
+  }
+  if (done != nullptr) *done = placed;
+  return work(placed);
+}
+
+Result Streams::SubmitCall(const void* handle, int device, std::function<void()> call) {
+  Lock lock(mutex_);
+  Work work;
+  Stream* stream = FindStream(handle, device);
+  if (stream != nullptr && stream->capture != nullptr) {
+    return AddNode(stream, NodeType::kHost, [call = std::move(call)](const Work&) {
+      call();
+      return Result::kSuccess;
+    });
+  }
+  const Result result = Enter(stream, &work, lock);
+  if (result != Result::kSuccess || work.stream == nullptr) return result;
+  if (Defers()) {
+    completion_.AddCall(*work.stream, std::move(call));
+    return result;
+  }
+  lock.unlock();
+  call();
+  return result;
+}
+
+Result Streams::LastWork(const void* handle, int device, Work* work) const {
+  const std::lock_guard lock(mutex_);
+  Stream* stream = FindStream(handle, device);
+  if (stream == nullptr) return Result::kInvalidHandle;
+  *work = LastOf(stream);
+  return Result::kSuccess;
 }
 
 // Asking a capturing stream about its progress has no answer; it ends the capture.
-Result Streams::RefuseWhileCapturing(Stream* stream) {
+Result Streams::RefuseWhileCapturing(const Stream* stream) {
   if (stream->capture == nullptr) return Result::kSuccess;
   stream->capture->invalidated = true;
   return Result::kCaptureUnsupported;
 }
 
+Result Streams::WaitFor(const Work& work, Lock& lock) {
+  if (work.stream == nullptr) return Result::kSuccess;
+  if (!IsDone(work)) ++waits_.waits;
+  const Result result = completion_.Complete(work, lock);
+  if (result != Result::kSuccess) return result;
+  work.stream->last_wait = tick_.fetch_add(1, std::memory_order_relaxed) + 1;
+  return result;
+}
+
+// What the host is told when it asks whether that work is done.
+Result Streams::Answer(const Work& work, std::uint64_t* questions, Lock& lock) {
+  if (IsDone(work)) {
+    thread_questions = 0;
+    return Result::kSuccess;
+  }
+  if (timing_.mode == EventMode::kEager) {
+    ++waits_.early;
+    return Result::kSuccess;
+  }
+  const bool has_asked_enough = timing_.mode == EventMode::kDelayed
+                                    ? *questions >= timing_.questions
+                                    : ++thread_questions > kPatience;
+  if (!has_asked_enough) {
+    ++*questions;
+    ++waits_.not_ready;
+    return Result::kNotReady;
+  }
+  if (timing_.mode == EventMode::kLazy) ++waits_.patience;
+  thread_questions = 0;
+  return WaitFor(work, lock);
+}
+
 Result Streams::Query(const void* handle, int device) {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   const Result allowed = RefuseWhileCapturing(stream);
   if (allowed != Result::kSuccess) return allowed;
-  return stream->completed == stream->submitted ? Result::kSuccess : Result::kNotReady;
+  Join(stream, lock);
+  return Answer(LastOf(stream), &stream->questions, lock);
 }
 
 Result Streams::Synchronize(const void* handle, int device) {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   const Result allowed = RefuseWhileCapturing(stream);
-  if (allowed == Result::kSuccess) stream->completed = stream->submitted;
-  return allowed;
+  if (allowed != Result::kSuccess) return allowed;
+  Join(stream, lock);
+  host_nanoseconds_ = std::max(host_nanoseconds_, stream->nanoseconds);
+  return WaitFor(LastOf(stream), lock);
 }
 
 Result Streams::SynchronizeDevice(int device) {
   const Result allowed = CheckUnsafeCall();
   if (allowed != Result::kSuccess) return allowed;
-  const std::lock_guard lock(mutex_);
-  Stream* const first = FindStream(nullptr, device);
-  first->completed = first->submitted;
-  for (Stream* stream : streams_) {
-    if (stream->device == device) stream->completed = stream->submitted;
+  Lock lock(mutex_);
+  std::vector<Work> all = {LastOf(FindStream(nullptr, device))};
+  for (const auto& [stream, owner] : streams_) {
+    if (stream->device == device) all.push_back(LastOf(stream));
   }
-  return Result::kSuccess;
-}
-
-Result Streams::WaitEvent(const void* handle, int device, const void* event_handle, bool external) {
-  const std::lock_guard lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  const Event* event = FindEvent(event_handle);
-  if (stream == nullptr || event == nullptr) return Result::kInvalidHandle;
-  return WaitInCapture(stream, event, event_handle, external);
-}
-
-Event* Streams::CreateEvent(unsigned flags) {
-  auto* event = new Event{.flags = flags, .capture = {}};
-  const std::lock_guard lock(mutex_);
-  events_.insert(event);
-  return event;
-}
-
-Result Streams::DestroyEvent(const void* handle) {
-  const std::lock_guard lock(mutex_);
-  Event* event = FindEvent(handle);
-  if (event == nullptr) return Result::kInvalidHandle;
-  events_.erase(event);
-  delete event;
-  return Result::kSuccess;
-}
-
-Result Streams::RecordEvent(const void* event_handle, const void* stream_handle, int device,
-                            bool external) {
-  const std::lock_guard lock(mutex_);
-  Event* event = FindEvent(event_handle);
-  Stream* stream = FindStream(stream_handle, device);
-  if (event == nullptr || stream == nullptr) return Result::kInvalidHandle;
-  const std::shared_ptr<Capture> capture = stream->capture;
-  if (capture != nullptr && capture->invalidated) return Result::kCaptureInvalidated;
-  if (capture != nullptr && external) {
-    return AddNode(stream, NodeType::kEventRecord, [this, event_handle, device] {
-      return RecordEvent(event_handle, nullptr, device);
-    });
+  for (const StreamPointer& stream : destroyed_) {
+    if (stream->device == device) all.push_back(LastOf(stream.get()));
   }
-  if (capture != nullptr) capture->events[event] = capture->streams[stream];
-  *event = Event{.flags = event->flags,
-                 .recorded = true,
-                 .stream_id = stream->id,
-                 .work = stream->submitted,
-                 .nanoseconds = Now(),
-                 .capture = capture};
-  return Result::kSuccess;
+  Result result = Result::kSuccess;
+  for (const Work& work : all) {
+    host_nanoseconds_ = std::max(host_nanoseconds_, work.stream->nanoseconds);
+    if (result == Result::kSuccess) result = WaitFor(work, lock);
+  }
+  ForgetFinished();
+  return result;
 }
 
-Result Streams::QueryEvent(const void* handle) {
-  const std::lock_guard lock(mutex_);
-  const Event* event = FindEvent(handle);
-  if (event == nullptr) return Result::kInvalidHandle;
-  const std::shared_ptr<Capture> capture = event->capture.lock();
-  if (capture != nullptr && IsGoingOn(*capture)) {
-    capture->invalidated = true;
-    return Result::kCapturedEvent;
-  }
-  // Eager: whatever was recorded is done.
-  return Result::kSuccess;
+Result Streams::SynchronizeWork(const Work& work) {
+  Lock lock(mutex_);
+  if (work.stream == nullptr) return Result::kSuccess;
+  host_nanoseconds_ = std::max(host_nanoseconds_, work.stream->nanoseconds);
+  return WaitFor(work, lock);
 }
 
-Result Streams::SynchronizeEvent(const void* handle) { return QueryEvent(handle); }
-
-Result Streams::ElapsedMilliseconds(const void* start_handle, const void* end_handle,
-                                    float* milliseconds) const {
-  constexpr float kShortest = 1e-3f;
+bool Streams::IsFinished(const Work& work) const {
+  if (!Defers()) return true;
   const std::lock_guard lock(mutex_);
-  const Event* start = FindEvent(start_handle);
-  const Event* end = FindEvent(end_handle);
-  for (const Event* event : {start, end}) {
-    if (event == nullptr || !event->recorded || (event->flags & kEventDisableTiming) != 0) {
-      return Result::kInvalidHandle;
-    }
-  }
-  const float elapsed = static_cast<float>(end->nanoseconds - start->nanoseconds) * 1e-6f;
-  *milliseconds = elapsed >= 0 ? std::max(elapsed, kShortest) : elapsed;
-  return Result::kSuccess;
+  return IsDone(work);
+}
+
+std::optional<Work> Streams::UnawaitedLaunch(int device, Tick since) const {
+  if (!Defers()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  std::optional<Work> found;
+  bool has_waited = false;
+  const auto look = [&](Stream* stream) {
+    if (stream->device != device) return;
+    const Work launch{stream->shared_from_this(), stream->last_launched};
+    if (stream->last_launch > since && !IsDone(launch)) found = launch;
+    if (stream->last_wait > since && IsDone(LastOf(stream))) has_waited = true;
+  };
+  for (const StreamPointer& stream : default_streams_) look(stream.get());
+  for (const auto& [stream, owner] : streams_) look(stream);
+  for (const StreamPointer& stream : destroyed_) look(stream.get());
+  return has_waited ? std::nullopt : found;
+}
+
+std::size_t Streams::LiveStreams() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size();
 }
 
 }  // namespace memtrace::card

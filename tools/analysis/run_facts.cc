@@ -28,12 +28,20 @@ std::vector<std::string> CommandWords(const std::string& command) {
 }
 
 SimulationFacts ReadSimulation(const Annotations& annotations) {
+  constexpr std::string_view kFault = "simulation.fault.";
   constexpr std::string_view kUnsupported = "simulation.unsupported.";
   SimulationFacts facts;
   facts.kernel_launches = AnnotatedNumber(annotations, "simulation.kernel_launches");
   facts.device_to_host_copies = AnnotatedNumber(annotations, "simulation.device_to_host_copies");
   facts.copies_dropped = AnnotatedNumber(annotations, "simulation.copies_dropped");
   facts.faults = AnnotatedNumber(annotations, "simulation.faults");
+  facts.timed_answers = AnnotatedNumber(annotations, "simulation.answers_that_depend_on_time");
+  const auto events = annotations.find("simulation.events");
+  if (events != annotations.end()) facts.events = events->second;
+  for (auto entry = annotations.lower_bound(kFault);
+       entry != annotations.end() && entry->first.rfind(kFault, 0) == 0; ++entry) {
+    facts.first_faults.push_back(entry->second);
+  }
   for (auto entry = annotations.lower_bound(kUnsupported);
        entry != annotations.end() && entry->first.rfind(kUnsupported, 0) == 0; ++entry) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =

@@ -20,7 +20,12 @@ struct SimulationFacts {
   std::optional<uint64_t> kernel_launches;
   std::optional<uint64_t> device_to_host_copies;  // reads of values that it may not know
   std::optional<uint64_t> copies_dropped;         // too large for the host
-  std::optional<uint64_t> faults;                 // touches of memory that was not there any more
+  std::optional<uint64_t> faults;       // memory touched when gone, or taken away when in use
+  std::vector<std::string> first_faults;  // a sentence each
+  std::string events;                   // "eager" or "lazy": when the card's work was done
+  // Answers about the card's progress that the other timing would have given otherwise: 0 means
+  // that both runs are the same.
+  std::optional<uint64_t> timed_answers;
   std::map<std::string, uint64_t> unsupported;    // calls answered "not supported", by name
 };
 

@@ -125,6 +125,12 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("CARD")
       ->allow_extra_args(false)
       ->group("Where it runs");
+  app.add_option("--events", options->request.events,
+                 "When work on a simulated card is done. eager (default): at once, the\n"
+                 "least memory waits for it; lazy: when the host waits, the most does")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"eager", "lazy"}))
+      ->group("Where it runs");
   app.add_option("--allocator", options->request.allocator,
                  "memtrace (default): our allocator; native: torch's own, observed")
       ->type_name("NAME")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/launch_plan.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -78,6 +79,14 @@ void SetOrErase(Environment& environment, const std::string& name, const std::st
   }
 }
 
+// The file by which the processes of this launch see what each holds on the simulated cards. It is
+// never closed: it goes when this process does, however it ends, and nothing is left to clean up.
+std::string SharedLedger() {
+  static const int ledger = memfd_create("memtrace-card", MFD_CLOEXEC);
+  if (ledger < 0) return "";
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(ledger);
+}
+
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
   Environment& environment = plan.environment;
   Prepend(environment, "PYTHONPATH", (package / "inject").string());
@@ -88,6 +97,8 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
       nlohmann::json(request.command)
           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   SetOrErase(environment, "MEMTRACE_CARD", absl::StrJoin(request.cards, ";"));
+  SetOrErase(environment, "MEMTRACE_CARD_EVENTS", request.cards.empty() ? "" : request.events);
+  SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
   SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
   // Python's own start-up puts the card in place; other programs get it from the loader.
   if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))

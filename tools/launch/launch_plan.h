@@ -15,6 +15,7 @@ namespace memtrace::launch {
 struct LaunchRequest {
   std::vector<std::string> command;    // the program and its arguments
   std::vector<std::string> cards;      // card specifications; empty: the real cards
+  std::string events = "eager";        // or "lazy": when work on simulated cards is done
   std::string output;                  // empty: the process makes a name
   bool force = false;                  // overwrite `output`
   std::string allocator = "memtrace";  // or "native"

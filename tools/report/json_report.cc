@@ -159,6 +159,9 @@ ordered_json SimulatedJson(const RunFacts& run) {
           {"device_to_host_copies", OptionalCount(run.simulation.device_to_host_copies)},
           {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
           {"faults", OptionalCount(run.simulation.faults)},
+          {"first_faults", run.simulation.first_faults},
+          {"events", run.simulation.events},
+          {"timed_answers", OptionalCount(run.simulation.timed_answers)},
           {"unsupported", unsupported}};
 }
 

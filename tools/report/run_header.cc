@@ -53,6 +53,26 @@ std::string UnsupportedLine(const SimulationFacts& facts) {
   return Wrapped("  calls answered \"not supported\": " + calls, 4);
 }
 
+std::string FaultLines(const SimulationFacts& facts) {
+  std::string lines;
+  for (const std::string& fault : facts.first_faults) lines += Wrapped("    " + Printable(fault), 6);
+  return lines;
+}
+
+// A run is one of two bounds, or both at once.
+std::string TimingLine(const SimulationFacts& facts) {
+  if (facts.events.empty() || !facts.timed_answers) return "";
+  const bool eager = facts.events == "eager";
+  const std::string how = "  events: " + Printable(facts.events) +
+                          (eager ? " (work is done at once)" : " (work is done when waited for)");
+  if (*facts.timed_answers == 0) return Wrapped(how + "; the other timing gives the same run", 4);
+  return Wrapped(how + "; the program was told " + Times(*facts.timed_answers) +
+                     " what the other timing would have told otherwise: this run is the " +
+                     (eager ? "lower" : "upper") + " bound, --events " +
+                     (eager ? "lazy" : "eager") + " gives the other",
+                 4);
+}
+
 std::string CountLine(const std::optional<uint64_t>& count, const std::string& what) {
   return count ? Wrapped("  " + FormatCount(*count) + " " + what, 4) : "";
 }
@@ -94,8 +114,11 @@ std::string SimulationSection(const RunFacts& run) {
            ? CountLine(facts.copies_dropped, "copies not made: too large for the host")
            : "") +
       (facts.faults.value_or(0) > 0
-           ? CountLine(facts.faults, "FAULTS: memory touched after it was unmapped or freed")
+           ? CountLine(facts.faults,
+                       "FAULTS: memory touched when it was gone, or taken away when in use") +
+                 FaultLines(facts)
            : "") +
+      TimingLine(facts) +
       UnsupportedLine(facts);
   return "\n" +
          Wrapped(

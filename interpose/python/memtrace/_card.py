@@ -29,18 +29,35 @@ def load() -> None:
         _loaded.extend(ctypes.CDLL(str(CARD / name), mode=ctypes.RTLD_GLOBAL) for name in _LIBRARIES)
 
 
-def simulated_card(spec: str) -> None:
+def _share(spec: str) -> None:
+    """Lets the processes that this one starts see what each holds on the cards, while this one lives."""
+    if os.environ.get("MEMTRACE_CARD_SHARED") and os.environ.get("MEMTRACE_CARD") == spec:
+        return
+    ledger = os.memfd_create("memtrace-card", os.MFD_CLOEXEC)  # open as long as this process lives
+    os.environ["MEMTRACE_CARD_SHARED"] = f"/proc/{os.getpid()}/fd/{ledger}"
+
+
+def simulated_card(spec: str, events: str = "eager") -> None:
     """Gives this process, and the ones it starts, simulated cards instead of the machine's GPUs.
 
     `spec` is what `memtrace run --card` takes: `"24GiB"`, `"2x80GiB,other=3GiB"`, `"rtx-4090"`; several cards of
     different kinds are joined by ";". No kernel runs on such a card; its memory behaves exactly.
 
-    Raises ValueError if the spec does not describe a card, RuntimeError if torch is imported already.
+    `events` is what `memtrace run --events` takes: with `"eager"` all work on the card is done at once, with `"lazy"`
+    when the host waits for it. Memory that waits for an event (`record_stream`) makes the first the lower bound of what
+    a GPU would hold, the second the upper one.
+
+    Raises ValueError if the spec does not describe a card or there are no such events, RuntimeError if torch is
+    imported already.
     """
     if "torch" in sys.modules:
         raise RuntimeError("memtrace.simulated_card must be called before torch is imported")
     wrong = check_spec(spec)
     if wrong:
         raise ValueError(wrong)
+    if events not in ("eager", "lazy"):
+        raise ValueError(f"there are no events {events!r} of a simulated card; write 'eager' or 'lazy'")
+    _share(spec)
     os.environ["MEMTRACE_CARD"] = spec
+    os.environ["MEMTRACE_CARD_EVENTS"] = events
     load()

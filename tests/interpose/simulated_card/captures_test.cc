@@ -75,7 +75,7 @@ TEST_F(CapturesTest, AForkWithoutWorkNeedsNoJoin) {
 
 TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
   int done = 0;
-  const auto work = [&done] {
+  const auto work = [&done](const Work&) {
     ++done;
     return Result::kSuccess;
   };
@@ -88,7 +88,7 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
   ASSERT_EQ(streams_.graphs().Instantiate(graph_, &exec), Result::kSuccess);
   ASSERT_EQ(streams_.graphs().WorkOf(exec, &all), Result::kSuccess);
   for (int launch = 0; launch < 2; ++launch) {
-    for (const HostWork& one : all) EXPECT_EQ(one(), Result::kSuccess);
+    for (const HostWork& one : all) EXPECT_EQ(one({}), Result::kSuccess);
   }
   EXPECT_EQ(done, 2);
 }

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "interpose/simulated_card/stream.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -19,7 +21,7 @@ class GraphTest : public ::testing::Test {
   // A node whose work appends its name to done_.
   GraphNode* Add(char name, const Graphs::Nodes& dependencies) {
     GraphNode* node = nullptr;
-    const auto work = [this, name] {
+    const auto work = [this, name](const Work&) {
       done_ += name;
       return Result::kSuccess;
     };
@@ -31,7 +33,7 @@ class GraphTest : public ::testing::Test {
     done_.clear();
     std::vector<HostWork> all;
     EXPECT_EQ(graphs_.WorkOf(exec, &all), Result::kSuccess);
-    for (const HostWork& work : all) EXPECT_EQ(work(), Result::kSuccess);
+    for (const HostWork& work : all) EXPECT_EQ(work({}), Result::kSuccess);
     return done_;
   }
 

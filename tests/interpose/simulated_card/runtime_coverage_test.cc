@@ -46,8 +46,7 @@ TEST_F(RuntimeCoverageTest, AGraphCopiesAtEachLaunchAndNotWhileItIsCaptured) {
   int back = 0;
   ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&on_card), sizeof(int)), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
-  ASSERT_EQ(cudaMemcpyAsync(on_card, &value, sizeof(int), cudaMemcpyDefault, stream_),
-            cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(on_card, &value, sizeof(int), cudaMemcpyDefault, stream_), cudaSuccess);
   ASSERT_EQ(cudaMemcpyAsync(&back, on_card, sizeof(int), cudaMemcpyDefault, stream_), cudaSuccess);
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);

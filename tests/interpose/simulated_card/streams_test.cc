@@ -23,14 +23,32 @@ class StreamsTest : public ::testing::Test {
   CaptureView capture_;
 };
 
-TEST_F(StreamsTest, WorkIsCompleteAsSoonAsItIsSubmitted) {
+TEST_F(StreamsTest, EagerWorkIsToldToBeDoneAsSoonAsItIsSubmitted) {
   EXPECT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
   EXPECT_EQ(streams_.Submit(nullptr, 1), Result::kSuccess);
+  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
   EXPECT_EQ(streams_.Query(stream_, 0), Result::kSuccess);
-  Stream described;
-  ASSERT_EQ(streams_.Describe(stream_, 0, &described), Result::kSuccess);
-  EXPECT_EQ(described.submitted, 1u);
-  EXPECT_EQ(described.completed, 1u);
+  EXPECT_EQ(streams_.QueryEvent(event_), Result::kSuccess);
+  EXPECT_EQ(streams_.Waits().early, 2u) << "a lazy card would have said otherwise";
+}
+
+TEST_F(StreamsTest, EagerAnswersAfterAWaitAreNotEarly) {
+  ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.Synchronize(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(streams_.Query(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(streams_.QueryEvent(event_), Result::kSuccess);
+  EXPECT_EQ(streams_.Waits().early, 0u);
+  EXPECT_EQ(streams_.Waits().waits, 1u);
+}
+
+TEST_F(StreamsTest, EagerCallsAreMadeAtOnceAndNeverInACapture) {
+  int calls = 0;
+  ASSERT_EQ(streams_.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
+  EXPECT_EQ(calls, 1);
+  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(streams_.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST_F(StreamsTest, PrioritiesAreClamped) {
@@ -58,6 +76,20 @@ TEST_F(StreamsTest, ElapsedTimeIsAtLeastAMicrosecond) {
   ASSERT_EQ(streams_.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
   EXPECT_GE(milliseconds, 1e-3f);
   EXPECT_LT(milliseconds, 10e3f);
+}
+
+TEST_F(StreamsTest, TimeIsCountedInWorkAndFollowsWaits) {
+  Stream* side = streams_.CreateStream(0, kNonBlockingStream, 0);
+  Event* end = streams_.CreateEvent(0);
+  ASSERT_EQ(streams_.RecordEvent(event_, side, 0), Result::kSuccess);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.RecordEvent(end, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.WaitEvent(side, 0, end), Result::kSuccess);
+  ASSERT_EQ(streams_.Submit(side, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.RecordEvent(end, side, 0), Result::kSuccess);
+  float milliseconds = 0;
+  ASSERT_EQ(streams_.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
+  EXPECT_FLOAT_EQ(milliseconds, 0.04f);
 }
 
 TEST_F(StreamsTest, ElapsedTimeNeedsTwoTimedRecordedEvents) {

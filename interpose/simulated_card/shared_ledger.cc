@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/shared_ledger.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <utility>
+
+namespace memtrace::card {
+namespace {
+
+std::atomic<SharedLedger*> of_process = nullptr;  // the one that forks have to know of
+
+// A number of a process is given again some time: what the path names now must be such a file
+// before it is touched.
+bool IsLedger(const std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t length = readlink(path.c_str(), target, sizeof(target));
+  return length > 0 && std::string_view(target, static_cast<std::size_t>(length))
+                           .starts_with("/memfd:memtrace-card");
+}
+
+}  // namespace
+
+// The lock under which all changes are made, behind those of the slots. The object's own mutex is
+// held besides: to the kernel, all threads of a process are one owner.
+class SharedLedger::Exclusive {
+ public:
+  explicit Exclusive(const SharedLedger& ledger) : ledger_(ledger) {
+    ledger_.Lock(kSlots, F_WRLCK, /*wait=*/true);
+  }
+  ~Exclusive() { ledger_.Lock(kSlots, F_UNLCK, /*wait=*/false); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  const SharedLedger& ledger_;
+};
+
+SharedLedger::SharedLedger(std::string path) : path_(std::move(path)) {
+  static const int registered = pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+  SharedLedger* none = nullptr;
+  if (registered == 0) of_process.compare_exchange_strong(none, this);
+}
+
+SharedLedger::~SharedLedger() {
+  SharedLedger* self = this;
+  of_process.compare_exchange_strong(self, nullptr);
+  Leave();
+}
+
+void SharedLedger::BeforeFork() {
+  if (SharedLedger* ledger = of_process) ledger->mutex_.lock();
+}
+
+void SharedLedger::AfterForkInParent() {
+  if (SharedLedger* ledger = of_process) ledger->mutex_.unlock();
+}
+
+// The descriptor is the parent's, and with it the parent's lock on its slot: as long as the child
+// had it open, the parent would not seem dead.
+void SharedLedger::AfterForkInChild() {
+  SharedLedger* ledger = of_process;
+  if (ledger == nullptr) return;
+  ledger->Leave();
+  ledger->has_tried_ = false;
+  ledger->mutex_.unlock();
+}
+
+void SharedLedger::Leave() {
+  if (contents_ != nullptr) munmap(contents_, sizeof(Contents));
+  if (descriptor_ >= 0) close(descriptor_);
+  contents_ = nullptr;
+  descriptor_ = -1;
+}
+
+// Locks that belong to the open file, not to the process ("OFD" in fcntl(2)): they go when its last
+// descriptor does, and one may lie anywhere, also behind the end of the file.
+bool SharedLedger::Lock(std::size_t place, short type, bool wait) const {
+  struct flock lock = {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(sizeof(Contents) + place);
+  lock.l_len = 1;
+  return fcntl(descriptor_, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
+}
+
+bool SharedLedger::IsLockedByAnother(std::size_t place) const {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(sizeof(Contents) + place);
+  lock.l_len = 1;
+  return fcntl(descriptor_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool SharedLedger::Open() {
+  if (!IsLedger(path_)) return false;
+  descriptor_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_ < 0 || ftruncate(descriptor_, sizeof(Contents)) != 0) return false;
+  void* mapped =
+      mmap(nullptr, sizeof(Contents), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (mapped == MAP_FAILED) return false;
+  contents_ = static_cast<Contents*>(mapped);
+  return true;
+}
+
+bool SharedLedger::TakeSlot() {
+  const Exclusive exclusive(*this);
+  for (slot_ = 0; slot_ < kSlots; ++slot_) {
+    if (!Lock(slot_, F_WRLCK, /*wait=*/false)) continue;
+    for (auto& held : contents_->slots[slot_]) held = 0;
+    return true;
+  }
+  return false;
+}
+
+bool SharedLedger::Join() {
+  if (!std::exchange(has_tried_, true) && !(Open() && TakeSlot())) {
+    Leave();
+    std::fprintf(stderr,
+                 "memtrace: the cards' ledger %s cannot be joined: this process does not see what "
+                 "others hold on its cards; start all of them by one memtrace run\n",
+                 path_.c_str());
+  }
+  return contents_ != nullptr;
+}
+
+// Slots whose process is dead are cleared on the way. REQUIRES: the exclusive lock.
+std::uint64_t SharedLedger::SumOfOthers(std::size_t card) {
+  std::uint64_t sum = 0;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    const std::uint64_t held = contents_->slots[slot][card];
+    if (held == 0 || slot == slot_) continue;
+    if (IsLockedByAnother(slot)) {
+      sum += held;
+    } else {
+      for (auto& left : contents_->slots[slot]) left = 0;
+    }
+  }
+  return sum;
+}
+
+std::optional<std::uint64_t> SharedLedger::Hold(std::size_t card, std::uint64_t bytes,
+                                                std::uint64_t room) {
+  const std::lock_guard lock(mutex_);
+  if (!Join()) return bytes <= room ? std::optional<std::uint64_t>(0) : std::nullopt;
+  const Exclusive exclusive(*this);
+  const std::uint64_t others = SumOfOthers(card);
+  std::atomic<std::uint64_t>& own = contents_->slots[slot_][card];
+  const bool fits = others <= room && bytes <= room - others;
+  if (!fits && bytes > own) return std::nullopt;
+  own = bytes;
+  return others;
+}
+
+std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {
+  const std::lock_guard lock(mutex_);
+  if (!Join()) return 0;
+  const Exclusive exclusive(*this);
+  return SumOfOthers(card);
+}
+
+}  // namespace memtrace::card

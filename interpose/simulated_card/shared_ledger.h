@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_SHARED_LEDGER_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_SHARED_LEDGER_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "interpose/simulated_card/card_spec.h"
+
+namespace memtrace::card {
+
+// What each process of one launch holds on the cards that they share, so that two ranks on one card
+// run out together. A small file in memory that whoever starts the processes makes (an empty memfd,
+// named in MEMTRACE_CARD_SHARED as /proc/PID/fd/N) and that lives as long as somebody has it open.
+//
+// Each process has a slot, and a lock of the kernel's on the slot for as long as it lives: however
+// a process dies, the others see at once that what its slot says is free again. All changes are
+// made under one more such lock, which a dying process gives back, too.
+//
+// A process that cannot join (the maker is gone, all slots are taken) says so once and has the
+// cards for itself. The child of a fork leaves its parent's slot and joins by itself. Safe from any
+// thread; at most one such object is used in a process that forks.
+class SharedLedger {
+ public:
+  // Joins when it is first needed.
+  explicit SharedLedger(std::string path);
+  ~SharedLedger();
+  SharedLedger(const SharedLedger&) = delete;
+  SharedLedger& operator=(const SharedLedger&) = delete;
+
+  // This process now holds `bytes` on a card, if that is less than before or, together with the
+  // others, at most `room`: gives what the others hold. Otherwise nothing changes. REQUIRES: card <
+  // kMaxCards.
+  std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
+  std::uint64_t HeldByOthers(std::size_t card);
+
+ private:
+  static constexpr std::size_t kSlots = 512;
+  using Slot = std::array<std::atomic<std::uint64_t>, kMaxCards>;
+  struct Contents {
+    std::array<Slot, kSlots> slots;
+  };
+  class Exclusive;
+
+  bool Join();
+  bool Open();
+  bool TakeSlot();
+  void Leave();
+  std::uint64_t SumOfOthers(std::size_t card);
+  bool Lock(std::size_t place, short type, bool wait) const;
+  bool IsLockedByAnother(std::size_t place) const;
+
+  static void BeforeFork();
+  static void AfterForkInParent();
+  static void AfterForkInChild();
+
+  const std::string path_;
+  std::mutex mutex_;
+  bool has_tried_ = false;  // this and below: guarded by mutex_
+  int descriptor_ = -1;
+  Contents* contents_ = nullptr;
+  std::size_t slot_ = 0;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_SHARED_LEDGER_H_

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real torch on a card whose work is done early or late, and in several processes on one card."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+MEMTRACE = Path(sys.executable).parent / "memtrace"
+SECONDS = 280
+
+
+def run(tmp_path: Path, *options: str, program: list[str]) -> subprocess.CompletedProcess[str]:
+    command = [str(MEMTRACE), "run", *options, "-o", str(tmp_path / "run.trace"), "-f", "--", sys.executable, *program]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+def report(tmp_path: Path) -> tuple[str, dict]:
+    text, as_json = (
+        subprocess.run(
+            [str(MEMTRACE), "report", *options, str(tmp_path / "run.trace")],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout
+        for options in ([], ["--json"])
+    )
+    return " ".join(text.split()), json.loads(as_json)["simulated"]
+
+
+def reserved(done: subprocess.CompletedProcess[str]) -> int:
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"RESERVED (\d+)", done.stdout)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+def test_record_stream_has_two_bounds(tmp_path: Path, allocator: str) -> None:
+    options = ("--card", "4GiB", "--allocator", allocator)
+    program = [str(HERE / "two_streams.py")]
+    eager = reserved(run(tmp_path, *options, program=program))
+    text, facts = report(tmp_path)
+    assert facts["events"] == "eager"
+    assert facts["timed_answers"] > 0
+    assert "this run is the lower bound, --events lazy gives the other" in text
+    lazy = reserved(run(tmp_path, *options, "--events", "lazy", program=program))
+    text, facts = report(tmp_path)
+    assert facts["events"] == "lazy"
+    assert facts["timed_answers"] > 0
+    assert facts["faults"] == 0
+    assert "this run is the upper bound, --events eager gives the other" in text
+    assert eager == 64
+    assert lazy == 8 * 64
+
+
+def test_timing_does_not_matter_to_a_program_that_waits(tmp_path: Path) -> None:
+    for events in ("eager", "lazy"):
+        done = run(tmp_path, "--card", "4GiB", "--events", events, program=[str(HERE / "two_streams.py"), "--wait"])
+        assert reserved(done) == 64
+        text, facts = report(tmp_path)
+        assert facts["timed_answers"] == 0
+        assert "the other timing gives the same run" in text
+
+
+NEEDS_THE_CACHE = """
+import torch
+torch.ones(1, device="cuda")
+for size in (600, 1100, 1900, 2700):  # of 4 GiB: each needs what the one before left in the cache
+    x = torch.empty(size << 20, dtype=torch.uint8, device="cuda")
+    x.add_(1)
+    del x
+print("RESERVED", torch.cuda.max_memory_reserved() >> 20)
+"""
+
+
+@pytest.mark.parametrize("mode", ["memtrace", "native", "expandable"])
+def test_allocators_wait_before_they_take_memory_away(tmp_path: Path, mode: str) -> None:
+    program = NEEDS_THE_CACHE
+    if mode == "expandable":
+        program = "import os; os.environ['PYTORCH_ALLOC_CONF'] = 'expandable_segments:True'\n" + program
+    allocator = "memtrace" if mode == "memtrace" else "native"
+    options = ("--card", "4GiB", "--allocator", allocator, "--events", "lazy")
+    assert reserved(run(tmp_path, *options, program=["-c", program])) <= 3600
+    assert report(tmp_path)[1]["faults"] == 0
+
+
+TWO_RANKS = """
+import os, subprocess, sys
+import torch
+x = torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
+if sys.argv[1:] != ["child"]:
+    child = [sys.executable, sys.argv[0], "child"]
+    print(subprocess.run(child, capture_output=True, text=True, timeout=200).stdout)
+    free, total = torch.cuda.mem_get_info()
+    print("AFTER", free >> 20)
+else:
+    free, total = torch.cuda.mem_get_info()
+    print("CHILD", free >> 20, total >> 20)
+    try:
+        torch.empty(400 << 20, dtype=torch.uint8, device="cuda")
+        print("FITS")
+    except torch.OutOfMemoryError:
+        print("OUT OF MEMORY", flush=True)
+        os._exit(1)  # a crash: nothing is given back in good order
+"""
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+def test_processes_on_one_card_run_out_together(tmp_path: Path, allocator: str) -> None:
+    script = tmp_path / "ranks.py"
+    script.write_text(TWO_RANKS)
+    done = run(tmp_path, "--card", "2GiB,context=0MiB", "--allocator", allocator, program=[str(script)])
+    assert done.returncode == 0, done.stderr
+    child = re.search(r"CHILD (\d+) 2048", done.stdout)
+    assert child, done.stdout + done.stderr
+    assert int(child[1]) == 2048 - 2 * 900
+    assert "OUT OF MEMORY" in done.stdout
+    assert "AFTER 1148" in done.stdout
+
+
+LOADER = """
+import sys
+import torch
+
+class Squares(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, i):
+        return torch.full((1024,), float(i * i))
+
+def main(method):
+    torch.zeros(1, device="cuda")  # CUDA has started when the workers are made
+    loader = torch.utils.data.DataLoader(Squares(), batch_size=8, num_workers=2, pin_memory=True,
+                                         multiprocessing_context=method)
+    total = 0.0
+    for batch in loader:
+        total += batch.to("cuda", non_blocking=True).cpu()[:, 0].sum().item()
+    print("TOTAL", total)
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("events", ["eager", "lazy"])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_data_loader_workers(tmp_path: Path, method: str, events: str) -> None:
+    script = tmp_path / "loader.py"
+    script.write_text(LOADER)
+    done = run(tmp_path, "--card", "2GiB", "--events", events, program=[str(script), method])
+    assert done.returncode == 0, done.stderr
+    assert f"TOTAL {float(sum(i * i for i in range(64)))}" in done.stdout
+
+
+RANK = """
+import os
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+x = torch.full((1 << 20,), float(rank), device="cuda")
+host = x.cpu()
+dist.all_reduce(host)
+dist.barrier()
+print("RANK", rank, torch.cuda.current_device(), host[0].item(), torch.cuda.mem_get_info()[0] >> 20, flush=True)
+dist.barrier()
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize(("cards", "free"), [("2GiB", 2048 - 2 * (500 + 4)), ("2x2GiB", 2048 - (500 + 4))])
+def test_ranks_of_torchrun_inherit_the_cards(tmp_path: Path, cards: str, free: int) -> None:
+    script = tmp_path / "rank.py"
+    script.write_text(RANK)
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    done = run(tmp_path, "--card", cards, program=launcher)
+    assert done.returncode == 0, done.stderr
+    ranks = re.findall(r"RANK (\d) (\d) 1.0 (\d+)", done.stdout)
+    devices = {"2GiB": ["0", "0"], "2x2GiB": ["0", "1"]}[cards]
+    assert sorted(ranks) == [("0", devices[0], str(free)), ("1", devices[1], str(free))]
