@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test test-all lint bench format clean
+.PHONY: help setup build demo test test-all test-newest lint bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -30,16 +30,33 @@ test: build lint ## everything that must pass before a change lands
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON) tests/support/skipped.py $(BUILD)
 
-test-all: test ## and what is slow: sanitizers, all recordings
-	@ctest --test-dir $(BUILD) --output-on-failure -L slow
-	@$(MAKE) --no-print-directory sanitize
+test-newest: ## the tests that depend on torch and CUDA, with the newest torch (.venv-newest)
+	@setup/setup.sh newest
+	@mkdir -p build; cmake --preset newest >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }
+	@cmake --build --preset newest -j $(JOBS)
+	@cmake --install build/newest --component memtrace >/dev/null
+	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
+	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
-.PHONY: sanitize
-sanitize:
+test-all: test ## and what is slow: the newest torch, frameworks, sanitizers, fuzzers, all recordings
+	@setup/setup.sh frameworks
+	@ctest --test-dir $(BUILD) --output-on-failure -L slow
+	@$(MAKE) --no-print-directory test-newest
+	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz
+
+.PHONY: sanitize fuzz
+sanitize: setup ## the unit tests under the address, undefined-behaviour and thread sanitizers (clang)
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null && \
-	  cmake --build build/$$preset -j $(JOBS) && \
+	  cmake --build build/$$preset -j $(JOBS) --target unit_tests && \
 	  ctest --test-dir build/$$preset --output-on-failure -j $(JOBS) -L unit || exit 1; done
+
+FUZZ_SECONDS ?= 120
+fuzz: setup ## each fuzzer for FUZZ_SECONDS (120); what it finds is left in build/fuzz
+	@cmake --preset asan -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null
+	@cmake --build build/asan -j $(JOBS) --target fuzzers
+	@tests/fuzz/run.sh build/asan/tests/fuzz build/fuzz $(FUZZ_SECONDS)
 
 lint: build ## formats, names, types, include direction
 	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS)

@@ -13,16 +13,14 @@ time does not.
 
 import argparse
 import json
-import os
 import runpy
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from alternating import alternate, prepare
 from support.corpus import CORPUS
 
 WARM_UP = 3
@@ -30,11 +28,7 @@ WARM_UP = 3
 
 def child(steps: int) -> None:
     """Runs the scenario in this process and prints the seconds of each step as JSON."""
-    import memtrace
-
-    memtrace.simulated_card("80GiB")
-    if os.environ["BENCH_ALLOCATOR"] == "memtrace":
-        memtrace.enable()
+    prepare()
     scenarios = CORPUS / "scenarios"
     sys.path.insert(0, str(scenarios))
     import case_util
@@ -54,12 +48,9 @@ def child(steps: int) -> None:
     print(json.dumps(seconds))
 
 
-def measure(allocator: str, steps: int, folder: str) -> tuple[float, float]:
-    """Gives the median wall and processor seconds of a step, in a process of its own."""
-    environment = {**os.environ, "BENCH_ALLOCATOR": allocator, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
-    command = [sys.executable, __file__, "--child", "--steps", str(steps)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
-    walls, processors = zip(*json.loads(done.stdout.strip().splitlines()[-1])[WARM_UP:], strict=True)
+def medians(steps: list[tuple[float, float]]) -> tuple[float, float]:
+    """Gives the median wall and processor seconds of the steps after the warm-up."""
+    walls, processors = zip(*steps[WARM_UP:], strict=True)
     return statistics.median(walls), statistics.median(processors)
 
 
@@ -76,12 +67,10 @@ def main() -> None:
         print(f"skipped: no scenarios/gpt2.py in {CORPUS} (set MEMTRACE_CORPUS)")
         return
     ratios: dict[str, list[float]] = {"wall": [], "processor": []}
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.pairs):
-            ours, native = (measure(name, options.steps, folder) for name in ("memtrace", "native"))
-            for (clock, so_far), a, b in zip(ratios.items(), ours, native, strict=True):
-                so_far.append(a / b)
-                print(f"{clock:9}  ours {a * 1e3:.2f} ms  native {b * 1e3:.2f} ms  ratio {a / b:.3f}", flush=True)
+    for ours, native in alternate(__file__, ["--steps", str(options.steps)], options.pairs):
+        for (clock, so_far), a, b in zip(ratios.items(), medians(ours), medians(native), strict=True):
+            so_far.append(a / b)
+            print(f"{clock:9}  ours {a * 1e3:.2f} ms  native {b * 1e3:.2f} ms  ratio {a / b:.3f}", flush=True)
     for clock, all_of_them in ratios.items():
         low, middle, high = min(all_of_them), statistics.median(all_of_them), max(all_of_them)
         print(f"{clock:9}  ratio: min {low:.3f}  median {middle:.3f}  max {high:.3f}")

@@ -13,13 +13,11 @@ same loop again), which flatters stack capture; bench/gpt2_step.py has fresh one
 
 import argparse
 import json
-import os
 import random
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
+
+from alternating import alternate, prepare
 
 DEPTH = 30
 ROUNDS = 5
@@ -56,11 +54,7 @@ def deep(depth: int, function):
 
 def child(count: int) -> None:
     """Prints ns per pair of each case as JSON."""
-    import memtrace
-
-    memtrace.simulated_card("80GiB")
-    if os.environ["BENCH_ALLOCATOR"] == "memtrace":
-        memtrace.enable()
+    prepare()
     import torch
 
     torch.cuda.init()
@@ -82,14 +76,6 @@ def child(count: int) -> None:
     print(json.dumps(result))
 
 
-def measure(allocator: str, count: int, folder: str) -> dict[str, float]:
-    """Gives ns per pair by case, from a process of its own."""
-    environment = {**os.environ, "BENCH_ALLOCATOR": allocator, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
-    command = [sys.executable, __file__, "--child", "--count", str(count)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=5)
@@ -99,13 +85,9 @@ def main() -> None:
     if options.child:
         child(options.count)
         return
-    runs: dict[str, list[dict[str, float]]] = {"memtrace": [], "native": []}
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.pairs):
-            for name, results in runs.items():
-                results.append(measure(name, options.count, folder))
-    for case in runs["native"][0]:
-        ours, native = ([run[case] for run in runs[name]] for name in ("memtrace", "native"))
+    runs = list(alternate(__file__, ["--count", str(options.count)], options.pairs))
+    for case in runs[0][0]:
+        ours, native = ([pair[place][case] for pair in runs] for place in (0, 1))
         ratios = sorted(a / b for a, b in zip(ours, native, strict=True))
         print(
             f"{case:10}  ours {statistics.median(ours):6.0f} ns  native {statistics.median(native):6.0f} ns  "

@@ -23,7 +23,12 @@ target_compile_options(memtrace_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   "$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>")
 target_include_directories(memtrace_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+# A finding ends the program: a test that only printed it would pass.
 if(MEMTRACE_SANITIZE)
-  target_compile_options(memtrace_options INTERFACE -fsanitize=${MEMTRACE_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(memtrace_options INTERFACE
+    -fsanitize=${MEMTRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memtrace_options INTERFACE -fsanitize=${MEMTRACE_SANITIZE})
+endif()
+if(MEMTRACE_FUZZ)
+  target_compile_options(memtrace_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()

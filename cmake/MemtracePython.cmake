@@ -27,6 +27,10 @@ if(NOT EXISTS ${MEMTRACE_TORCH_DIR}/version.py OR NOT EXISTS ${MEMTRACE_CUDA_INC
 endif()
 file(STRINGS ${MEMTRACE_TORCH_DIR}/version.py version_line REGEX "^__version__")
 string(REGEX REPLACE ".*'([0-9]+)\\.([0-9]+)\\..*" "\\1.\\2" MEMTRACE_TORCH_MINOR "${version_line}")
+if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
+  message(FATAL_ERROR "torch ${MEMTRACE_TORCH_MINOR} in ${MEMTRACE_SITE_PACKAGES} is too old: memtrace is built for "
+    "2.11 and newer; install torch 2.11.0 or 2.15.0 and configure again")
+endif()
 
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)

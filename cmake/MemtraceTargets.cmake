@@ -3,6 +3,10 @@
 #
 # One line a target. Every header named in a target is also compiled alone, so none leans on its includer.
 
+# What depends on the torch and the CUDA that are installed: the package, and the tests labelled torch. With the
+# newest torch (docs/testing.md) only this is built.
+add_custom_target(torch_dependent)
+
 # memtrace_check_headers(<target> <header>...): one translation unit a header.
 function(memtrace_check_headers target)
   set(units)
@@ -42,13 +46,19 @@ function(memtrace_add_shared target)
   endif()
   add_library(${target} SHARED ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS})
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined
-    -Wl,--version-script,${arg_EXPORTS})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script,${arg_EXPORTS})
+  if(NOT MEMTRACE_SANITIZE)  # clang keeps the sanitizer's run time in the program alone
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT} LINK_DEPENDS ${arg_EXPORTS}
     BUILD_WITH_INSTALL_RPATH ON
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package/${arg_FOLDER})
   install(TARGETS ${target} LIBRARY DESTINATION ${MEMTRACE_PACKAGE_DIR}/${arg_FOLDER} COMPONENT memtrace)
+  add_dependencies(torch_dependent ${target})
 endfunction()
+
+# What the tests labelled `unit` need, and nothing else: `cmake --build --preset asan --target unit_tests`.
+add_custom_target(unit_tests)
 
 # memtrace_add_test(<target> SOURCES <files> [DEPENDS <targets>] [LABELS ...]): a GoogleTest program, at most 5 minutes.
 function(memtrace_add_test target)
@@ -56,7 +66,11 @@ function(memtrace_add_test target)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
+  add_dependencies(unit_tests ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "unit;${arg_LABELS}")
+  if(torch IN_LIST arg_LABELS)
+    add_dependencies(torch_dependent ${target})
+  endif()
 endfunction()
 
 # memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s]): a pytest file, run under the guard
@@ -80,6 +94,7 @@ function(memtrace_add_benchmark target)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
+  add_dependencies(unit_tests ${target})
   add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001)
   set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 120 LABELS "unit")
 endfunction()

@@ -32,7 +32,12 @@ MAY_INCLUDE = {
     "interpose/torch": ["interpose/core/memtrace.h"],
     "interpose/preload": ["interpose/core/memtrace.h"],
     "interpose/simulated_card": [],
-    "tools": ["profiler/trace", "allocator", "interpose/simulated_card/card_spec.h"],
+    "tools": [
+        "profiler/trace",
+        "allocator",
+        "interpose/simulated_card/card_spec.h",
+        "interpose/simulated_card/card_profile.h",
+    ],
     "bench": ["allocator", "profiler/trace", "profiler/recorder", "interpose/core/memtrace.h", "tests"],
     "tests": [""],
 }

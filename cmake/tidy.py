@@ -48,6 +48,12 @@ def headers_by_object(build: Path) -> dict[str, list[Path]]:
     return found
 
 
+def object_file(unit: dict[str, Any]) -> str:
+    """The name that follows -o."""
+    words = unit["command"].split()
+    return str(words[words.index("-o") + 1])
+
+
 def state(unit: dict[str, Any], headers: list[Path]) -> str:
     """A digest of everything a check of this source depends on."""
     digest = hashlib.sha256(unit["command"].encode() + " ".join(COMMAND).encode())
@@ -76,7 +82,7 @@ def main() -> int:
     work = []
     for unit in units.values():
         if Path(unit["file"]) in sources:
-            stamp = stamps / state(unit, headers.get(unit["output"], []))
+            stamp = stamps / state(unit, headers.get(object_file(unit), []))
             if not stamp.exists():
                 work.append((unit, stamp))
     with ThreadPoolExecutor(jobs) as pool:

@@ -2,13 +2,27 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes a machine ready to build, run and test memtrace: Debian packages and `.venv` with exactly the
-# versions of requirements*.lock. One script for `make demo`, `make test` and CI. A second run finds
-# everything in place and costs well under a second.
+# Usage: setup.sh [newest|frameworks]
+#
+# Makes a machine ready to build, run and test memtrace: Debian packages and a virtual environment with
+# exactly the versions of its lock files. Without an argument that is `.venv` (requirements.lock and
+# requirements-dev.lock), for `make demo`, `make test` and CI. For `make test-all`: `newest` makes
+# `.venv-newest` with the newest torch, `frameworks` makes `.venv-frameworks` with training frameworks.
+# MEMTRACE_VENV names another folder. A second run finds everything in place and costs well under a second.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-venv=${MEMTRACE_VENV:-$root/.venv}
+base='' size='torch and its CUDA libraries: about 5 GB'
+case ${1-} in
+  "") name=.venv locks=(requirements.lock requirements-dev.lock) ;;
+  newest) name=.venv-newest locks=(requirements-newest.lock requirements-dev.lock) ;;
+  frameworks) name=.venv-frameworks base=$root/.venv size='half a GB' locks=(requirements-frameworks.lock) ;;
+  *)
+    echo "setup: unknown environment '$1'; it is 'newest', 'frameworks', or nothing for the usual one" >&2
+    exit 2
+    ;;
+esac
+venv=${MEMTRACE_VENV:-$root/$name}
 
 missing_packages() {
   local package
@@ -40,20 +54,34 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
+# Lets $venv import what `.venv` holds: the frameworks run on the very torch that `.venv` has, and a second
+# copy of it and of CUDA's libraries would cost 5 GB and minutes. What pip then installs into $venv comes
+# first on its path.
+layer_on_base() {
+  [ -z "$base" ] && return
+  if [ ! -x "$base/bin/python" ]; then
+    echo "setup: $name stands on $base, which does not exist; run setup/setup.sh without an argument first" >&2
+    exit 5
+  fi
+  "$base/bin/python" -c 'import sys; print(*(p for p in sys.path if p.endswith("-packages")), sep="\n")' \
+    >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth"
+}
+
 # The virtual environment is complete when its stamp equals the lock files.
 make_venv() {
   local stamp=$venv/.memtrace-locks
-  local locks=("$here/requirements.lock" "$here/requirements-dev.lock")
-  if [ -x "$venv/bin/python" ] && cat "${locks[@]}" | cmp -s - "$stamp"; then
+  local files=("${locks[@]/#/$here/}")
+  if [ -x "$venv/bin/python" ] && cat "${files[@]}" | cmp -s - "$stamp"; then
     return
   fi
-  echo "setup: making $venv (torch and its CUDA libraries: about 5 GB, some minutes)" >&2
+  echo "setup: making $venv ($size, some minutes)" >&2
   /usr/bin/python3 -m venv "$venv"
-  local lock
-  for lock in "${locks[@]}"; do
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$lock"
+  layer_on_base
+  local file
+  for file in "${files[@]}"; do
+    "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-deps -r "$file"
   done
-  cat "${locks[@]}" >"$stamp"
+  cat "${files[@]}" >"$stamp"
 }
 
 install_packages

@@ -3,6 +3,7 @@
 #include "tools/command/verbs.h"
 
 int main(int argc, char** argv) {
+  using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
           {.name = "run", .define = DefineRun, .starts_program = true},
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
+          {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },
       {argv + 1, argv + argc});

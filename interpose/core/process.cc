@@ -81,10 +81,8 @@ void Process::OpenTrace() {
     const std::lock_guard lock(info_mutex_);
     info.insert(info_.begin(), info_.end());
   }
-  const TraceName name = ChooseTraceName(info);
-  auto writer = trace::TraceWriter::Open(
-      name.path, info,
-      {.if_exists = name.shared ? trace::IfExists::kUseSibling : trace::IfExists::kReplace});
+  auto writer = trace::TraceWriter::Open(ChooseTraceName(info), info,
+                                         {.if_exists = trace::IfExists::kUseSibling});
   if (!writer.ok()) {
     Say("no trace is written (" + std::string(writer.status().message()) +
         "); the program goes on");

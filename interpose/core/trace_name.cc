@@ -44,12 +44,12 @@ std::string Stem(std::string_view script) {
 
 }  // namespace
 
-TraceName ChooseTraceName(const std::map<std::string, std::string>& info) {
-  const std::string chosen = Environment("MEMTRACE_OUTPUT");
-  if (!chosen.empty()) return {.path = chosen, .shared = true};
+std::string ChooseTraceName(const std::map<std::string, std::string>& info) {
+  std::string chosen = Environment("MEMTRACE_OUTPUT");
+  if (!chosen.empty()) return chosen;
   const auto script = info.find("script");
   const std::string stem = Stem(script != info.end() ? script->second : "");
-  return {.path = "memtrace-" + stem + "." + std::to_string(getpid()) + ".trace"};
+  return "memtrace-" + stem + "." + std::to_string(getpid()) + ".trace";
 }
 
 std::map<std::string, std::string> ProcessFacts() {

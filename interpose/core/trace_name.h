@@ -9,13 +9,10 @@
 namespace memtrace {
 
 // Where this process writes its trace: MEMTRACE_OUTPUT if it is set, else
-// memtrace-<script>.<pid>.trace in the current folder. `shared` says that the user chose the name:
-// the first process to create it gets it, the others take <name>.<pid>.
-struct TraceName {
-  std::string path;
-  bool shared = false;
-};
-TraceName ChooseTraceName(const std::map<std::string, std::string>& info);
+// memtrace-<script>.<pid>.trace in the current folder. Either may exist already, from another
+// process or, in a folder that machines or containers share, from another with the same pid: the
+// first to create it keeps it, the others take <name>.<pid>.
+std::string ChooseTraceName(const std::map<std::string, std::string>& info);
 
 // Facts every trace states: host, pid, ppid, started_unix_ns, memtrace, and environment.* for the
 // variables that decide about memory. Others are never recorded: they may hold secrets.

@@ -11,7 +11,7 @@
 namespace memtrace::card {
 namespace {
 
-constexpr int kVersion = 130100;
+constexpr int kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
 
 // A heap object each: torch keys workspaces by the address of the handle.
 struct BlasHandle {

@@ -14,7 +14,7 @@
 namespace memtrace::card {
 namespace {
 
-constexpr std::size_t kVersion = 130100;
+constexpr std::size_t kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
 
 // The contents of a descriptor never matter: only that it was created and is destroyed once.
 template <typename Handle>

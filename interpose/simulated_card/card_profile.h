@@ -13,20 +13,25 @@ namespace memtrace::card {
 // guess that nobody has checked.
 enum class FigureSource { kDatasheet, kMeasured, kAssumed };
 
+struct FigureOrigin {
+  FigureSource source;
+  std::string_view from;  // the document, the reading or the reason of the guess
+};
+
 // A card one can buy. The data is in profiles/*.json and compiled in, so that a process that loads
 // the card reads no file.
 struct CardProfile {
   std::string_view name;         // lower case, as on the command line
   std::string_view device_name;  // as cudaDeviceProp::name spells it
   std::uint64_t bytes;           // cudaMemGetInfo's total
-  FigureSource bytes_source;
+  FigureOrigin bytes_origin;
   std::uint64_t context_bytes;
-  FigureSource context_source;
+  FigureOrigin context_origin;
   int compute_capability_major;
   int compute_capability_minor;
-  FigureSource compute_capability_source;
+  FigureOrigin compute_capability_origin;
   int multiprocessors;
-  FigureSource multiprocessors_source;
+  FigureOrigin multiprocessors_origin;
 };
 
 // Sorted by name.

@@ -18,7 +18,9 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-constexpr int kDriverVersion = 13000;
+// The newest CUDA whose functions symbols/ lists: a driver serves the runtimes of its major version
+// up to its own.
+constexpr int kDriverVersion = 13020;
 
 std::atomic<bool> initialized = false;
 std::atomic<bool> forked_after_initialization = false;

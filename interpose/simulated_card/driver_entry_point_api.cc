@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Finding functions by name, and the texts of errors.
+// Finding functions by name, the texts of errors, and the log behind them.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -19,21 +19,22 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-void* Lookup(const std::string& name) {
+void* Lookup(const std::string& name, int version) {
   const auto symbols = DriverSymbols();
   const auto found = std::lower_bound(
       symbols.begin(), symbols.end(), name,
       [](const Symbol& symbol, const std::string& key) { return symbol.name < key; });
-  if (found == symbols.end() || found->name != name) return nullptr;
+  if (found == symbols.end() || found->name != name || found->since > version) return nullptr;
   return reinterpret_cast<void*>(found->address);
 }
 
 // cuMemAlloc is asked for, cuMemAlloc_v2 is meant. Callers name the version of CUDA they were built
-// for; the newest is right for all of CUDA 13, and for older callers of everything that is
-// implemented here but the capture functions that gained edge data.
-void* LookupNewest(const std::string& name) {
+// for and mean the newest of that version. What versions before 13.0 added is not told apart: that
+// is right for all of CUDA 13, and for older callers of everything that is implemented here but the
+// capture functions that gained edge data.
+void* LookupNewest(const std::string& name, int version) {
   for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
-    if (void* address = Lookup(name + suffix)) return address;
+    if (void* address = Lookup(name + suffix, version)) return address;
   }
   return nullptr;
 }
@@ -68,10 +69,10 @@ void NameOwnRuntime(const void* caller) {
 }  // namespace
 }  // namespace memtrace::card
 
-CUresult cuGetProcAddress(const char* symbol, void** address, int, cuuint64_t,
+CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuint64_t,
                           CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *address = LookupNewest(symbol);
+  *address = LookupNewest(symbol, version);
   const bool found = *address != nullptr;
   if (status != nullptr) {
     *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -94,4 +95,16 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 
 CUresult cuGetErrorString(CUresult error, const char** text) {
   return TextOf(error, &ErrorText::text, text);
+}
+
+// torch 2.15 listens for what the driver writes about a failed call. This driver writes nothing:
+// its error codes and the counts of the report say all.
+CUresult cuLogsRegisterCallback(CUlogsCallback listener, void*, CUlogsCallbackHandle* handle) {
+  if (listener == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (handle != nullptr) *handle = reinterpret_cast<CUlogsCallbackHandle>(listener);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
+  return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }

@@ -26,9 +26,9 @@ std::span<const CardProfile> CardProfiles() { return kProfiles; }
 """
 
 
-def source(figure: dict[str, Any]) -> str:
-    """Return the C++ name of where a figure comes from."""
-    return f"FigureSource::{SOURCES[figure['source']]}"
+def origin(figure: dict[str, Any]) -> str:
+    """Return where a figure comes from, as an initializer."""
+    return f"{{FigureSource::{SOURCES[figure['source']]}, {json.dumps(figure['from'])}}}"
 
 
 def row(profile: dict[str, Any]) -> str:
@@ -38,14 +38,14 @@ def row(profile: dict[str, Any]) -> str:
         f'"{profile["name"]}"',
         f'"{profile["device_name"]}"',
         f"{int(profile['bytes']['value'])}ull",
-        source(profile["bytes"]),
+        origin(profile["bytes"]),
         f"{int(profile['context_bytes']['value'])}ull",
-        source(profile["context_bytes"]),
+        origin(profile["context_bytes"]),
         major,
         minor,
-        source(profile["compute_capability"]),
+        origin(profile["compute_capability"]),
         str(int(profile["multiprocessors"]["value"])),
-        source(profile["multiprocessors"]),
+        origin(profile["multiprocessors"]),
     ]
     return "    {" + ", ".join(fields) + "},\n"
 

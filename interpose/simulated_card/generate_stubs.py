@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what a stand-in library needs beside its own code, from the list of the symbols it must export.
 
-generate_stubs.py --soname S --symbols symbols/S.txt [--inert LIST] [--extra-export PATTERN]
+generate_stubs.py --soname S --symbols symbols/S*.txt [--inert LIST] [--extra-export PATTERN]
                   [--table] [--version-node] --not-supported CODE --source OUT.cc --script OUT.map
+
+There is one list a version of CUDA, each of what that version added; all are exported. A number beside
+a name is the version of CUDA from which on callers of cuGetProcAddress mean it.
 
 The source defines every symbol weakly: counted, and answered with the library's "not supported". What
 the library's own code defines wins at link time, so no list of implemented functions can go stale.
@@ -46,9 +49,10 @@ def inert(name: str, has_result: bool) -> str:
     return f'[[gnu::weak]] int {name}(void* handle) {{ return {call}("{name}", handle); }}\n'
 
 
-def table(names: list[str]) -> str:
-    """Write all names and addresses, for cuGetProcAddress."""
-    rows = "".join(f'    {{"{name}", reinterpret_cast<void (*)()>({name})}},\n' for name in names)
+def table(since: dict[str, int]) -> str:
+    """Write all names, versions and addresses, for cuGetProcAddress."""
+    row = '    {{"{0}", {1}, reinterpret_cast<void (*)()>({0})}},\n'.format
+    rows = "".join(row(name, since[name]) for name in sorted(since))
     return (
         '#include "interpose/simulated_card/symbol_table.h"\n\n'
         "namespace memtrace::card {\nnamespace {\n"
@@ -61,8 +65,9 @@ def table(names: list[str]) -> str:
 def main() -> None:
     """Write the source and the version script."""
     parser = argparse.ArgumentParser()
-    for option in ("--soname", "--symbols", "--source", "--script"):
+    for option in ("--soname", "--source", "--script"):
         parser.add_argument(option, required=True)
+    parser.add_argument("--symbols", required=True, nargs="+")
     parser.add_argument("--not-supported", type=int, required=True)
     parser.add_argument("--inert")
     parser.add_argument("--extra-export", default="")
@@ -70,13 +75,15 @@ def main() -> None:
     parser.add_argument("--version-node", action="store_true")
     options = parser.parse_args()
 
-    names = sorted(row[0] for row in read(options.symbols))
+    rows = [row for path in options.symbols for row in read(path)]
+    since = {row[0]: int(row[1]) if row[1:] else 0 for row in rows}
+    names = sorted(since)
     inert_names = {row[0]: row[1:] == ["result"] for row in read(options.inert)}
     unknown = sorted(set(inert_names) - set(names))
     if unknown:
-        raise SystemExit(f"{options.inert}: not in {options.symbols}: {', '.join(unknown)}")
+        raise SystemExit(f"{options.inert}: not in {' '.join(options.symbols)}: {', '.join(unknown)}")
 
-    source = HEAD.format(symbols=Path(options.symbols).name)
+    source = HEAD.format(symbols=", ".join(Path(path).name for path in options.symbols))
     if inert_names:
         source += "int memtrace_blas_call(const char* name, void* handle);\n"
         source += "int memtrace_blas_result_call(const char* name, void* handle);\n"
@@ -90,10 +97,8 @@ def main() -> None:
             source += stub(name, options.not_supported)
     source += '}  // extern "C"\n#pragma GCC visibility pop\n'
     if options.table:
-        source += "".join(
-            f'extern "C" int {name}();\n' for name in names if name.endswith(("_ptds", "_ptsz"))
-        )
-        source += table(names)
+        source += "".join(f'extern "C" int {name}();\n' for name in names if name.endswith(("_ptds", "_ptsz")))
+        source += table(since)
     Path(options.source).write_text(source)
 
     node = f"{options.soname} " if options.version_node else ""

@@ -17,6 +17,12 @@ import subprocess
 from pathlib import Path
 
 
+def first_words(lists: list[Path]) -> set[str]:
+    """Return the symbols of those lists that exist, without comments."""
+    lines = [line for path in lists if path.exists() for line in path.read_text().splitlines()]
+    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+
+
 def exported(nm: str, library: Path) -> dict[str, bool]:
     """Return each exported function of a library and whether it is weak."""
     lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
@@ -45,10 +51,8 @@ def main() -> None:
     lines = []
     for library in options.libraries:
         folder = Path(options.symbols)
-        known = {line.split()[0] for line in (folder / f"{library.name}.txt").read_text().splitlines() if line.strip()}
-        inert_list = folder / f"{library.name}.inert.txt"
-        rows = inert_list.read_text().splitlines() if inert_list.exists() else []
-        inert = {row.split()[0] for row in rows if row.strip() and not row.startswith("#")}
+        inert = first_words([folder / f"{library.name}.inert.txt"])
+        known = first_words([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
         found = classes(exported(options.nm, library), inert)
         lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
     Path(options.output).write_text("\n".join(lines) + "\n")

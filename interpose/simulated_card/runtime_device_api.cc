@@ -16,7 +16,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-constexpr int kRuntimeVersion = 13000;
+constexpr int kRuntimeVersion = CUDART_VERSION;  // that of the wheel it is built for
 
 thread_local cudaError_t last_error = cudaSuccess;
 // What cudaSetDevice chose; counts while no context is current.

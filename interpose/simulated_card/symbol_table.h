@@ -10,6 +10,7 @@ namespace memtrace::card {
 
 struct Symbol {
   std::string_view name;
+  int since;  // the version of CUDA that a caller must name at least; 0: any
   void (*address)();
 };
 

@@ -7,8 +7,8 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include "interpose/torch/core_calls.h"
 #include "interpose/torch/not_there_yet.h"
-#include "interpose/torch/out_of_memory.h"
 #include "interpose/torch/torch_views.h"
 
 namespace memtrace::shim {
@@ -17,10 +17,6 @@ namespace {
 namespace native = c10::cuda::CUDACachingAllocator;
 
 void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
-
-uint64_t StreamValue(cudaStream_t stream) { return reinterpret_cast<uint64_t>(stream); }
-
-void Check(int status) { TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error()); }
 
 // Tools of torch that listen to the allocator: the profiler, and the sanitizer's GPU trace.
 void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
@@ -42,7 +38,7 @@ CudaAllocator& CudaAllocator::Get() {
 }
 
 void CudaAllocator::init(int device_count) {
-  Check(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
+  ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
   const std::lock_guard lock(mutex_);
   fractions_.resize(static_cast<size_t>(device_count), 1.0);
   device_count_ = device_count;
@@ -76,40 +72,13 @@ void* CudaAllocator::raw_alloc_with_stream(size_t bytes, cudaStream_t stream) {
 }
 
 void* CudaAllocator::Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream) {
-  const uint64_t context =
-      memtrace_capture_context();  // before any lock: it takes the interpreter's
-  memtrace_out_of_memory out_of_memory{};
-  out_of_memory.size = sizeof(out_of_memory);
-  void* address = nullptr;
-  const int status =
-      memtrace_allocate(device, bytes, StreamValue(stream), context, &address, &out_of_memory);
-  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
-    NotifyOutOfMemory(out_of_memory);
-    ThrowOutOfMemory(out_of_memory);
-  }
-  Check(status);
+  void* address = AllocateOrThrow(device, bytes, stream);
   const c10::impl::PyInterpreter* trace = c10::impl::GPUTrace::get_trace();
   if (C10_UNLIKELY(trace != nullptr)) {
     (*trace)->trace_gpu_memory_allocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
   }
   TellProfiler(address, static_cast<int64_t>(bytes), device);
   return address;
-}
-
-void CudaAllocator::NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
-  c10::reportOutOfMemoryToProfiler(
-      static_cast<int64_t>(out_of_memory.requested), out_of_memory.live_allocated,
-      out_of_memory.reserved,
-      c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(out_of_memory.device)));
-  std::vector<native::OutOfMemoryObserver> observers;
-  {
-    const std::lock_guard lock(mutex_);
-    observers = observers_;
-  }
-  const size_t total = std::min<size_t>(out_of_memory.limit, out_of_memory.device_total);
-  for (const auto& observer : observers) {
-    observer(out_of_memory.device, out_of_memory.requested, total, out_of_memory.device_free);
-  }
 }
 
 void CudaAllocator::raw_delete(void* address) {
@@ -136,21 +105,21 @@ void CudaAllocator::raw_delete(void* address) {
   }
 }
 
-void CudaAllocator::emptyCache(c10::MempoolId_t /*pool*/) { Check(memtrace_empty_cache()); }
+void CudaAllocator::emptyCache(c10::MempoolId_t /*pool*/) { ThrowUnlessOk(memtrace_empty_cache()); }
 
 c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::DeviceIndex device) {
   memtrace_statistics statistics{};
   statistics.size = sizeof(statistics);
-  Check(memtrace_get_statistics(device, &statistics));
+  ThrowUnlessOk(memtrace_get_statistics(device, &statistics));
   return ToTorch(statistics);
 }
 
 void CudaAllocator::resetAccumulatedStats(c10::DeviceIndex device) {
-  Check(memtrace_reset_accumulated_statistics(device));
+  ThrowUnlessOk(memtrace_reset_accumulated_statistics(device));
 }
 
 void CudaAllocator::resetPeakStats(c10::DeviceIndex device) {
-  Check(memtrace_reset_peak_statistics(device));
+  ThrowUnlessOk(memtrace_reset_peak_statistics(device));
 }
 
 double CudaAllocator::getMemoryFraction(c10::DeviceIndex device) {
@@ -163,7 +132,7 @@ void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) 
               ". Please set within [0, 1].");
   const auto [free, total] = getMemoryInfo(device);
   static_cast<void>(free);
-  Check(memtrace_set_limit(
+  ThrowUnlessOk(memtrace_set_limit(
       device,
       fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * static_cast<double>(total))));
   const std::lock_guard lock(mutex_);
@@ -189,22 +158,17 @@ void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
 }
 
 void* CudaAllocator::getBaseAllocation(void* address, size_t* bytes) {
-  void* base = nullptr;
-  uint64_t size = 0;
-  TORCH_CHECK(memtrace_base_allocation(address, &base, &size) == MEMTRACE_OK,
-              "invalid device pointer: ", address);
-  if (bytes != nullptr) *bytes = size;
-  return base;
+  return BaseAllocationOrThrow(address, bytes);
 }
 
 void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) {
   // Memory of another process (IPC) has another deleter and is none of ours.
   if (data.get() == nullptr || data.get_deleter() != &Delete) return;
-  Check(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
+  ThrowUnlessOk(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
 }
 
 native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t /*pool*/, bool /*include_traces*/) {
-  native::SnapshotInfo snapshot;
+  native::SnapshotInfo snapshot{};
   for (int device = 0; device < device_count_; ++device) {
     VisitSegments(static_cast<c10::DeviceIndex>(device), [&](const memtrace_segment& segment) {
       snapshot.segments.push_back(ToTorch(segment));
@@ -246,8 +210,7 @@ void CudaAllocator::recordHistory(bool enabled, native::CreateContextFn /*contex
 }
 
 void CudaAllocator::attachOutOfMemoryObserver(native::OutOfMemoryObserver observer) {
-  const std::lock_guard lock(mutex_);
-  observers_.push_back(std::move(observer));
+  AttachOutOfMemoryObserver(std::move(observer));
 }
 
 void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker /*tracker*/) {

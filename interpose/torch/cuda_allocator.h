@@ -84,11 +84,9 @@ class CudaAllocator final : public VersionedAllocator {
 
  private:
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
-  void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory);
 
   std::atomic<int> device_count_ = 0;
-  std::mutex mutex_;  // guards the two below
-  std::vector<c10::cuda::CUDACachingAllocator::OutOfMemoryObserver> observers_;
+  std::mutex mutex_;  // guards the fractions
   std::vector<double> fractions_;
 };
 

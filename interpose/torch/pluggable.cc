@@ -6,17 +6,14 @@
 // nothing up but these names, so they are the interface. A null return would become a tensor at
 // address 0 (torch does not check): memtrace_malloc throws instead.
 #include <c10/cuda/CUDAGuard.h>
-#include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
 #include "interpose/core/memtrace.h"
-#include "interpose/torch/out_of_memory.h"
+#include "interpose/torch/core_calls.h"
 
 #define MEMTRACE_PLUGGABLE extern "C" MEMTRACE_API
 
 namespace {
-
-uint64_t StreamValue(cudaStream_t stream) { return reinterpret_cast<uint64_t>(stream); }
 
 // torch calls set_init_fn's function only if it is set; without it the first allocation starts us.
 void StartOnce() {
@@ -26,7 +23,7 @@ void StartOnce() {
                ? memtrace_start(devices, MEMTRACE_MODE_ALLOCATE)
                : static_cast<int>(MEMTRACE_NOT_STARTED);
   }();
-  TORCH_CHECK(kStatus == MEMTRACE_OK, "memtrace: ", memtrace_last_error());
+  memtrace::shim::ThrowUnlessOk(kStatus);
 }
 
 }  // namespace
@@ -34,15 +31,7 @@ void StartOnce() {
 MEMTRACE_PLUGGABLE void* memtrace_malloc(size_t bytes, int device, cudaStream_t stream) {
   if (bytes == 0) return nullptr;  // torch forwards requests for nothing
   StartOnce();
-  const uint64_t context = memtrace_capture_context();
-  memtrace_out_of_memory out_of_memory{};
-  out_of_memory.size = sizeof(out_of_memory);
-  void* address = nullptr;
-  const int status =
-      memtrace_allocate(device, bytes, StreamValue(stream), context, &address, &out_of_memory);
-  if (status == MEMTRACE_OUT_OF_MEMORY) memtrace::shim::ThrowOutOfMemory(out_of_memory);
-  TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error());
-  return address;
+  return memtrace::shim::AllocateOrThrow(device, bytes, stream);
 }
 
 MEMTRACE_PLUGGABLE void memtrace_free(void* address, size_t /*bytes*/, int /*device*/,
@@ -57,16 +46,11 @@ MEMTRACE_PLUGGABLE void memtrace_init(int device_count) {
 MEMTRACE_PLUGGABLE void memtrace_reset() { memtrace_empty_cache(); }
 
 MEMTRACE_PLUGGABLE void memtrace_record_block_stream(void* address, cudaStream_t stream) {
-  memtrace_record_stream(address, StreamValue(stream));
+  memtrace_record_stream(address, memtrace::shim::StreamValue(stream));
 }
 
 MEMTRACE_PLUGGABLE void* memtrace_base_address(void* address, size_t* bytes) {
-  void* base = nullptr;
-  uint64_t size = 0;
-  TORCH_CHECK(memtrace_base_allocation(address, &base, &size) == MEMTRACE_OK,
-              "invalid device pointer: ", address);
-  if (bytes != nullptr) *bytes = size;
-  return base;
+  return memtrace::shim::BaseAllocationOrThrow(address, bytes);
 }
 
 MEMTRACE_PLUGGABLE void memtrace_memory_fraction(double fraction, int device) {

@@ -21,7 +21,8 @@ MEMTRACE_SHIM int memtrace_torch_install() {
   if (current->initialized()) return 1;
   auto& ours = memtrace::shim::CudaAllocator::Get();
   native::allocator.store(&ours);
-  c10::SetAllocator(c10::kCUDA, &ours);  // torch.accelerator.memory_* asks here
+  // torch.accelerator.memory_* asks here.
+  c10::SetAllocator(c10::kCUDA, &ours, memtrace::shim::kRegistrationPriority);
   return 0;
 }
 

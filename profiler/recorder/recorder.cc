@@ -45,14 +45,6 @@ void Recorder::Guarded(Action action) const {
   }
 }
 
-template <typename Action>
-void Recorder::Locked(Action action) const {
-  Guarded([&] {
-    MutexLock lock(trace_.mutex);
-    action();
-  });
-}
-
 template <typename E>
 void Recorder::Append(const E& event) {
   const absl::Status written = trace_.writer->Write(++sequence_, Now(), event);
@@ -62,7 +54,8 @@ void Recorder::Append(const E& event) {
 uint64_t Recorder::Now() const { return MonotonicNs() - began_ns_; }
 
 void Recorder::Allocated(const BlockEvent& block) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     const AllocationContext context = contexts_.Unpack(block.context);
     Append(trace::Allocate{.device = Number(block.device),
                            .address = block.address,
@@ -84,20 +77,23 @@ void Recorder::Allocated(const BlockEvent& block) {
 }
 
 void Recorder::FreeRequested(const BlockEvent& block) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
     live_.Remove(block.device, block.address);
   });
 }
 
 void Recorder::FreeCompleted(const BlockEvent& block) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
   });
 }
 
 void Recorder::Reserved(const RangeEvent& range) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     Append(trace::Reserve{.device = Number(range.device),
                           .address = range.address,
                           .size = range.size,
@@ -106,7 +102,8 @@ void Recorder::Reserved(const RangeEvent& range) {
 }
 
 void Recorder::Mapped(const RangeEvent& range) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     Append(trace::Map{.device = Number(range.device),
                       .address = range.address,
                       .size = range.size,
@@ -115,7 +112,8 @@ void Recorder::Mapped(const RangeEvent& range) {
 }
 
 void Recorder::Unmapped(const RangeEvent& range) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     Append(
         trace::Unmap{.device = Number(range.device), .address = range.address, .size = range.size});
   });
@@ -124,7 +122,8 @@ void Recorder::Unmapped(const RangeEvent& range) {
 void Recorder::OutOfMemory(const OutOfMemoryEvent& /*event*/) {}
 
 void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const CardLedger> cards) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     const AllocationContext context = contexts_.Unpack(event.context);
     Append(trace::OutOfMemory{.device = Number(event.device),
                               .stream = Number(event.stream),
@@ -144,7 +143,7 @@ void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const Ca
 void Recorder::PushTag(std::string_view name) {
   Guarded([&] {
     const TagScopes::Tag tag = scopes_.PushTag(name);
-    MutexLock lock(trace_.mutex);
+    const MutexLock lock(trace_.mutex);
     Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
   });
 }
@@ -152,7 +151,7 @@ void Recorder::PushTag(std::string_view name) {
 void Recorder::PopTag() {
   Guarded([&] {
     const TagScopes::Tag tag = scopes_.PopTag();
-    MutexLock lock(trace_.mutex);
+    const MutexLock lock(trace_.mutex);
     Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
   });
 }
@@ -187,13 +186,17 @@ AllocationContext Recorder::UnpackContext(uint64_t context) const {
 
 StringId Recorder::InternString(std::string_view text) {
   StringId id = 0;
-  Locked([&] { id = trace_.writer->String(text); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    id = trace_.writer->String(text);
+  });
   return id;
 }
 
 Phase Recorder::SetPhase(Phase phase) {
   Phase before = phase;
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     before = std::exchange(phase_, phase);
     if (before != phase) Append(trace::PhaseChange{.phase = phase});
   });
@@ -202,7 +205,8 @@ Phase Recorder::SetPhase(Phase phase) {
 
 uint64_t Recorder::BeginStep() {
   uint64_t number = 0;
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     number = ++step_;
     Append(trace::Step{.number = number});
   });
@@ -211,7 +215,8 @@ uint64_t Recorder::BeginStep() {
 
 void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Role role,
                        std::string_view owner, std::string_view path) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     const Label label{
         .role = role, .owner = trace_.writer->String(owner), .path = trace_.writer->String(path)};
     if (!live_.Relabel(device, address, size, label)) return;
@@ -225,7 +230,8 @@ void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Ro
 }
 
 void Recorder::Annotate(std::string_view key, std::string_view value) {
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     const StringId key_id = trace_.writer->String(key);
     const StringId value_id = trace_.writer->String(value);
     const auto [fact, is_new] = facts_.try_emplace(key_id, value_id);
@@ -236,12 +242,16 @@ void Recorder::Annotate(std::string_view key, std::string_view value) {
 }
 
 void Recorder::SampleCard(const CardLedger& card) {
-  Locked([&] { Append(trace::CardSample{.card = card}); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    Append(trace::CardSample{.card = card});
+  });
 }
 
 std::vector<Recorder::NamedBytes> Recorder::TopOwners(DeviceIndex device, size_t most) const {
   std::vector<NamedBytes> owners;
-  Locked([&] {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
     for (const LiveTable::Group& group : live_.LargestGroups(device, most)) {
       std::string name(trace::RoleName(group.role));
       if (group.owner != 0) name += " " + std::string(trace_.writer->Text(group.owner));
@@ -253,13 +263,19 @@ std::vector<Recorder::NamedBytes> Recorder::TopOwners(DeviceIndex device, size_t
 
 uint64_t Recorder::lost_events() const {
   uint64_t lost = 0;
-  Locked([&] { lost = trace_.writer->lost_events(); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    lost = trace_.writer->lost_events();
+  });
   return lost + lost_for_memory_.load(std::memory_order_relaxed);
 }
 
 absl::Status Recorder::status() const {
   absl::Status status;
-  Locked([&] { status = trace_.writer->status(); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    status = trace_.writer->status();
+  });
   return status;
 }
 
@@ -270,12 +286,18 @@ absl::Status Recorder::TakeFailure() {
 
 std::string Recorder::path() const {
   std::string path;
-  Locked([&] { path = trace_.writer->path(); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    path = trace_.writer->path();
+  });
   return path;
 }
 
 void Recorder::Close() {
-  Locked([&] { trace_.writer->Close(); });
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    trace_.writer->Close();
+  });
 }
 
 void Recorder::AbandonInForkedChild() {

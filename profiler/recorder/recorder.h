@@ -102,12 +102,11 @@ class Recorder final : public AllocationObserver {
   void Close();
 
   // For the child's side of pthread_atfork: from now on the recorder does nothing at all, whatever
-  // other threads of the parent were doing with it. The child may make one of its own.
-  void AbandonInForkedChild();
+  // other threads of the parent were doing with it. The child may make one of its own. Takes no
+  // lock: its holder may not exist there.
+  void AbandonInForkedChild() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
-  template <typename Action>
-  void Locked(Action action) const;
   template <typename Action>
   void Guarded(Action action) const;
   template <typename E>

@@ -56,12 +56,13 @@ def outcomes(ids: set[str], mode: str, events: str, folder: Path) -> dict[str, s
         "MEMTRACE_CARD_FORK": "copy",
         "MEMTRACE_CARD_EVENTS": events,
         "ONLY": str(only),
-        "TMO": "240",
+        "TMO": "600",  # one of them compiles C++
+        "TORCH_EXTENSIONS_DIR": str(folder / "extensions"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     command = [sys.executable, LAUNCHER, "24GiB", PEER / "forkrun.py", "test_cuda", out]
     run = subprocess.run(
-        command, env={**os.environ, **setting}, cwd=folder, capture_output=True, text=True, timeout=850
+        command, env={**os.environ, **setting}, cwd=folder, capture_output=True, text=True, timeout=900
     )
     assert run.returncode == 0, run.stderr[-2000:]
     rows = [json.loads(line) for line in out.read_text().splitlines()]

@@ -51,10 +51,15 @@ def on_card(
     *arguments: str,
     card: str = "24GiB",
     options: tuple[str, ...] = (),
+    python: Path = Path(sys.executable),
+    launcher: tuple[str, ...] = (),
     expect: int | None = 0,
     **environment: str,
 ) -> Finished:
-    """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`."""
+    """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
+
+    `launcher` stands between the interpreter and the script, as `("-m", "torch.distributed.run")`.
+    """
     if not isinstance(script, Path):
         path = folder / "train.py"
         path.write_text(script)
@@ -62,7 +67,7 @@ def on_card(
         path = script
     trace = folder / "run.trace"
     command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, "-o", str(trace), *options]
-    done = _run([*command, "--", sys.executable, str(path), *arguments], environment)
+    done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment)
     finished = Finished(done.returncode, done.stdout, done.stderr, trace)
     if expect is not None and done.returncode != expect:
         raise AssertionError(f"status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")

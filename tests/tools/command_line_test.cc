@@ -133,10 +133,10 @@ TEST_F(CommandLineTest, RunTellsTheProgramWhatToDoByItsEnvironment) {
   const Outcome outcome = shell_.Run(
       WithPackage("PYTHONPATH=/mine memtrace run -q --card 24GiB --card 2x8GiB -o run.trace "
                   "--allocator native -- sh -c 'echo $PYTHONPATH; echo $MEMTRACE_CARD; "
-                  "echo $MEMTRACE_OUTPUT; echo $MEMTRACE_ALLOCATOR; echo $MEMTRACE_RUN; "
+                  "echo $MEMTRACE_OUTPUT; echo $MEMTRACE_ALLOCATOR; "
                   "echo \"$MEMTRACE_COMMAND\"' name --flag"));
   EXPECT_THAT(outcome.out, HasSubstr("package/inject:/mine\n24GiB;2x8GiB\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("/here/run.trace\nnative\n1\n[\"sh\",\"-c\","));
+  EXPECT_THAT(outcome.out, HasSubstr("/here/run.trace\nnative\n[\"sh\",\"-c\","));
   EXPECT_THAT(outcome.out, HasSubstr("\"name\",\"--flag\"]"));
 }
 
@@ -165,7 +165,7 @@ TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {
 
 TEST_F(CommandLineTest, SwitchedOffItRunsPlainlyAndSaysSoOnce) {
   const Outcome outcome = shell_.Run(
-      "MEMTRACE=0 memtrace run -- sh -c 'echo ${PYTHONPATH-plain} ${MEMTRACE_RUN-plain}'");
+      "MEMTRACE=0 memtrace run -- sh -c 'echo ${PYTHONPATH-plain} ${MEMTRACE_COMMAND-plain}'");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "plain plain\n");
   EXPECT_EQ(outcome.err, "memtrace: MEMTRACE=0 is set: the program runs plainly, no trace\n");

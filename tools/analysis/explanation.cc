@@ -171,6 +171,7 @@ Explanation Explainer::Run() {
   moments_ = Replay(source_, timeline_, live_);
   result_.annotations = timeline_.annotations();
   result_.counts = timeline_.counts();
+  result_.timelines = timeline_.cards();
   ExplainCards();
   if (timeline_.failed()) {
     ExplainFailure();

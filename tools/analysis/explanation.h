@@ -41,8 +41,9 @@ struct Request {
 
 // Everything a report says, as figures. Valid without the trace.
 struct Explanation {
-  std::vector<CardExplanation> cards;  // at least one
-  size_t card = 0;                     // of the verdict, in `cards`
+  std::vector<CardExplanation> cards;         // at least one
+  std::map<int32_t, CardTimeline> timelines;  // of the cards that occur in the trace
+  size_t card = 0;                            // of the verdict, in `cards`
   Verdict verdict;
   std::optional<Request> request;
   std::optional<ForeachCopy> foreach_copy;

@@ -1,17 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
-#include "tools/command/exit_code.h"
-#include "tools/command/trace_input.h"
+#include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/json_report.h"
-#include "tools/report/run_header.h"
 #include "tools/report/text_report.h"
 
 namespace memtrace::command {
@@ -28,10 +26,8 @@ constexpr const char* kExamples =
     "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
-struct Options {
-  std::string file;
+struct Options : TraceOptions {
   uint64_t oom = 0;
-  bool json = false;
 };
 
 std::string Sentence(uint64_t wanted, uint64_t there) {
@@ -40,25 +36,13 @@ std::string Sentence(uint64_t wanted, uint64_t there) {
          std::to_string(there);
 }
 
-int Report(const Options& options) {
-  const absl::StatusOr<TraceInput> input = TraceInput::Open(options.file);
-  if (!input.ok()) {
-    Note(std::string(input.status().message()));
-    return kUnreadable;
-  }
-  const analysis::Explanation explanation = analysis::Explain(*input, options.oom);
+absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
+  const analysis::Explanation explanation = analysis::Explain(input, options.oom);
   if (options.oom > explanation.counts.out_of_memory) {
-    Note(Sentence(options.oom, explanation.counts.out_of_memory));
-    return kUsage;
+    return absl::OutOfRangeError(Sentence(options.oom, explanation.counts.out_of_memory));
   }
-  const trace::Completeness& completeness = input->reader().completeness();
-  const analysis::RunFacts run = input->Facts(explanation.annotations);
-  std::cout << (options.json ? report::JsonReport(explanation, run)
-                             : report::TextReport(explanation, run))
-            << std::flush;
-  // In JSON the banner is in "lost"; a person at the terminal still has to see it.
-  if (options.json && !completeness.whole()) Note(report::PartialBanner(completeness));
-  return input->exit_code();
+  const analysis::RunFacts run = input.Facts(explanation.annotations);
+  return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }
 
 }  // namespace
@@ -67,16 +51,15 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("FILE", options->file, "A trace that memtrace run wrote")
-      ->required()
-      ->group("Input");
+  AddTraceOptions(app, *options, "memtrace.report/1");
   app.add_option("--oom", options->oom, "Explain the Nth out-of-memory, from 1 (default: the last)")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->group("Input");
-  app.add_flag("--json", options->json, "Print JSON (schema memtrace.report/1) instead of text")
-      ->group("Output");
-  app.callback([options, &exit_code] { exit_code = Report(*options); });
+  app.callback([options, &exit_code] {
+    exit_code = PrintFromTrace(
+        *options, [&options](const TraceInput& input) { return Report(input, *options); });
+  });
 }
 
 }  // namespace memtrace::command

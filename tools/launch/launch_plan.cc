@@ -90,7 +90,6 @@ std::string SharedLedger() {
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
   Environment& environment = plan.environment;
   Prepend(environment, "PYTHONPATH", (package / "inject").string());
-  environment["MEMTRACE_RUN"] = "1";
   environment["MEMTRACE_HOME"] = package.string();
   environment["MEMTRACE_ALLOCATOR"] = request.allocator;
   environment["MEMTRACE_COMMAND"] =

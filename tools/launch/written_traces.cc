@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -14,10 +13,6 @@ namespace memtrace::launch {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
 
 std::string Identity(const std::string& path) {
   struct stat facts {};
@@ -31,7 +26,7 @@ std::string Identity(const std::string& path) {
 WrittenTraces::WrittenTraces(std::string output) : output_(std::move(output)), before_(List()) {}
 
 bool WrittenTraces::IsTraceName(const std::string& name) const {
-  if (output_.empty()) return name.rfind("memtrace-", 0) == 0 && EndsWith(name, ".trace");
+  if (output_.empty()) return name.rfind("memtrace-", 0) == 0 && name.find(".trace") != name.npos;
   const std::string own = fs::path(output_).filename().string();
   return name == own || name.rfind(own + ".", 0) == 0;
 }

@@ -30,7 +30,9 @@ std::string Line(const Row& row, int64_t hundredths, const Ledger& ledger) {
       ledger.total == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(ledger.total);
   std::string line = LeftAligned(row.name, kNameColumns) +
                      RightAligned(FormatHundredths(hundredths), kFigureColumns);
-  if (const std::string bar = Bar(share * BarColumns()); !bar.empty()) line += "  " + bar;
+  // An entry of a ledger that does not add up (`unexplained` below 0) may exceed the card.
+  const std::string bar = Bar(std::clamp(share, 0.0, 1.0) * BarColumns());
+  if (!bar.empty()) line += "  " + bar;
   if (hundredths == 0 && row.bytes > 0)
     line += "  " + FormatBytes(static_cast<uint64_t>(row.bytes));
   if (!row.remark.empty()) line += "  " + row.remark;

@@ -68,22 +68,21 @@ std::string EventRows(const analysis::EventCounts& counts, uint64_t lost) {
 
 }  // namespace
 
-std::string TextStats(const analysis::Timeline& timeline, const analysis::Explanation& explanation,
-                      const analysis::RunFacts& run) {
+std::string TextStats(const analysis::Explanation& explanation, const analysis::RunFacts& run) {
   const std::string banner = PartialBanner(run.completeness);
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
   std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
                      JoinedByDots({Printable(run.file), command});
   text += "\nCARD       requested     allocated      reserved          peak\n";
-  for (const auto& [device, card] : timeline.cards()) text += CardLine(device, card);
-  if (timeline.cards().empty()) {
+  for (const auto& [device, card] : explanation.timelines) text += CardLine(device, card);
+  if (explanation.timelines.empty()) {
     text += "  nothing was allocated on a card\n";
   } else {
     text += "  (the first three at the end of the trace; the peak is of requested bytes)\n";
   }
   for (const analysis::CardExplanation& card : explanation.cards) text += PeakText(card);
-  return text + "\nEVENTS\n" + EventRows(timeline.counts(), run.completeness.lost_events) +
-         "\nTRACE\n" + FileRows(timeline.counts(), run);
+  return text + "\nEVENTS\n" + EventRows(explanation.counts, run.completeness.lost_events) +
+         "\nTRACE\n" + FileRows(explanation.counts, run);
 }
 
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run) {

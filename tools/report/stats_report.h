@@ -12,8 +12,7 @@
 namespace memtrace::report {
 
 // The figures of each card at the end of the trace, its peak by role, and what the trace holds.
-std::string TextStats(const analysis::Timeline& timeline, const analysis::Explanation& explanation,
-                      const analysis::RunFacts& run);
+std::string TextStats(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 // Schema "memtrace.stats/1": devices[].{index,reserved,allocated,peak,...}, events, lost.
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run);
 

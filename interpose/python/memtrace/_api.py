@@ -3,11 +3,13 @@
 """The functions a program calls."""
 
 import functools
+import inspect
 import os
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from memtrace import _torch_import
 from memtrace._package import shim_library, supported_torch
@@ -81,7 +83,16 @@ class tag:  # noqa: N801  # used as a function
             self._session.pop_tag()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Tags every call of `function`."""
+        """Tags every call of `function`; an `async def` or a generator is tagged while it runs, not while it waits.
+
+        Raises TypeError for an async generator: use `with` inside it.
+        """
+        if inspect.isasyncgenfunction(function):
+            raise TypeError(f"{function.__qualname__} is an async generator; use `with memtrace.tag(...)` inside it")
+        if inspect.iscoroutinefunction(function):
+            return cast(Callable[P, R], self._tag_coroutine(function))
+        if inspect.isgeneratorfunction(function):
+            return cast(Callable[P, R], self._tag_generator(function))
 
         @functools.wraps(function)
         def tagged(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -89,3 +100,35 @@ class tag:  # noqa: N801  # used as a function
                 return function(*args, **kwargs)
 
         return tagged
+
+    def _tag_coroutine(self, function: Any) -> Any:
+        @functools.wraps(function)
+        async def tagged(*args: Any, **kwargs: Any) -> Any:
+            return await types.coroutine(self._run_tagged)(function(*args, **kwargs))
+
+        return tagged
+
+    def _tag_generator(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def tagged(*args: Any, **kwargs: Any) -> Any:
+            return (yield from self._run_tagged(function(*args, **kwargs)))
+
+        return tagged
+
+    def _run_tagged(self, inner: Any) -> Generator[Any, Any, Any]:
+        """Runs a generator or coroutine, tagged from one wait to the next: while it waits, others run."""
+        resume, value = inner.send, None
+        while True:
+            try:
+                with tag(self._name):
+                    yielded = resume(value)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                resume, value = inner.send, (yield yielded)
+            except GeneratorExit:
+                with tag(self._name):
+                    inner.close()
+                raise
+            except BaseException as error:
+                resume, value = inner.throw, error

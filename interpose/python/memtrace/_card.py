@@ -9,7 +9,7 @@ import sys
 from memtrace._package import CARD
 
 # In this order: each finds those it needs already loaded, by its soname.
-_LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13")
+_LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libnvidia-ml.so.1")
 _loaded: list[ctypes.CDLL] = []
 
 

@@ -32,6 +32,7 @@ def register(torch: ModuleType, session: Session) -> None:
 
 class _PerThread(threading.local):
     depth = 0  # modules whose forward runs on this thread
+    outermost: "weakref.ref[Any] | None" = None  # the first of them
     moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
 
 
@@ -59,16 +60,40 @@ class _ModuleHooks:
 
     def _before_forward(self, module: Any, _arguments: Any) -> None:
         thread = self._thread
+        if thread.depth and thread.outermost is not None and thread.outermost() is module:
+            self._forget_interrupted()
         thread.depth += 1
+        path = 0
         try:
             if thread.depth == 1:
+                thread.outermost = weakref.ref(module)
                 self._outermost(module)
+            path = (self._paths.get(module) or self._name_newcomer(module))[1]
         finally:  # as often as it is popped
-            self._session.core.push_module((self._paths.get(module) or (0, 0))[1])
+            self._session.core.push_module(path)
 
     def _after_forward(self, _module: Any, _arguments: Any, _result: Any) -> None:
-        self._thread.depth -= 1
-        self._session.core.pop_module()
+        if self._thread.depth:
+            self._thread.depth -= 1
+            self._session.core.pop_module()
+
+    def _forget_interrupted(self) -> None:
+        """A forward that a KeyboardInterrupt ended called no hook; the next one of the same model shows it."""
+        while self._thread.depth:
+            self._thread.depth -= 1
+            self._session.core.pop_module()
+
+    def _name_newcomer(self, module: Any) -> tuple[int, int]:
+        """A part that came after the whole was named (an adapter, say), or that is no part of it."""
+        root = self._thread.outermost() if self._thread.outermost is not None else None
+        if root is not None:
+            self._name_parts(root)
+            self._session.labels.module_parameters(root)
+        found = self._paths.get(module)
+        if found is None:  # no part: do not look again
+            found = (-1, 0)
+            self._paths.set(module, found)
+        return found
 
     def _outermost(self, module: Any) -> None:
         session = self._session

@@ -55,9 +55,18 @@ class Labels:
                 self._say(gradient, ROLE_GRADIENT, parameter.path)
 
     def optimizer(self, optimizer: Any) -> None:
-        """`optimizer` exists; its states are labelled at the next opportunity."""
-        if self._optimizers.get(optimizer) is None:
-            self._optimizers.set(optimizer, 0)
+        """`optimizer` exists; its states are labelled at the next opportunity.
+
+        What it steps and no module holds is a parameter too: a tensor on its own, or the fp32 copy that DeepSpeed and
+        others step in place of the model's low-precision one.
+        """
+        if self._optimizers.get(optimizer) is not None:
+            return
+        self._optimizers.set(optimizer, 0)
+        for number, group in enumerate(optimizer.param_groups):
+            for tensor in group["params"]:
+                if self._parameters.get(tensor) is None:
+                    self.parameter(tensor, f"param_groups[{number}]")
 
     def optimizer_states(self, optimizer: Any, *, again: bool = False) -> None:
         """The states of `optimizer`, if there are new ones since the last call (or `again`)."""

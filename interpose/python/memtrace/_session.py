@@ -109,6 +109,7 @@ class Session:
         try:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
+            self._shim.memtrace_torch_label_workspaces()
         except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
             say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
 

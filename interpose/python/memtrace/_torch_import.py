@@ -62,7 +62,8 @@ def _before(version: TorchVersion | None) -> None:
     if version is None or version.cuda is None or not version.cuda.startswith("13."):
         built = "without CUDA" if version is None or version.cuda is None else f"for CUDA {version.cuda}"
         name = "this torch" if version is None else f"torch {version.full}"
-        _refuse(f"the simulated card stands in for CUDA 13, but {name} was built {built}; install torch 2.11.0")
+        wanted = f"torch {' or '.join(supported_torch())} with CUDA 13"
+        _refuse(f"the simulated card stands in for CUDA 13, but {name} was built {built}; install {wanted}")
     wrong = _card.check_spec(spec)
     if wrong:
         _refuse(wrong)

@@ -5,10 +5,15 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 
+#include <cstdint>
+
 namespace memtrace::shim {
 
 // What a torch minor's allocator interface has beyond that of 2.11: nothing, for 2.11.
 using VersionedAllocator = c10::cuda::CUDACachingAllocator::CUDAAllocator;
+
+// With which torch registers its own allocator; the same is needed to replace it.
+constexpr uint8_t kRegistrationPriority = 0;
 
 }  // namespace memtrace::shim
 

@@ -47,7 +47,7 @@ TEST(CardSpecTest, GoodSpecsBecomeTheseCards) {
       {"rtx-4090", "24207 500 0 8.9"},
       {"RTX-4090,cc=8.6", "24207 500 0 8.6"},
       {"4xa100-80gb,context=450MiB,cc=8.0",
-       "81050 450 0 8.0 | 81050 450 0 8.0 | 81050 450 0 8.0 | 81050 450 0 8.0"},
+       "81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0"},
       {"80GiB;24GiB,other=1.5GiB", "81920 500 0 8.0 | 24576 500 1536 8.0"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(Cards(text), expected) << text;

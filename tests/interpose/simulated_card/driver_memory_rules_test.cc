@@ -166,6 +166,21 @@ TEST_F(DriverMemoryRulesTest, UnknownEntryPointsAreNotFoundAndNull) {
   EXPECT_EQ(table, nullptr);
 }
 
+// cuLaunchHostFunc has one parameter more since 13.1, under the same name to ask for.
+TEST_F(DriverMemoryRulesTest, AnEntryPointIsTheOneOfTheVersionThatTheCallerNames) {
+  int driver = 0;
+  ASSERT_EQ(cuDriverGetVersion(&driver), CUDA_SUCCESS);
+  if (driver < 13020) GTEST_SKIP() << "needs a driver of CUDA 13.2 or newer";
+  void* address = nullptr;
+  EXPECT_EQ(cuGetProcAddress("cuLaunchHostFunc", &address, 13000, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(address, reinterpret_cast<void*>(&cuLaunchHostFunc));
+  EXPECT_EQ(cuGetProcAddress("cuLaunchHostFunc", &address, 13010, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_NE(address, reinterpret_cast<void*>(&cuLaunchHostFunc));
+  EXPECT_EQ(cuGetProcAddress("cuFuncGetParamCount", &address, 13010, 0, nullptr),
+            CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuGetProcAddress("cuFuncGetParamCount", &address, 13020, 0, nullptr), CUDA_SUCCESS);
+}
+
 TEST_F(DriverMemoryRulesTest, ThreadsContextsAreAStack) {
   CUcontext context = nullptr;
   ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);

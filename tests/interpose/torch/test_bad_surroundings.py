@@ -9,9 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 
 import pytest
 from support.programs import MEMTRACE, memtrace, on_card
+
+# This environment's, which memtrace was built in.
+BUILT_FOR = ".".join(metadata.version("torch").split(".")[:2])
 
 ALLOCATES = """
 import torch
@@ -33,8 +37,8 @@ def fake_torch(folder, version, cuda):
 @pytest.mark.parametrize(
     ("version", "cuda", "sentence"),
     [
-        ("2.6.0+cu124", "12.4", "torch 2.6.0+cu124 was built for CUDA 12.4; install torch 2.11.0"),
-        ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA; install torch 2.11.0"),
+        ("2.6.0+cu124", "12.4", f"torch 2.6.0+cu124 was built for CUDA 12.4; install torch {BUILT_FOR} with CUDA 13"),
+        ("2.11.0+cpu", None, f"torch 2.11.0+cpu was built without CUDA; install torch {BUILT_FOR} with CUDA 13"),
     ],
 )
 def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
@@ -46,7 +50,7 @@ def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, 
 @pytest.mark.parametrize(
     ("version", "cuda", "sentence"),
     [
-        ("2.99.0", "13.0", "torch 2.99.0 is not supported by this installation (built for 2.11)"),
+        ("2.99.0", "13.0", f"torch 2.99.0 is not supported by this installation (built for {BUILT_FOR})"),
         ("2.11.0+cpu", None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
     ],
 )

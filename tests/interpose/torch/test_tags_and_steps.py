@@ -36,6 +36,88 @@ kept.append(make())
     }
 
 
+def test_a_tagged_coroutine_or_generator_owns_only_what_it_allocates_itself(tmp_path):
+    script = """
+import asyncio, memtrace, torch
+
+kept = []
+make = lambda mib: kept.append(torch.empty(mib << 20, dtype=torch.uint8, device="cuda"))
+
+@memtrace.tag("waiting")
+async def waiting(told):
+    make(1)
+    try:
+        await asyncio.sleep(0)
+        await told
+    except ValueError:
+        make(2)
+    return "answer"
+
+async def main():
+    told = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(waiting(told))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    make(4)
+    told.set_exception(ValueError())
+    assert await task == "answer"
+
+@memtrace.tag("batches")
+def batches():
+    try:
+        make(8)
+        got = yield 1
+        assert got == "sent"
+        make(16)
+        yield 2
+    finally:
+        make(32)
+
+asyncio.run(main())
+steps = batches()
+next(steps)
+make(64)
+steps.send("sent")
+steps.close()
+try:
+    @memtrace.tag("stream")
+    async def stream():
+        yield 1
+except TypeError:
+    print("refused")
+"""
+    run = on_card(script, tmp_path)
+    assert run.out.strip() == "refused"
+    assert owners(run) == {"(none)": 68 << 20, "waiting": 3 << 20, "batches": 56 << 20}
+
+
+def test_modules_that_come_late_or_whose_forward_was_interrupted_keep_their_paths(tmp_path):
+    script = """
+import torch
+
+class Interrupted(torch.nn.Module):
+    def forward(self, x):
+        raise KeyboardInterrupt
+
+x = torch.zeros(1 << 18, 4, device="cuda")
+model = torch.nn.Sequential(torch.nn.Linear(4, 4, device="cuda"))
+model.append(Interrupted())
+try:
+    model(x)
+except KeyboardInterrupt:
+    pass
+model[1] = torch.nn.Sequential()
+model[1].add_module("adapter", torch.nn.Linear(4, 8, device="cuda"))
+kept = model(x)
+other = torch.nn.Linear(4, 16, device="cuda")
+alone = other(x)
+"""
+    peak = on_card(script, tmp_path).report()["peak"]
+    sites = {row["name"]: row["bytes"] for row in peak["by_site"]}
+    assert sites["*.adapter"] == (8 << 20) + 8 * 4 * 4 + 8 * 4, sites  # its output and itself
+    assert sites["train.py:19"] == 16 << 20, sites  # `other` has no name, and stands in nothing that was interrupted
+
+
 def test_the_out_of_memory_error_names_the_largest_owners(tmp_path):
     script = """
 import memtrace, torch
@@ -94,10 +176,13 @@ change_current_allocator(
     CUDAPluggableAllocator(memtrace.pluggable_library(), "memtrace_malloc", "memtrace_free")
 )
 kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
-try:
-    torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
-except torch.OutOfMemoryError as error:
-    print("raised")
+from torch.profiler import ProfilerActivity, profile
+with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+    try:
+        torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError as error:
+        print("raised")
+print([e.name() for e in profiled.profiler.kineto_results.events() if "Memory" in e.name()])
 """
     import os
     import subprocess
@@ -113,4 +198,4 @@ except torch.OutOfMemoryError as error:
         check=False,
         env={**os.environ, "MEMTRACE_OUTPUT": "run.trace"},
     )
-    assert done.stdout.strip() == "raised", done.stderr
+    assert done.stdout.split("\n")[:2] == ["raised", "['[OutOfMemory]']"], done.stderr

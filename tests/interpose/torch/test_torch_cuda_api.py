@@ -99,6 +99,23 @@ def test_works_as_with_the_stock_allocator(name, tmp_path):
     on_card("import torch\n" + WORKS[name], tmp_path)
 
 
+@pytest.mark.parametrize("expandable", ["True", "False"])
+def test_torchs_own_allocator_asks_nvml_and_gets_the_cards_answer(expandable, tmp_path):
+    script = """
+import torch
+kept = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
+try:
+    torch.empty(25 << 30, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError as error:
+    # 500 MiB of context and what is kept.
+    assert "this process has 600.00 MiB memory in use" in str(error), error
+    print("out of memory")
+"""
+    settings = f"expandable_segments:{expandable}"
+    run = on_card(script, tmp_path, options=("--allocator", "native"), PYTORCH_CUDA_ALLOC_CONF=settings)
+    assert run.out.strip() == "out of memory"
+
+
 NOT_YET = {
     "graph": "with torch.cuda.graph(torch.cuda.CUDAGraph()):\n    torch.empty(1, device='cuda')",
     "history": "torch.cuda.memory._record_memory_history()",

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/core_calls.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "interpose/core/memtrace.h"
+#include "interpose/torch/out_of_memory.h"
+
+namespace memtrace::shim {
+namespace {
+
+using c10::cuda::CUDACachingAllocator::OutOfMemoryObserver;
+
+struct Observers {
+  std::mutex mutex;
+  std::vector<OutOfMemoryObserver> all;
+
+  // Never destroyed: memory may be asked for while the process ends.
+  static Observers& Get() {
+    static auto* observers = new Observers;
+    return *observers;
+  }
+};
+
+void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
+  c10::reportOutOfMemoryToProfiler(
+      static_cast<int64_t>(out_of_memory.requested), out_of_memory.live_allocated,
+      out_of_memory.reserved,
+      c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(out_of_memory.device)));
+  std::vector<OutOfMemoryObserver> observers;
+  {
+    const std::lock_guard lock(Observers::Get().mutex);
+    observers = Observers::Get().all;
+  }
+  const size_t total = std::min<size_t>(out_of_memory.limit, out_of_memory.device_total);
+  for (const auto& observer : observers) {
+    observer(out_of_memory.device, out_of_memory.requested, total, out_of_memory.device_free);
+  }
+}
+
+}  // namespace
+
+void ThrowUnlessOk(int status) {
+  TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error());
+}
+
+void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
+  const uint64_t context =
+      memtrace_capture_context();  // before any lock: it takes the interpreter's
+  memtrace_out_of_memory out_of_memory{};
+  out_of_memory.size = sizeof(out_of_memory);
+  void* address = nullptr;
+  const int status =
+      memtrace_allocate(device, bytes, StreamValue(stream), context, &address, &out_of_memory);
+  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
+    NotifyOutOfMemory(out_of_memory);
+    ThrowOutOfMemory(out_of_memory);
+  }
+  ThrowUnlessOk(status);
+  return address;
+}
+
+void AttachOutOfMemoryObserver(OutOfMemoryObserver observer) {
+  const std::lock_guard lock(Observers::Get().mutex);
+  Observers::Get().all.push_back(std::move(observer));
+}
+
+void* BaseAllocationOrThrow(void* address, size_t* bytes) {
+  void* base = nullptr;
+  uint64_t size = 0;
+  TORCH_CHECK(memtrace_base_allocation(address, &base, &size) == MEMTRACE_OK,
+              "invalid device pointer: ", address);
+  if (bytes != nullptr) *bytes = size;
+  return base;
+}
+
+}  // namespace memtrace::shim

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// torch gives cuBLAS one workspace a thread, stream and card, at the first product of matrices, and
+// keeps it: by its birth it would look like an activation or a temporary. Only torch's own maps
+// tell.
+#include <ATen/cuda/CUDAContextLight.h>
+#include <dlfcn.h>
+
+#include <exception>
+#include <mutex>
+#include <shared_mutex>
+
+#include "interpose/core/memtrace.h"
+
+namespace {
+
+using Map = at::cuda::WorkspaceMapWithMutex;
+
+constexpr int kWorkspace = 7;  // trace::Role::kWorkspace; the C ABI takes its number
+
+// The shim is linked to c10 only. Python loads torch's libraries for itself alone, so that only
+// this handle finds their functions; null where torch has no CUDA.
+template <typename Function>
+Function* Find(const char* mangled) {
+  static void* const kTorchCuda = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+  return kTorchCuda != nullptr ? reinterpret_cast<Function*>(dlsym(kTorchCuda, mangled)) : nullptr;
+}
+
+// `site` stands in reports in place of the module that happened to multiply first.
+void Label(const char* site, const char* map_name, const char* size_name) {
+  auto* map = Find<Map&()>(map_name);
+  auto* size = Find<size_t()>(size_name);
+  if (map == nullptr || size == nullptr) return;
+  Map& workspaces = map();
+  // Never waits: the caller may be an out-of-memory in the middle of making one.
+  const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (const auto& [handle_and_stream, workspace] : workspaces.map) {
+    if (workspace.get() == nullptr) continue;
+    memtrace_relabel(workspace.device().index(), reinterpret_cast<uint64_t>(workspace.get()),
+                     size(), kWorkspace, 0, memtrace_intern(site));
+  }
+}
+
+}  // namespace
+
+// States the role of every workspace that torch keeps for cuBLAS and cuBLASLt now.
+extern "C" MEMTRACE_API void memtrace_torch_label_workspaces() {
+  try {
+    Label("cuBLAS workspace", "_ZN2at4cuda33cublas_handle_stream_to_workspaceEv",
+          "_ZN2at4cuda22getChosenWorkspaceSizeEv");
+    Label("cuBLASLt workspace", "_ZN2at4cuda35cublaslt_handle_stream_to_workspaceEv",
+          "_ZN2at4cuda26getCUDABlasLtWorkspaceSizeEv");
+  } catch (const std::exception&) {  // a size that torch refuses to read from the environment
+    return;                          // the caller is Python by ctypes
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_ALLOCATOR_ALLOCATOR_PROGRAM_H_
+#define MEMTRACE_TESTS_ALLOCATOR_ALLOCATOR_PROGRAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "allocator/call_failures.h"
+#include "allocator/units.h"
+
+// Programs of printable instructions for an allocator on a card of 128 MiB, and a naive model that
+// says what must come of them. Random tests and the fuzzer make them up.
+namespace memtrace::program {
+
+struct Allocate {
+  Bytes bytes;
+  StreamId stream;
+};
+struct Free {
+  size_t index;  // of the blocks in use, modulo their number
+};
+struct Share {
+  size_t index;
+  StreamId stream;
+};
+struct Finish {
+  StreamId stream;
+};
+struct EmptyCache {};
+struct SetLimit {
+  Bytes limit;
+};
+struct Fail {
+  uint64_t nth;
+  CallFailures::Repeat repeat;
+};
+struct StopFailing {};
+using Instruction =
+    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing>;
+using Program = std::vector<Instruction>;
+
+// One line an instruction: "Allocate{512, 1}".
+std::string Print(const Program& program);
+
+// An instruction drawn from a source of numbers: `below(n)` gives one of [0, n).
+Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
+
+// Runs a program on a new card. The first thing that is wrong, if any: an answer that differs from
+// the model's of what is in use and which work on which addresses is unfinished. Broken invariants
+// end the process.
+std::optional<std::string> FirstProblem(const Program& program);
+
+}  // namespace memtrace::program
+
+#endif  // MEMTRACE_TESTS_ALLOCATOR_ALLOCATOR_PROGRAM_H_

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each program of this folder tells the test that runs it, and the small model most of them train."""
+
+import json
+from typing import Any
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+VOCABULARY = 8192
+LENGTH = 256
+
+
+def small_gpt2() -> GPT2LMHeadModel:
+    """GPT-2 with random weights: nothing is fetched."""
+    return GPT2LMHeadModel(
+        GPT2Config(n_layer=4, n_embd=512, n_head=8, n_positions=LENGTH, vocab_size=VOCABULARY, use_cache=False)
+    )
+
+
+class Sentences(torch.utils.data.Dataset[dict[str, torch.Tensor]]):
+    """Random tokens, as a tokenizer would give them for causal language modelling."""
+
+    def __init__(self, count: int = 16, length: int = LENGTH) -> None:
+        self._ids = torch.randint(0, VOCABULARY, (count, length), generator=torch.Generator().manual_seed(0))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
+        return {"input_ids": self._ids[index], "labels": self._ids[index]}
+
+
+def on_card(tensors: Any) -> int:
+    """Bytes of those tensors that are on a card."""
+    return sum(t.nbytes for t in tensors if isinstance(t, torch.Tensor) and t.is_cuda)
+
+
+def states(optimizer: Any) -> int:
+    """Bytes of an optimizer's states that are on a card; parameters may share one."""
+    found = [tensor for state in optimizer.state.values() for tensor in state.values() if torch.is_tensor(tensor)]
+    return on_card({tensor.data_ptr(): tensor for tensor in found}.values())
+
+
+def tell(**figures: int | str) -> None:
+    """Prints torch's own statistics and `figures` as one JSON line. What a program holds by name lives on after it."""
+    torch.cuda.synchronize()
+    own = torch.cuda.memory_stats()
+    figures |= {
+        "requested_peak": own["requested_bytes.all.peak"],
+        "requested_now": own["requested_bytes.all.current"],
+        "reserved_now": own["reserved_bytes.all.current"],
+    }
+    print(json.dumps(figures), flush=True)

@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A loop prepared by accelerate, with bf16 autocast and accumulated gradients."""
+
+from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
+
+pytestmark = needs_frameworks
+
+
+def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
+    finished = run("accelerate_loop.py", tmp_path)
+    told = finished.printed()
+    report = assert_complete(finished, told)
+    assert role(report, "parameter") == told["parameters"]
+    assert role(report, "gradient") == told["parameters"]  # kept from the first of two backwards
+    assert role(report, "optimizer_state") == told["states"] == 2 * told["parameters"]
+    assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+
+
+def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
+    report = assert_explained(run("accelerate_loop.py", tmp_path, card="800MiB", expect=1))
+    assert report["request"]["role"] == "activation"

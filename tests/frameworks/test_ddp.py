@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""DistributedDataParallel of two local ranks: a card, a trace and figures of its own for each."""
+
+import json
+
+from frameworks_under_test import assert_complete, needs_frameworks, role, run, torchrun
+from support.programs import Finished
+
+pytestmark = needs_frameworks
+
+
+def traces_by_card(finished: Finished) -> dict[int, Finished]:
+    """The run of each rank, by the card that it used."""
+    found = {}
+    for trace in finished.trace.parent.glob("run.trace*"):
+        own = Finished(finished.status, finished.out, finished.err, trace)
+        used = [device["index"] for device in own.stats()["devices"] if device["peak"]]
+        assert len(used) == 1, f"{trace} used cards {used}"
+        found[used[0]] = own
+    return found
+
+
+def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path):
+    finished = run("ddp.py", tmp_path, card="2x24GiB", launcher=torchrun(2))
+    told = {line["rank"]: line for line in map(json.loads, finished.out.splitlines())}
+    traces = traces_by_card(finished)
+    assert sorted(traces) == sorted(told) == [0, 1]
+    for rank, own in traces.items():
+        report = assert_complete(own, told[rank], card=rank)
+        assert role(report, "parameter") == told[rank]["parameters"]
+        assert role(report, "optimizer_state") == told[rank]["states"] == 2 * told[rank]["parameters"]
+        assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+
+
+def test_ranks_that_run_out_each_leave_an_explained_trace(tmp_path):
+    finished = run("ddp.py", tmp_path, card="2x800MiB", launcher=torchrun(2), expect=1)
+    assert "torch.OutOfMemoryError: CUDA out of memory." in finished.err
+    causes = [own.report()["verdict"]["cause"] for own in traces_by_card(finished).values()]
+    assert "capacity" in causes  # torchrun ends the other rank, maybe before it runs out itself

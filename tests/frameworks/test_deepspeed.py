@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""DeepSpeed's ZeRO engine on one rank."""
+
+import pytest
+from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run, torchrun
+
+pytestmark = needs_frameworks
+
+
+@pytest.mark.parametrize("stage", ["1", "2"])
+def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path, stage):
+    finished = run("deepspeed_zero.py", tmp_path, stage, launcher=torchrun(1))
+    told = finished.printed()
+    report = assert_complete(finished, told)
+    # bf16 weights and the fp32 ones that the optimizer steps; two fp32 states of each.
+    assert role(report, "parameter") == 2 * told["numbers"] + 4 * told["numbers"]
+    assert role(report, "optimizer_state") == 8 * told["numbers"]
+    assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+
+
+def test_a_card_too_small_for_its_bucket_is_explained(tmp_path):
+    finished = run("deepspeed_zero.py", tmp_path, "2", card="1GiB", launcher=torchrun(1), expect=1)
+    report = assert_explained(finished)
+    assert report["request"]["bytes"] > 500_000_000  # the bucket that gradients are gathered in

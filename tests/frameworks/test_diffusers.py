@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A diffusers UNet, convolutions included, forward and backward."""
+
+from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
+
+pytestmark = needs_frameworks
+
+
+def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
+    finished = run("diffusers_unet.py", tmp_path)
+    told = finished.printed()
+    report = assert_complete(finished, told)
+    assert role(report, "parameter") == told["parameters"]
+    assert role(report, "optimizer_state") == told["states"] == 2 * told["parameters"]
+    assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+
+
+def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
+    # Its requests are smaller than a chunk: the holes between them add up to more than the last one.
+    report = assert_explained(run("diffusers_unet.py", tmp_path, card="560MiB", expect=1), "fragmentation")
+    assert "_blocks." in report["request"]["site"]

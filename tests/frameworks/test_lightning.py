@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lightning's Trainer.fit: its memory is torch's to the byte, its roles are known, its out-of-memory is explained."""
+
+from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
+
+pytestmark = needs_frameworks
+
+
+def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
+    finished = run("lightning_fit.py", tmp_path)
+    told = finished.printed()
+    report = assert_complete(finished, told)
+    assert role(report, "parameter") == told["parameters"]
+    assert role(report, "gradient") == told["parameters"]  # its closure clears them only before the next backward
+    assert role(report, "optimizer_state") == 2 * told["parameters"]
+    assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+
+
+def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
+    report = assert_explained(run("lightning_fit.py", tmp_path, card="800MiB", expect=1))
+    assert report["request"]["role"] == "activation"
+    assert report["request"]["site"].startswith("transformer.h.")

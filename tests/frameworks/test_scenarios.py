@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models of people who ran out of memory, at full scale, under torch's own allocator: the figures are known."""
+
+import re
+
+import pytest
+from frameworks_under_test import PYTHON, needs_frameworks
+from support.corpus import CORPUS
+from support.programs import on_card
+
+SCENARIOS = CORPUS / "scenarios"
+pytestmark = [
+    needs_frameworks,
+    pytest.mark.skipif(not SCENARIOS.is_dir(), reason="no scenarios in MEMTRACE_CORPUS"),
+]
+
+PEAK = re.compile(r" peak +([0-9.]+) ")
+
+
+def run(tmp_path, command, card):
+    script, *arguments = command.split()
+    return on_card(
+        SCENARIOS / script,
+        tmp_path,
+        *arguments,
+        card=card,
+        options=("--allocator", "native"),
+        python=PYTHON,
+        HF_HUB_OFFLINE="1",
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+
+
+# GiB, as scenarios/README.md gives them; case D also by hand: 5 x 13.2446 + 2 x 8.125 MiB = 66.239.
+@pytest.mark.parametrize(
+    ("command", "card", "peak"),
+    [
+        ("case_d_reward.py", "80GiB", "66.239"),
+        ("case_d_reward.py --opt fused", "64GiB", "52.999"),
+    ],
+)
+def test_a_case_that_fits_has_the_known_peak(tmp_path, command, card, peak):
+    finished = run(tmp_path, command, card)
+    assert max(PEAK.findall(finished.out), key=float) == peak, finished.out
+
+
+@pytest.mark.parametrize(
+    ("command", "card", "message", "place"),
+    [
+        ("case_d_reward.py", "64GiB", "Tried to allocate 112.00 MiB. GPU 0 has", "adam.py:791"),
+        (
+            "case_e_resize.py --others 3.36",
+            "23.68GiB,cc=8.6",
+            "Tried to allocate 2.03 GiB. GPU 0 has a total capacity of 23.68 GiB of which 1.82 GiB is free",
+            "modeling_utils.py:3026",
+        ),
+    ],
+)
+def test_a_case_that_does_not_fit_fails_as_known_and_where(tmp_path, command, card, message, place):
+    finished = run(tmp_path, command, card)
+    failure = finished.out[finished.out.index("OOM: ") :]
+    assert message in failure
+    assert place in failure.splitlines()[1]

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/allocator/allocator_program.h"
+#include "tests/fuzz/targets.h"
+
+namespace memtrace::fuzz {
+namespace {
+
+constexpr size_t kMostInstructions = 2000;
+
+// Takes the program's numbers off the input, zeros behind its end.
+class Numbers {
+ public:
+  explicit Numbers(std::string_view bytes) : bytes_(bytes) {}
+  bool done() const { return bytes_.empty(); }
+  uint64_t Below(uint64_t n) {
+    uint64_t value = 0;
+    for (int i = 0; i < 4 && !bytes_.empty(); ++i) {
+      if (n >> (8 * i) == 0) break;  // no more bytes than the number can need
+      value |= uint64_t{static_cast<uint8_t>(bytes_.front())} << (8 * i);
+      bytes_.remove_prefix(1);
+    }
+    return value % n;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+}  // namespace
+
+void AllocatorProgram(std::string_view bytes) {
+  Numbers numbers(bytes);
+  program::Program program;
+  while (!numbers.done() && program.size() < kMostInstructions) {
+    program.push_back(
+        program::MakeInstruction([&numbers](uint64_t n) { return numbers.Below(n); }));
+  }
+  const auto problem = program::FirstProblem(program);
+  if (!problem.has_value()) return;
+  std::fprintf(stderr, "%s\n%s\n", problem->c_str(), program::Print(program).c_str());
+  std::abort();
+}
+
+}  // namespace memtrace::fuzz

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// tests/fuzz/regressions/TARGET/*: inputs that once broke something. A target that breaks ends the
+// process, so the name of the input is printed first.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/targets.h"
+
+namespace memtrace::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kTests = fs::path(MEMTRACE_SOURCE) / "tests";
+
+using Target = void (*)(std::string_view);
+const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
+                                                {"trace_records", &TraceRecords},
+                                                {"text_trace", &TextTrace},
+                                                {"card_spec", &CardSpecs},
+                                                {"allocator_program", &AllocatorProgram}};
+
+std::string Read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(FuzzRegressionTest, InputsThatOnceBrokeATargetBreakItNoMore) {
+  size_t inputs = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kTests / "fuzz" / "regressions")) {
+    if (!entry.is_regular_file()) continue;
+    const auto target = kTargets.find(entry.path().parent_path().filename().string());
+    ASSERT_NE(target, kTargets.end()) << entry.path();
+    std::fprintf(stderr, "%s\n", entry.path().filename().c_str());
+    target->second(Read(entry.path()));
+    ++inputs;
+  }
+  EXPECT_GT(inputs, 0U);
+}
+
+// Without a fuzzer's feedback, but with every compiler: lines of the golden traces, mixed up.
+TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
+  std::mt19937_64 random(1);
+  for (const auto& entry : fs::directory_iterator(kTests / "golden")) {
+    if (fs::path(entry.path().stem()).extension() != ".trace") continue;
+    const std::string text = Read(entry.path());
+    for (int i = 0; i < 40; ++i) {
+      std::string mutated = text;
+      for (int swaps = 0; swaps < 4; ++swaps) {
+        std::swap(mutated[random() % text.size()], mutated[random() % text.size()]);
+      }
+      TextTrace(mutated);
+    }
+  }
+}
+
+TEST(FuzzRegressionTest, RandomRecordsAreReadWithoutACrash) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 500; ++i) {
+    std::string records(random() % 300, '\0');
+    for (size_t at = 0; at < records.size(); ++at) {
+      // Kinds of records and small lengths are likelier than in noise.
+      records[at] = static_cast<char>(random() % (random() % 2 == 0 ? 32 : 256));
+    }
+    TraceRecords(records);
+  }
+}
+
+}  // namespace
+}  // namespace memtrace::fuzz

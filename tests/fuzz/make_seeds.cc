@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: make_seeds GOLDEN_FOLDER OUTPUT_FOLDER: what the fuzzers begin from, in one folder a
+// target.
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include "profiler/trace/format.h"
+#include "profiler/trace/text_trace.h"
+
+namespace memtrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void Write(const fs::path& path, const std::string& bytes) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Makes the checksums of all blocks 0, as in a file whose process was killed: a mutation of one
+// with a checksum is only ever a damaged block. Returns the records of the last block.
+std::string Unseal(std::string& bytes) {
+  std::string records;
+  trace::BlockHeader block;
+  for (size_t at = trace::kPageBytes; at + sizeof(block) <= bytes.size(); at += block.capacity) {
+    std::memcpy(&block, bytes.data() + at, sizeof(block));
+    if (block.magic != trace::kBlockMagic || block.capacity == 0) break;
+    block.checksum = 0;
+    std::memcpy(bytes.data() + at, &block, sizeof(block));
+    records = bytes.substr(at + sizeof(block), block.committed);
+  }
+  return records;
+}
+
+int MakeSeeds(const fs::path& golden, const fs::path& output) {
+  for (const auto& entry : fs::directory_iterator(golden)) {
+    const std::string name = entry.path().stem().string();
+    if (fs::path(name).extension() != ".trace") continue;
+    const std::string text = Read(entry.path());
+    const fs::path trace = output / "trace_file" / name;
+    Write(trace, "");
+    if (!trace::WriteTextTrace(text, trace.string()).ok()) return 1;
+    std::string bytes = Read(trace);
+    const std::string records = Unseal(bytes);
+    Write(trace, bytes);
+    Write(output / "trace_records" / name, records);
+    Write(output / "text_trace" / name, text);
+  }
+  size_t number = 0;
+  for (const char* spec : {"24GiB", "2x80GiB,other=3GiB", "rtx-4090", "4xa100-80gb,context=450MiB",
+                           "80GiB;24GiB,cc=9.0", "1.5GiB,cc=10.3", "0x24GiB", "24GB"}) {
+    Write(output / "card_spec" / std::to_string(++number), spec);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace memtrace
+
+int main(int argc, char** argv) {
+  if (argc == 3) return memtrace::MakeSeeds(argv[1], argv[2]);
+  std::cerr << "usage: make_seeds GOLDEN_FOLDER OUTPUT_FOLDER\n";
+  return 2;
+}

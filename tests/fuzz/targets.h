@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_FUZZ_TARGETS_H_
+#define MEMTRACE_TESTS_FUZZ_TARGETS_H_
+
+#include <string_view>
+
+// What the fuzzers run on arbitrary bytes: each returns, or ends the process if a promise is
+// broken. The same functions run in `make test` on tests/fuzz/regressions, without clang.
+namespace memtrace::fuzz {
+
+// A file of these bytes: opened as a trace, and everything a report says of it.
+void TraceFile(std::string_view bytes);
+
+// A whole file with these bytes as the records of its one block: deeper than TraceFile gets, which
+// first has to find the magic numbers.
+void TraceRecords(std::string_view records);
+
+// profiler/trace/text_trace.h: what is accepted comes back as the same text.
+void TextTrace(std::string_view text);
+
+// interpose/simulated_card/card_spec.h
+void CardSpecs(std::string_view text);
+
+// The numbers that a program for the allocator is drawn from (tests/allocator/allocator_program.h).
+void AllocatorProgram(std::string_view bytes);
+
+}  // namespace memtrace::fuzz
+
+#endif  // MEMTRACE_TESTS_FUZZ_TARGETS_H_

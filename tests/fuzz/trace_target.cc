@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "allocator/check.h"
+#include "nlohmann/json.hpp"
+#include "profiler/trace/format.h"
+#include "profiler/trace/text_trace.h"
+#include "profiler/trace/trace_reader.h"
+#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/targets.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+#include "tools/analysis/timeline.h"
+#include "tools/report/json_report.h"
+#include "tools/report/printable.h"
+#include "tools/report/stats_report.h"
+#include "tools/report/text_report.h"
+
+namespace memtrace::fuzz {
+namespace {
+
+class Source : public analysis::EventSource {
+ public:
+  explicit Source(const trace::TraceReader& reader) : reader_(reader) {}
+  void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
+    reader_.ForEach(visit);
+  }
+  std::string_view String(trace::StringId id) const override { return reader_.String(id); }
+  std::vector<trace::Frame> Stack(trace::StackId id) const override { return reader_.Stack(id); }
+
+ private:
+  const trace::TraceReader& reader_;
+};
+
+// A terminal must not be told anything by a trace.
+void CheckText(const std::string& text) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    MEMTRACE_CHECK(report::Printable(line) == line);
+    begin = end + 1;
+  }
+}
+
+void CheckJson(const std::string& text) { MEMTRACE_CHECK(nlohmann::json::accept(text)); }
+
+void ReportEverything(const trace::TraceReader& reader) {
+  const Source source(reader);
+  const analysis::Explanation explanation = analysis::Explain(source, 0);
+  const analysis::RunFacts run = analysis::ReadRunFacts(
+      "run.trace", reader.info(), explanation.annotations, reader.completeness());
+  CheckText(report::TextReport(explanation, run));
+  CheckText(report::TextStats(explanation, run));
+  CheckJson(report::JsonReport(explanation, run));
+  analysis::Timeline timeline(source, 0);
+  source.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
+  CheckJson(report::JsonStats(timeline, run));
+  if (timeline.counts().out_of_memory > 0) CheckText(report::TextReport(Explain(source, 1), run));
+  static_cast<void>(trace::TraceToText(reader));
+}
+
+}  // namespace
+
+void TraceFile(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  const auto reader = trace::TraceReader::Open(file.path());
+  if (reader.ok()) {
+    ReportEverything(*reader);
+  } else {
+    MEMTRACE_CHECK(!reader.status().message().empty());
+  }
+}
+
+// The block is left open (no checksum), as by a process that was killed.
+void TraceRecords(std::string_view records) {
+  trace::FileHeader header;
+  trace::BlockHeader block;
+  block.committed = static_cast<uint32_t>(records.size());
+  block.capacity = static_cast<uint32_t>(sizeof(block) + records.size());
+  std::string bytes(trace::kPageBytes, '\0');
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  bytes.append(reinterpret_cast<const char*>(&block), sizeof(block));
+  bytes.append(records);
+  TraceFile(bytes);
+}
+
+}  // namespace memtrace::fuzz

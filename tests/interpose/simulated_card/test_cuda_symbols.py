@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The stand-ins export what the installed torch, whichever it is, takes from CUDA, and all that its CUDA offers.
+
+A newer CUDA that fails here needs a list of its own: interpose/simulated_card/symbols/<soname>.added-<version>.txt.
+"""
+
+import os
+import re
+import subprocess
+import sysconfig
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
+STAND_INS = sorted((Path(os.environ["MEMTRACE_BUILD"]) / "package/lib/simulated_card").glob("*.so.*"))
+DRIVER = "libcuda.so.1"
+# Those of the wheels that the card replaces; the driver and NVML come with no wheel.
+REPLACED = [path for stand_in in STAND_INS for path in SITE_PACKAGES.glob(f"nvidia/*/lib/{stand_in.name}")]
+names = pytest.mark.parametrize("stand_in", STAND_INS, ids=[path.name for path in STAND_INS])
+
+
+def output(*command: str | Path) -> str:
+    """What a program of binutils prints; a library that it cannot read is not one of torch's."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+def exported(library: Path) -> set[str]:
+    """Names with their version, for example `cudaMalloc@libcudart.so.13`."""
+    lines = output("nm", "-D", "--defined-only", library).splitlines()
+    return {fields[2].replace("@@", "@") for fields in map(str.split, lines) if fields[1] in "TW"}
+
+
+@cache
+def wheel_libraries() -> list[Path]:
+    """The libraries of torch and of NVIDIA's own wheels; those of CUDA that the card replaces are among them."""
+    folders = [SITE_PACKAGES / "torch/lib", *SITE_PACKAGES.glob("nvidia/*/lib")]
+    return [path for folder in folders for path in sorted(folder.glob("*.so*")) if path.is_file()]
+
+
+@cache
+def wanted() -> dict[str, dict[str, set[str]]]:
+    """By soname: the names the wheel's libraries take from it, and which library takes them.
+
+    NVIDIA's libraries are told by the version of a symbol, which is their soname. The driver's symbols have none:
+    they are what is called as its functions are, in a library that is linked with it.
+    """
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for library in wheel_libraries():
+        needs_driver = f"[{DRIVER}]" in output("readelf", "-d", library)
+        for name in re.findall(r"^ +U (\S+)$", output("nm", "-D", "--undefined-only", library), re.M):
+            if "@" in name:
+                found[name.split("@")[1]][name].add(library.name)
+            elif needs_driver and re.match(r"cu[A-Z]", name):
+                found[DRIVER][name].add(library.name)
+    return found
+
+
+def declared_driver_functions() -> set[str]:
+    """The names in the library of what the installed cuda.h declares: its macros give some another."""
+    text = (SITE_PACKAGES / "nvidia/cu13/include/cuda.h").read_text()
+    declared = set(re.findall(r"\bCUDAAPI (cu[A-Z]\w+)\(", text))
+    renamed = set(re.findall(r"^ *#define cu[A-Z]\w+ +(cu[A-Z]\w+)$", text, re.M))
+    return (declared | renamed) - set(re.findall(r"^static inline CUresult (cu[A-Z]\w+)\(", text, re.M))
+
+
+@names
+def test_the_wheel_takes_nothing_that_the_stand_in_has_not(stand_in):
+    have = exported(stand_in)
+    missing = {name: users for name, users in wanted()[stand_in.name].items() if name not in have}
+    assert missing == {}
+
+
+def test_the_wheel_takes_functions_from_the_driver_and_the_runtime():
+    assert {"cuLaunchKernel", "cuModuleLoadData"} <= set(wanted()[DRIVER])
+    assert {"cudaMalloc@libcudart.so.13", "cudaLaunchKernel@libcudart.so.13"} <= set(wanted()["libcudart.so.13"])
+
+
+@pytest.mark.parametrize("real", REPLACED, ids=[path.name for path in REPLACED])
+def test_the_stand_in_exports_all_that_the_installed_library_does(real):
+    (stand_in,) = [path for path in STAND_INS if path.name == real.name]
+    offered = {name for name in exported(real) if "@" in name or not name.startswith("_")}
+    assert offered
+    assert offered - exported(stand_in) == set()
+
+
+def test_the_libraries_that_the_wheels_bring_are_compared():
+    assert {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13"} <= {path.name for path in REPLACED}
+
+
+def test_the_driver_exports_all_that_the_installed_header_declares():
+    (stand_in,) = [path for path in STAND_INS if path.name == DRIVER]
+    assert "cuMemAlloc_v2" in declared_driver_functions()
+    assert declared_driver_functions() - exported(stand_in) == set()

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/trace_verb.h"
+
+#include <iostream>
+
+#include "CLI/CLI.hpp"
+#include "tools/command/exit_code.h"
+#include "tools/command/program.h"
+#include "tools/report/run_header.h"
+
+namespace memtrace::command {
+
+void AddTraceOptions(CLI::App& app, TraceOptions& options, std::string_view schema) {
+  app.add_option("FILE", options.file, "A trace that memtrace run wrote")
+      ->required()
+      ->group("Input");
+  app.add_flag("--json", options.json,
+               "Print JSON (schema " + std::string(schema) + ") instead of text")
+      ->group("Output");
+}
+
+int PrintFromTrace(const TraceOptions& options,
+                   const std::function<absl::StatusOr<std::string>(const TraceInput&)>& render) {
+  const absl::StatusOr<TraceInput> input = TraceInput::Open(options.file);
+  if (!input.ok()) {
+    Note(std::string(input.status().message()));
+    return kUnreadable;
+  }
+  const absl::StatusOr<std::string> text = render(*input);
+  if (!text.ok()) {
+    Note(std::string(text.status().message()));
+    return kUsage;
+  }
+  std::cout << *text << std::flush;
+  // In JSON the banner is in "lost"; a person at the terminal still has to see it.
+  const trace::Completeness& completeness = input->reader().completeness();
+  if (options.json && !completeness.whole()) Note(report::PartialBanner(completeness));
+  return input->exit_code();
+}
+
+}  // namespace memtrace::command

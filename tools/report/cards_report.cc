@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/cards_report.h"
+
+#include <string_view>
+
+#include "nlohmann/json.hpp"
+#include "tools/report/json_text.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string_view SourceName(card::FigureSource source) {
+  switch (source) {
+    case card::FigureSource::kMeasured:
+      return "measured";
+    case card::FigureSource::kDatasheet:
+      return "datasheet";
+    case card::FigureSource::kAssumed:
+      return "assumed";
+  }
+  return "";
+}
+
+std::string ComputeCapability(const card::CardProfile& profile) {
+  return std::to_string(profile.compute_capability_major) + "." +
+         std::to_string(profile.compute_capability_minor);
+}
+
+// A figure and the first letter of its source: "23.69 m".
+std::string Cell(const std::string& figure, const card::FigureOrigin& origin, size_t width) {
+  return RightAligned(figure, width) + " " + std::string(SourceName(origin.source).substr(0, 1));
+}
+
+std::string Row(const card::CardProfile& profile) {
+  const std::string gib =
+      FormatHundredths(Hundredths(static_cast<int64_t>(profile.bytes), {"GiB", 1ull << 30}));
+  return LeftAligned(profile.name, 12) + Cell(gib, profile.bytes_origin, 8) +
+         Cell(std::to_string(profile.context_bytes >> 20), profile.context_origin, 13) +
+         Cell(ComputeCapability(profile), profile.compute_capability_origin, 6) +
+         Cell(std::to_string(profile.multiprocessors), profile.multiprocessors_origin, 6) + "  " +
+         std::string(profile.device_name) + "\n";
+}
+
+template <typename Value>
+ordered_json Figure(const Value& value, const card::FigureOrigin& origin) {
+  return {{"value", value}, {"source", SourceName(origin.source)}, {"from", origin.from}};
+}
+
+ordered_json CardJson(const card::CardProfile& profile) {
+  return {
+      {"name", profile.name},
+      {"device_name", profile.device_name},
+      {"bytes", Figure(profile.bytes, profile.bytes_origin)},
+      {"context_bytes", Figure(profile.context_bytes, profile.context_origin)},
+      {"compute_capability", Figure(ComputeCapability(profile), profile.compute_capability_origin)},
+      {"multiprocessors", Figure(profile.multiprocessors, profile.multiprocessors_origin)}};
+}
+
+}  // namespace
+
+std::string TextCards(std::span<const card::CardProfile> profiles) {
+  std::string text = "CARD             GiB    context MiB      cc     SMs  name of the device\n";
+  for (const card::CardProfile& profile : profiles) text += Row(profile);
+  return text +
+         "\nm: measured on a card · d: the maker's data sheet · a: assumed, nobody has checked it\n"
+         "where each figure stands: memtrace cards --json\n";
+}
+
+std::string JsonCards(std::span<const card::CardProfile> profiles) {
+  ordered_json cards = ordered_json::array();
+  for (const card::CardProfile& profile : profiles) cards.push_back(CardJson(profile));
+  return JsonText({{"schema", "memtrace.cards/1"}, {"cards", cards}});
+}
+
+}  // namespace memtrace::report
