@@ -4,6 +4,7 @@
 
 int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
+  using memtrace::command::DefineDoctor;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
   using memtrace::command::DefineStats;
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
           {.name = "cards", .define = DefineCards},
+          {.name = "doctor", .define = DefineDoctor},
       },
       {argv + 1, argv + argc});
 }

@@ -11,9 +11,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace memtrace::card {
 namespace {
+
+constexpr const char* kName = "memtrace-simulated-card";
 
 // Large enough to make system calls few, small enough for a stack; a multiple of every pattern.
 constexpr std::size_t kBlock = 64u << 10;
@@ -58,9 +61,40 @@ BackingFile::~BackingFile() {
 // Opened by the first copy: many processes load the card and never use it.
 int BackingFile::Descriptor() const {
   std::call_once(opened_, [this] {
-    if (!FileSizeIsLimited()) descriptor_ = memfd_create("memtrace-simulated-card", MFD_CLOEXEC);
+    if (!FileSizeIsLimited()) descriptor_ = memfd_create(kName, MFD_CLOEXEC);
   });
   return descriptor_;
+}
+
+bool BackingFile::MakePrivate() {
+  if (!written_) {
+    // Not opened, or open and empty: the parent's can be closed and another opened in its place.
+    const int empty = descriptor_ < 0 ? -1 : memfd_create(kName, MFD_CLOEXEC);
+    if (descriptor_ >= 0) close(std::exchange(descriptor_, empty));
+    return true;
+  }
+  const int copy = memfd_create(kName, MFD_CLOEXEC);
+  if (copy < 0 || !CopyWrittenParts(descriptor_, copy)) {
+    if (copy >= 0) close(copy);
+    return false;
+  }
+  close(std::exchange(descriptor_, copy));
+  return true;
+}
+
+// Holes stay holes.
+bool BackingFile::CopyWrittenParts(int from, int to) {
+  for (off_t data = lseek(from, 0, SEEK_DATA); data >= 0;) {
+    const off_t end = lseek(from, data, SEEK_HOLE);
+    off_t target = data;
+    while (data < end) {
+      const ssize_t moved =
+          copy_file_range(from, &data, to, &target, static_cast<std::size_t>(end - data), 0);
+      if (moved <= 0) return false;
+    }
+    data = lseek(from, end, SEEK_DATA);
+  }
+  return true;
 }
 
 std::uint64_t BackingFile::Extend(std::uint64_t bytes) {

@@ -30,6 +30,10 @@ class BackingFile {
   // A fresh range of zeros; returns its offset. Costs nothing.
   std::uint64_t Extend(std::uint64_t bytes);
 
+  // In a forked child: further writes are not seen by the parent, nor its by us. False if the host
+  // cannot hold a copy. REQUIRES: no other thread uses this.
+  bool MakePrivate();
+
   // All return false if the host cannot hold the contents (no memfd, RLIMIT_FSIZE, no memory); the
   // range is then in part unwritten.
   bool Read(std::uint64_t offset, std::span<std::byte> to) const;
@@ -44,6 +48,7 @@ class BackingFile {
  private:
   int Descriptor() const;
   bool WriteAll(std::uint64_t offset, std::span<const std::byte> from);
+  static bool CopyWrittenParts(int from, int to);
   bool CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
 
   mutable std::once_flag opened_;

@@ -3,9 +3,12 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_CAPTURE_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_CAPTURE_H_
 
-#include <atomic>
 #include <cstdint>
+#include <map>
 #include <thread>
+#include <vector>
+
+#include "interpose/simulated_card/graph.h"
 
 namespace memtrace::card {
 
@@ -15,26 +18,27 @@ enum class CaptureMode : int { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 // By the numbers of CUstreamCaptureStatus.
 enum class CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 
-// What a capture records: that something was launched, not what. Replaying it does nothing, as the
-// launches themselves do nothing.
-struct Graph {
-  std::atomic<std::uint64_t> nodes = 0;
-};
-
-struct GraphExec {
-  std::uint64_t nodes = 0;
-};
-
 struct Stream;
+struct Event;
 
 // A capture in progress, shared by the streams that joined it. Guarded by the lock of Streams.
+//
+// Of each stream it knows the frontier: the nodes that the stream's next node will depend on.
+//
+//   origin:  A ── record e ── B ────────── wait f ── C        C depends on B and D
+//   other:          wait e ── D ── record f                   D depends on A
 struct Capture {
+  using Frontier = std::vector<GraphNode*>;
+
   std::uint64_t id = 0;  // never 0, never repeated in a process
   CaptureMode mode = CaptureMode::kGlobal;
   std::thread::id thread;
   const Stream* origin = nullptr;
   Graph* graph = nullptr;  // the caller's once the capture ends well
+  bool owns_graph = true;  // false for a capture to a graph that the caller made
   bool invalidated = false;
+  std::map<const Stream*, Frontier> streams;
+  std::map<const Event*, Frontier> events;  // recorded in it: the stream's frontier at that place
 };
 
 }  // namespace memtrace::card

@@ -49,6 +49,7 @@ bool Card::HasContext() const {
 }
 
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return true;
   const std::lock_guard lock(mutex_);
   // bytes may be near the end of its type.
   if (bytes > total_ || !Occupy(Own() + bytes)) return false;
@@ -57,6 +58,7 @@ bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
 }
 
 void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return;
   const std::lock_guard lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
   Occupy(Own());

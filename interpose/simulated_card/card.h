@@ -11,9 +11,9 @@
 
 namespace memtrace::card {
 
-// Who a charge belongs to: the runtime's heap (cudaMalloc and kin) or the caller's own physical
-// memory (cuMemCreate).
-enum class ChargeKind { kRuntime, kVmm };
+// Who a charge belongs to: the runtime's heap (cudaMalloc and kin), the caller's own physical
+// memory (cuMemCreate), or the context, whose charge is a fixed sum that this is part of.
+enum class ChargeKind { kRuntime, kVmm, kContext };
 
 // Where every byte of one card is. total == context + other + runtime + vmm + free, always.
 struct Ledger {

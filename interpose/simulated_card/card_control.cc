@@ -274,6 +274,21 @@ void memtrace_card_register_kernel(const void* host_function, const char* name) 
   if (Machine* machine = Machine::OfProcess()) machine->kernels.Register(host_function, name);
 }
 
+void memtrace_card_register_variable(const void* shadow, std::size_t bytes) {
+  if (Machine* machine = Machine::OfProcess()) machine->device_variables.Register(shadow, bytes);
+}
+
+int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes) {
+  return WithContext([&](Machine& machine, int device) {
+    Address address = 0;
+    std::uint64_t size = 0;
+    const Result result = machine.device_variables.Find(shadow, device, &address, &size);
+    *begin = address;
+    *bytes = size;
+    return result;
+  });
+}
+
 int memtrace_card_launch_kernel(const void* host_function, void* stream) {
   return WithContext([&](Machine& machine, int device) {
     machine.kernels.CountLaunch(host_function);

@@ -74,8 +74,8 @@ int BlockLimit(CUdevice_attribute attribute) {
   }
 }
 
-// Features that hold for every card. Whatever is not listed is absent: handle export, multicast,
-// managed memory and memory pools among them.
+// Features that hold for every card. Whatever is not listed is absent: handle export and multicast
+// among them.
 bool HasFeature(CUdevice_attribute attribute) {
   constexpr CUdevice_attribute kFeatures[] = {
       CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
@@ -88,6 +88,9 @@ bool HasFeature(CUdevice_attribute attribute) {
       CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_ECC_ENABLED,
+      CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+      CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+      CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
   };
   return std::find(std::begin(kFeatures), std::end(kFeatures), attribute) != std::end(kFeatures);

@@ -3,6 +3,7 @@
 // Copies and fills. Their bytes move before they return; when they are done is the stream's matter.
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "interpose/simulated_card/driver_api.h"
 
@@ -40,12 +41,22 @@ CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stre
       [&](Machine& machine, int device) {
         WatchedCalls::NoteBytes(bytes);
         Work work;
-        Result result = machine.streams.Submit(stream, device, &work);
-        if (result == Result::kSuccess) result = Move(machine, work, to, from, bytes, call);
+        const Result result = machine.streams.Perform(
+            stream, device, NodeType::kMemcpy,
+            [=, &machine](const Work& at) { return Move(machine, at, to, from, bytes, call); },
+            &work);
         if (result != Result::kSuccess || !HostWaits(machine, to, from, blocking)) return result;
         return machine.streams.SynchronizeWork(work);
       },
       call);
+}
+
+Result FillNow(Machine& machine, const Work& work, Address to, std::size_t bytes,
+               std::span<const std::byte> pattern, const char* call) {
+  const Result result = machine.copies.Fill(to, bytes, pattern);
+  if (result != Result::kSuccess && to != 0) machine.uses.Missed(to, to, bytes, call);
+  if (result == Result::kSuccess) machine.uses.Used(to, bytes, work, call);
+  return result;
 }
 
 template <typename Value>
@@ -57,14 +68,14 @@ CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, B
         const std::size_t bytes = count * sizeof(Value);
         WatchedCalls::NoteBytes(bytes);
         Work work;
-        Result result = machine.streams.Submit(stream, device, &work);
-        if (result != Result::kSuccess) return result;
         std::array<std::byte, sizeof(Value)> pattern;
         std::memcpy(pattern.data(), &value, sizeof(Value));
-        result = machine.copies.Fill(to, bytes, pattern);
-        if (result != Result::kSuccess && to != 0) machine.uses.Missed(to, to, bytes, call);
+        const auto fill = [=, &machine](const Work& at) {
+          return FillNow(machine, at, to, bytes, pattern, call);
+        };
+        const Result result =
+            machine.streams.Perform(stream, device, NodeType::kMemset, fill, &work);
         if (result != Result::kSuccess) return result;
-        machine.uses.Used(to, bytes, work, call);
         const bool waits = blocking == Blocking::kYes && !AddressRanges::Contains(to);
         return waits ? machine.streams.SynchronizeWork(work) : result;
       },
@@ -96,12 +107,17 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
   if (result != Result::kSuccess) return result;
   result = PlaneOf(copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstPitch,
                    copy.dstXInBytes, copy.dstY, &to);
+  if (result != Result::kSuccess) return result;
+  const auto move = [=, &machine, width = copy.WidthInBytes, height = copy.Height](const Work& at) {
+    Result moved = Result::kSuccess;
+    for (std::size_t row = 0; row < height && moved == Result::kSuccess; ++row) {
+      moved =
+          Move(machine, at, to.begin + row * to.pitch, from.begin + row * from.pitch, width, call);
+    }
+    return moved;
+  };
   Work work;
-  if (result == Result::kSuccess) result = machine.streams.Submit(stream, device, &work);
-  for (std::size_t row = 0; row < copy.Height && result == Result::kSuccess; ++row) {
-    result = Move(machine, work, to.begin + row * to.pitch, from.begin + row * from.pitch,
-                  copy.WidthInBytes, call);
-  }
+  result = machine.streams.Perform(stream, device, NodeType::kMemcpy, move, &work);
   const bool waits =
       result == Result::kSuccess && HostWaits(machine, to.begin, from.begin, blocking);
   return waits ? machine.streams.SynchronizeWork(work) : result;
@@ -147,6 +163,19 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
   return Copy(to, from, bytes, stream, Blocking::kNo);
 }
 
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
+  return Copy(to, from, bytes, nullptr, Blocking::kYes);
+}
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {
+  return WithContext([&](Machine& machine, int device) {
+    if (copy == nullptr) return Result::kInvalidValue;
+    return CopyRows(machine, device, nullptr, *copy, Blocking::kYes, "cuMemcpy2D");
+  });
+}
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2D(copy); }
+
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
     if (copy == nullptr) return Result::kInvalidValue;
@@ -173,6 +202,23 @@ CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, std::size_t count) {
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
   return Fill(to, value, count, stream, Blocking::kNo);
+}
+
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return Fill(to, value, count, nullptr, Blocking::kYes);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
+                           std::size_t width, std::size_t height, CUstream stream) {
+  CUresult result = CUDA_SUCCESS;
+  for (std::size_t row = 0; row < height && result == CUDA_SUCCESS; ++row)
+    result = Fill(to + row * pitch, value, width, stream, Blocking::kNo);
+  return result;
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t height) {
+  return cuMemsetD2D8Async(to, pitch, value, width, height, nullptr);
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {

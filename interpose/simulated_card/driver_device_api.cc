@@ -4,7 +4,9 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -23,8 +25,15 @@ constexpr int kDriverVersion = 13020;
 std::atomic<bool> initialized = false;
 std::atomic<bool> forked_after_initialization = false;
 
+// For test suites that fork a child for each test: it goes on with a copy of the cards.
+bool ChildCopiesCards() {
+  const char* wish = std::getenv("MEMTRACE_CARD_FORK");
+  return wish != nullptr && std::strcmp(wish, "copy") == 0;
+}
+
 // A context does not survive fork; on a driver every call of such a child fails with 3.
 void ForgetInChild() {
+  if (initialized && ChildCopiesCards() && Machine::OfProcess()->file.MakePrivate()) return;
   if (initialized.exchange(false)) forked_after_initialization = true;
 }
 
@@ -32,6 +41,9 @@ std::string DeviceName(const CardSpec& spec) {
   const CardProfile* profile = FindCardProfile(spec.profile);
   return profile != nullptr ? std::string(profile->device_name) : "memtrace simulated card";
 }
+
+// By CUlimit: the defaults of the programming guide for the stack, printf and malloc; else 0.
+std::array<std::atomic<std::size_t>, CU_LIMIT_MAX> limits = {1024, 1u << 20, 8u << 20};
 
 CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
@@ -117,6 +129,25 @@ CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) 
   });
 }
 
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice device,
+                                 CUdevice peer) {
+  return WithDevice(device, [&](Machine& machine) {
+    if (!machine.HasDevice(peer) || device == peer) return Result::kInvalidDevice;
+    if (value == nullptr) return Result::kInvalidValue;
+    *value = 0;
+    return Result::kSuccess;
+  });
+}
+
+// Cards do not see each other's memory; copies between them work, as through the host.
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
+  return WithContext([](Machine&, int) { return Result::kPeerAccessUnsupported; });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext) {
+  return WithContext([](Machine&, int) { return Result::kPeerAccessNotEnabled; });
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (context == nullptr) return Result::kInvalidValue;
@@ -174,8 +205,32 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 }
 
 CUresult cuCtxSynchronize() {
-  return WithContext(
-      [](Machine& machine, int device) { return machine.streams.SynchronizeDevice(device); });
+  return WithContext([](Machine& machine, int device) {
+    const Result result = machine.streams.SynchronizeDevice(device);
+    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    return result;
+  });
+}
+
+// Kept and without effect: what they change in the context's size is not known.
+CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  return WithContext([&](Machine&, int) {
+    if (limit >= CU_LIMIT_MAX) return Result::kInvalidValue;
+    limits[limit] = value;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
+  return WithContext([&](Machine&, int) {
+    if (value == nullptr || limit >= CU_LIMIT_MAX) return Result::kInvalidValue;
+    *value = limits[limit];
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return WithContext([](Machine&, int) { return Result::kSuccess; });
 }
 
 CUresult cuCtxGetStreamPriorityRange(int* lowest, int* highest) {

@@ -1,12 +1,18 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // Finding functions by name, the texts of errors, and the log behind them.
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "interpose/simulated_card/driver_api.h"
 #include "interpose/simulated_card/error_texts.h"
 #include "interpose/simulated_card/symbol_table.h"
+#include "interpose/simulated_card/unsupported_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -40,6 +46,26 @@ CUresult TextOf(CUresult error, const char* ErrorText::*member, const char** tex
   return found == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+std::string FileOf(const void* code) {
+  Dl_info info = {};
+  const bool found = dladdr(code, &info) != 0 && info.dli_fname != nullptr;
+  return found ? info.dli_fname : "the program";
+}
+
+// Once for each file, on stderr and among the unsupported calls.
+void NameOwnRuntime(const void* caller) {
+  static std::mutex mutex;
+  static auto* named = new std::set<std::string>;  // never destroyed: called to the very end
+  const std::string file = FileOf(caller);
+  const std::lock_guard lock(mutex);
+  if (!named->insert(file).second) return;
+  UnsupportedCalls::OfProcess().Count(("static CUDA runtime in " + file).c_str());
+  std::fprintf(stderr,
+               "memtrace: %s has its own CUDA runtime linked in, which the simulated card cannot "
+               "serve: its CUDA calls fail; link it with the shared libcudart instead\n",
+               file.c_str());
+}
+
 }  // namespace
 }  // namespace memtrace::card
 
@@ -55,8 +81,10 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
 }
 
 // The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
-// the result. We do not answer their check of the driver (docs/simulated-card.md).
+// the result. We do not answer their check of the driver (docs/simulated-card.md). Only a CUDA
+// runtime that is linked into its user asks for them, so the caller's name says whose.
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  NameOwnRuntime(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;
 }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture and graphs. A graph knows how many nodes it has and nothing else: replaying it
-// does what launching its kernels did, nothing.
+// Graphs: what they consist of, and making and launching executable ones.
 #include <algorithm>
 #include <fstream>
+#include <string>
 
 #include "interpose/simulated_card/driver_api.h"
 
@@ -12,119 +12,218 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-Graph* FromHandle(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
-GraphExec* FromHandle(CUgraphExec exec) { return reinterpret_cast<GraphExec*>(exec); }
+CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(node); }
+
+template <typename Body>
+CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); }, call);
+}
+
+// cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
+Result Give(const Graphs::Nodes& all, CUgraphNode* room, std::size_t* count) {
+  if (room != nullptr) {
+    const std::size_t given = std::min(*count, all.size());
+    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(given), room, ToHandle);
+    std::fill(room + given, room + *count, nullptr);
+    *count = given;
+  } else {
+    *count = all.size();
+  }
+  return Result::kSuccess;
+}
+
+// Runs list(graphs, &nodes) and gives what it found.
+template <typename List>
+CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
+                   const char* call = __builtin_FUNCTION()) {
+  const auto give = [&](Graphs& graphs) {
+    if (count == nullptr) return Result::kInvalidValue;
+    Graphs::Nodes nodes;
+    const Result result = list(graphs, &nodes);
+    return result == Result::kSuccess ? Give(nodes, room, count) : result;
+  };
+  return WithGraphs(give, call);
+}
+
+Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
+  std::vector<HostWork> all;
+  const Result found = machine.streams.graphs().WorkOf(exec, &all);
+  if (found != Result::kSuccess) return found;
+  machine.kernels.CountCall("(graph replay)");
+  return machine.streams.Perform(stream, device, NodeType::kGraph,
+                                 [all = std::move(all)](const Work& launch) {
+                                   for (const HostWork& work : all) {
+                                     if (const Result done = work(launch); done != Result::kSuccess)
+                                       return done;
+                                   }
+                                   return Result::kSuccess;
+                                 });
+}
 
 }  // namespace
 }  // namespace memtrace::card
 
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  return WithContext([&](Machine& machine, int device) {
-    return machine.streams.BeginCapture(stream, device, static_cast<CaptureMode>(mode));
-  });
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return WithContext([&](Machine& machine, int device) {
-    if (graph == nullptr) return Result::kInvalidValue;
-    Graph* captured = nullptr;
-    const Result result = machine.streams.EndCapture(stream, device, &captured);
-    *graph = reinterpret_cast<CUgraph>(captured);
-    return result;
-  });
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return cuStreamGetCaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                CUgraph* graph, const CUgraphNode** dependencies,
-                                const CUgraphEdgeData** edges, std::size_t* dependency_count) {
-  return WithContext([&](Machine& machine, int device) {
-    if (status == nullptr) return Result::kInvalidValue;
-    CaptureStatus state = CaptureStatus::kNone;
-    Capture capture;
-    const Result result = machine.streams.CaptureState(stream, device, &state, &capture);
-    if (result != Result::kSuccess) return result;
-    *status = static_cast<CUstreamCaptureStatus>(state);
-    if (state != CaptureStatus::kActive) return Result::kSuccess;
-    if (id != nullptr) *id = capture.id;
-    if (graph != nullptr) *graph = reinterpret_cast<CUgraph>(capture.graph);
-    if (dependencies != nullptr) *dependencies = nullptr;
-    if (edges != nullptr) *edges = nullptr;
-    if (dependency_count != nullptr) *dependency_count = 0;
+CUresult cuGraphCreate(CUgraph* graph, unsigned int flags) {
+  return WithGraphs([&](Graphs& graphs) {
+    if (graph == nullptr || flags != 0) return Result::kInvalidValue;
+    *graph = reinterpret_cast<CUgraph>(graphs.Create());
     return Result::kSuccess;
   });
 }
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode*, const CUgraphEdgeData*,
-                                           std::size_t, unsigned int) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult result = cuStreamIsCapturing(stream, &status);
-  if (result != CUDA_SUCCESS) return result;
-  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+CUresult cuGraphDestroy(CUgraph graph) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.Destroy(graph); });
 }
 
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  if (mode == nullptr || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  const CaptureMode before = Streams::ExchangeCaptureMode(static_cast<CaptureMode>(*mode));
-  *mode = static_cast<CUstreamCaptureMode>(before);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  if (exec == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *exec = reinterpret_cast<CUgraphExec>(new GraphExec{FromHandle(graph)->nodes});
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    if (exec == nullptr) return Result::kInvalidValue;
-    machine.kernels.CountCall("(graph replay)");
-    return machine.streams.Submit(stream, device);
+CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
+  return WithGraphs([&](Graphs& graphs) {
+    Graph* made = nullptr;
+    const Result result = clone == nullptr ? Result::kInvalidValue : graphs.Clone(original, &made);
+    if (result == Result::kSuccess) *clone = reinterpret_cast<CUgraph>(made);
+    return result;
   });
 }
 
-CUresult cuGraphDestroy(CUgraph graph) {
-  if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  delete FromHandle(graph);
-  return CUDA_SUCCESS;
+CUresult cuGraphDestroyNode(CUgraphNode node) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.DestroyNode(node); });
 }
 
-CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  delete FromHandle(exec);
-  return CUDA_SUCCESS;
-}
-
-// Node handles are their numbers from 1: they can be counted and compared, which is all torch does.
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
-  if (graph == nullptr || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const std::uint64_t all = FromHandle(graph)->nodes;
-  if (nodes == nullptr) {
-    *count = all;
-    return CUDA_SUCCESS;
-  }
-  const std::size_t room = *count;
-  *count = std::min<std::size_t>(room, all);
-  for (std::size_t i = 0; i < room; ++i)
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-    nodes[i] = reinterpret_cast<CUgraphNode>(i < all ? i + 1 : 0);
-  return CUDA_SUCCESS;
+  return GiveNodes(nodes, count,
+                   [&](Graphs& graphs, Graphs::Nodes* all) { return graphs.NodesOf(graph, all); });
 }
 
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode*, CUgraphEdgeData*,
-                                    std::size_t* count) {
-  if (node == nullptr || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *count = 0;
-  return CUDA_SUCCESS;
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+  return GiveNodes(nodes, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    const Result result = graphs.NodesOf(graph, all);
+    std::erase_if(*all, [](const GraphNode* node) { return !node->dependencies.empty(); });
+    return result;
+  });
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* dependencies,
+                                    CUgraphEdgeData* edges, std::size_t* count) {
+  if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
+  return GiveNodes(dependencies, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    return graphs.DependenciesOf(node, all);
+  });
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* dependents,
+                                      CUgraphEdgeData* edges, std::size_t* count) {
+  if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
+  return GiveNodes(dependents, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    return graphs.DependentsOf(node, all);
+  });
+}
+
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                         std::size_t* count) {
+  if ((from == nullptr) != (to == nullptr) || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (data != nullptr) std::fill(data, data + *count, CUgraphEdgeData{});
+  return WithGraphs([&](Graphs& graphs) {
+    Graphs::Edges edges;
+    const Result result = graphs.EdgesOf(graph, &edges);
+    if (result != Result::kSuccess) return result;
+    Graphs::Nodes sources;
+    Graphs::Nodes targets;
+    for (const auto& [source, target] : edges) {
+      sources.push_back(source);
+      targets.push_back(target);
+    }
+    std::size_t room = *count;
+    Give(sources, from, &room);
+    return Give(targets, to, count);
+  });
+}
+
+CUresult cuGraphAddDependencies(CUgraph, const CUgraphNode* from, const CUgraphNode* to,
+                                const CUgraphEdgeData*, std::size_t count) {
+  return WithGraphs([&](Graphs& graphs) {
+    Result result = Result::kSuccess;
+    for (std::size_t i = 0; i < count && result == Result::kSuccess; ++i)
+      result = graphs.AddEdge(from[i], to[i]);
+    return result;
+  });
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData*, std::size_t count) {
+  return WithGraphs([&](Graphs& graphs) {
+    Result result = Result::kSuccess;
+    for (std::size_t i = 0; i < count && result == Result::kSuccess; ++i)
+      result = graphs.RemoveEdge(from[i], to[i]);
+    return result;
+  });
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
+  return WithGraphs([&](Graphs& graphs) {
+    NodeType found = NodeType::kEmpty;
+    const Result result = type == nullptr ? Result::kInvalidValue : graphs.TypeOf(node, &found);
+    if (result == Result::kSuccess) *type = static_cast<CUgraphNodeType>(found);
+    return result;
+  });
 }
 
 CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int) {
-  if (graph == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  std::ofstream file(path);
-  file << "digraph simulated_card {}\n";
-  return file.good() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  return WithGraphs([&](Graphs& graphs) {
+    std::string text;
+    const Result result = path == nullptr ? Result::kInvalidValue : graphs.Dot(graph, &text);
+    if (result != Result::kSuccess) return result;
+    std::ofstream file(path);
+    file << text;
+    return file.good() ? Result::kSuccess : Result::kOperatingSystem;
+  });
+}
+
+CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  return WithGraphs([&](Graphs& graphs) {
+    GraphExec* made = nullptr;
+    const Result result =
+        exec == nullptr ? Result::kInvalidValue : graphs.Instantiate(graph, &made);
+    if (result == Result::kSuccess) *exec = reinterpret_cast<CUgraphExec>(made);
+    return result;
+  });
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = cuGraphInstantiate(exec, graph, parameters->flags);
+  parameters->hErrNode_out = nullptr;
+  parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS
+                                                  : CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+  return result;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  return WithGraphs([&](Graphs& graphs) {
+    const Result result = graphs.Update(exec, graph);
+    if (info != nullptr) {
+      *info = {};
+      info->result = result == Result::kSuccess ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                     : result == Result::kExecUpdateFailure
+                         ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+                         : CU_GRAPH_EXEC_UPDATE_ERROR;
+    }
+    return result;
+  });
+}
+
+// There is nothing to upload.
+CUresult cuGraphUpload(CUgraphExec exec, CUstream) {
+  return WithGraphs([&](Graphs& graphs) {
+    std::vector<HostWork> ignored;
+    return graphs.WorkOf(exec, &ignored);
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  return WithContext(
+      [&](Machine& machine, int device) { return Launch(machine, device, exec, stream); });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.DestroyExec(exec); });
 }

@@ -19,11 +19,18 @@ CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCT
       call);
 }
 
+// cuda.h: cuMemFree takes stream-ordered and managed memory, too.
+Result FreeOther(Machine& machine, CUdeviceptr pointer) {
+  if (machine.pools.Free(pointer) == Result::kSuccess) return Result::kSuccess;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  return machine.managed.Free(reinterpret_cast<void*>(pointer));
+}
+
 // cudaFree waits for all work of the card that has the memory.
 Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
   const auto mapped = machine.space.Find(pointer);
   const auto block = machine.heap.Find(pointer);
-  if (!mapped.has_value() || !block.has_value()) return Result::kInvalidValue;
+  if (!mapped.has_value() || !block.has_value()) return FreeOther(machine, pointer);
   Result result = machine.streams.SynchronizeDevice(mapped->device);
   if (result == Result::kSuccess) result = machine.heap.Free(pointer);
   if (result == Result::kSuccess) machine.uses.Freed(pointer, block->bytes, "cuMemFree");
@@ -34,6 +41,7 @@ Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
 struct PointerFacts {
   bool known = false;
   bool on_card = false;
+  bool managed = false;
   int device = 0;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
@@ -41,7 +49,7 @@ struct PointerFacts {
 
 PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
   if (const auto mapped = machine.space.Find(pointer)) {
-    PointerFacts facts{true, true, mapped->device, mapped->begin, mapped->bytes};
+    PointerFacts facts{true, true, false, mapped->device, mapped->begin, mapped->bytes};
     if (const auto block = machine.heap.Find(pointer)) {
       facts.begin = block->begin;
       facts.bytes = block->bytes;
@@ -49,9 +57,11 @@ PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
     return facts;
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  if (const auto pinned = machine.host_memory.Find(reinterpret_cast<const void*>(pointer))) {
-    return {true, false, pinned->device, pinned->begin, pinned->bytes};
-  }
+  const auto* on_host = reinterpret_cast<const void*>(pointer);
+  if (const auto pinned = machine.host_memory.Find(on_host))
+    return {true, false, false, pinned->device, pinned->begin, pinned->bytes};
+  if (const auto managed = machine.managed.Find(on_host))
+    return {true, false, true, managed->device, managed->begin, managed->bytes};
   return {};
 }
 
@@ -86,7 +96,7 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return Answer<std::size_t>(data, facts.bytes);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return Answer<bool>(data, false);
+      return Answer<bool>(data, facts.managed);
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return Answer<bool>(data, true);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:

@@ -67,17 +67,20 @@ CUresult cuStreamQuery(CUstream stream) {
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
-  return WithContext(
-      [&](Machine& machine, int device) { return machine.streams.Synchronize(stream, device); });
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
   return WithContext([&](Machine& machine, int device) {
-    return machine.streams.WaitEvent(stream, device, event);
+    const Result result = machine.streams.Synchronize(stream, device);
+    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    return result;
   });
 }
 
-// In a capture it would run at each replay, and replays run nothing.
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+  return WithContext([&](Machine& machine, int device) {
+    return machine.streams.WaitEvent(stream, device, event, (flags & CU_EVENT_WAIT_EXTERNAL) != 0);
+  });
+}
+
+// If it is captured, it is called at each launch of the graph.
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
   return WithContext([&](Machine& machine, int device) {
     if (function == nullptr) return Result::kInvalidValue;
@@ -89,6 +92,12 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
                              unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
+    // cuda.h: not to be captured.
+    CaptureStatus status = CaptureStatus::kNone;
+    CaptureView ignored;
+    const Result found = machine.streams.CaptureState(stream, device, &status, &ignored);
+    if (found != Result::kSuccess) return found;
+    if (status != CaptureStatus::kNone) return Result::kCaptureUnsupported;
     return machine.streams.SubmitCall(stream, device,
                                       [=] { callback(stream, CUDA_SUCCESS, argument); });
   });
@@ -112,8 +121,11 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   });
 }
 
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int) {
-  return cuEventRecord(event, stream);
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
+  return WithContext([&](Machine& machine, int device) {
+    const bool external = (flags & CU_EVENT_RECORD_EXTERNAL) != 0;
+    return machine.streams.RecordEvent(event, stream, device, external);
+  });
 }
 
 CUresult cuEventQuery(CUevent event) {
@@ -121,7 +133,11 @@ CUresult cuEventQuery(CUevent event) {
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-  return WithMachine([&](Machine& machine) { return machine.streams.SynchronizeEvent(event); });
+  return WithMachine([&](Machine& machine) {
+    const Result result = machine.streams.SynchronizeEvent(event);
+    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    return result;
+  });
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {

@@ -22,7 +22,7 @@ Result CheckProperties(const CUmemAllocationProp* properties) {
 // cuMem* does not apply to what cudaMalloc made.
 bool BelongsToHeap(Machine& machine, CUdeviceptr address) {
   const auto mapped = machine.space.Find(address);
-  return mapped.has_value() && mapped->kind == ChargeKind::kRuntime;
+  return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
 }
 
 // Does not wait for work that uses the memory: machine.uses notices.

@@ -7,6 +7,8 @@
 // functions. C names, as they cross a library border, but private: one build makes all of these
 // libraries.
 
+#include <cstddef>
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -24,6 +26,12 @@ void memtrace_card_destroy_object(void* object);
 
 // A library hands over one of its kernels; name must live until the first launch.
 void memtrace_card_register_kernel(const void* host_function, const char* name);
+
+// A library hands over one of its device variables, by its shadow in host memory.
+void memtrace_card_register_variable(const void* shadow, std::size_t bytes);
+
+// Where the current device has that variable. Returns a CUresult.
+int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes);
 
 // A kernel enters a stream of the current device. Returns a CUresult.
 int memtrace_card_launch_kernel(const void* host_function, void* stream);

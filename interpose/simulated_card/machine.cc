@@ -74,6 +74,10 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
       copies(space, file, copy_limit),
       contexts(cards),
       streams(static_cast<int>(cards.size()), settings.timing),
+      variables(space, ChargeKind::kContext),
+      device_variables(variables),
+      modules(kernels, variables),
+      pools(space, cards),
       uses(streams, faults),
       calls([this](std::uint64_t bytes) {
         for (const auto& card : cards) card->TakeOther(bytes);

@@ -14,11 +14,14 @@
 #include "interpose/simulated_card/card.h"
 #include "interpose/simulated_card/contexts.h"
 #include "interpose/simulated_card/copies.h"
+#include "interpose/simulated_card/device_variables.h"
 #include "interpose/simulated_card/event_timing.h"
 #include "interpose/simulated_card/faults.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/kernels.h"
+#include "interpose/simulated_card/memory_pools.h"
 #include "interpose/simulated_card/memory_uses.h"
+#include "interpose/simulated_card/modules.h"
 #include "interpose/simulated_card/runtime_heap.h"
 #include "interpose/simulated_card/shared_ledger.h"
 #include "interpose/simulated_card/streams.h"
@@ -60,6 +63,11 @@ struct Machine {
   Contexts contexts;
   Streams streams;
   Kernels kernels;
+  RuntimeHeap variables;  // of modules: part of what the context is charged for
+  DeviceVariables device_variables;
+  Modules modules;
+  HostMemory managed;
+  MemoryPools pools;
   Faults faults;
   MemoryUses uses;
   WatchedCalls calls;

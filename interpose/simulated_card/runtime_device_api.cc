@@ -74,6 +74,9 @@ void FillLimits(cudaDeviceProp* p, int device) {
 }
 
 void FillFeatures(cudaDeviceProp* p, int device) {
+  p->managedMemory = Attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, device);
+  p->concurrentManagedAccess = Attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, device);
+  p->memoryPoolsSupported = Attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device);
   p->major = Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
   p->minor = Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
   p->multiProcessorCount = Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);

@@ -39,6 +39,11 @@ Result RuntimeHeap::Free(Address begin) {
   return Result::kSuccess;
 }
 
+std::uint64_t RuntimeHeap::HeldBytes() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
 std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
   const std::lock_guard lock(mutex_);
   const auto after = blocks_.upper_bound(address);
@@ -55,7 +60,7 @@ std::size_t RuntimeHeap::Live() const {
 
 Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* begin) {
   HandleId handle = 0;
-  const Result created = space_.Create(device, bytes, ChargeKind::kRuntime, &handle);
+  const Result created = space_.Create(device, bytes, kind_, &handle);
   if (created != Result::kSuccess) return created;
   Address reserved = 0;
   const Result placed = space_.Reserve(bytes, kGranularity, 0, &reserved);
@@ -63,6 +68,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
     space_.Map(reserved, bytes, 0, handle);
     space_.SetAccess(reserved, bytes, device, Access::kReadWrite);
     *begin = reserved;
+    held_ += bytes;
   }
   // The mapping keeps the memory; without one this gives it back.
   space_.Release(handle);
@@ -70,6 +76,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
 }
 
 void RuntimeHeap::FreeGranules(Address begin, std::uint64_t bytes) {
+  held_ -= bytes;
   space_.Unmap(begin, bytes);
   space_.FreeReservation(begin, bytes);
 }

@@ -24,8 +24,9 @@ namespace memtrace::card {
 // Safe from any thread. Locks before AddressSpace, never the other way round.
 class RuntimeHeap {
  public:
-  // Must outlive this.
-  explicit RuntimeHeap(AddressSpace& space) : space_(space) {}
+  // space must outlive this.
+  explicit RuntimeHeap(AddressSpace& space, ChargeKind kind = ChargeKind::kRuntime)
+      : space_(space), kind_(kind) {}
   RuntimeHeap(const RuntimeHeap&) = delete;
   RuntimeHeap& operator=(const RuntimeHeap&) = delete;
 
@@ -33,6 +34,9 @@ class RuntimeHeap {
   Result Allocate(int device, std::uint64_t bytes, Address* begin);
   // kInvalidValue for anything but the begin of a live block.
   Result Free(Address begin);
+
+  // Whole granules in use.
+  std::uint64_t HeldBytes() const;
 
   struct Block {
     Address begin = 0;
@@ -56,10 +60,12 @@ class RuntimeHeap {
   static Address FirstFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
 
   AddressSpace& space_;
+  const ChargeKind kind_;
   mutable std::mutex mutex_;
   std::map<Address, std::uint64_t>
       blocks_;  // begin -> bytes asked for; this and below: guarded by mutex_
   std::map<Address, Granule> shared_;
+  std::uint64_t held_ = 0;
 };
 
 }  // namespace memtrace::card

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <limits>
 #include <vector>
 
 #include "interpose/simulated_card/library_calls.h"
+#include "interpose/simulated_card/occupancy.h"
 #include "interpose/simulated_card/runtime_api.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -35,19 +35,11 @@ int CurrentAttribute(CUdevice_attribute attribute) {
   return value;
 }
 
-bool IsValid(const dim3& grid, const dim3& block) {
-  constexpr unsigned kMostGridYZ = 65535;
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0)
-    return false;
-  if (grid.x > static_cast<unsigned>(std::numeric_limits<int>::max())) return false;
-  if (grid.y > kMostGridYZ || grid.z > kMostGridYZ || block.z > 64) return false;
-  return std::uint64_t{block.x} * block.y * block.z <= 1024;
-}
-
 cudaError_t Launch(const void* function, const dim3& grid, const dim3& block, cudaStream_t stream,
                    const char* name = __builtin_FUNCTION()) {
   const auto launch = [&] {
-    if (!IsValid(grid, block)) return static_cast<CUresult>(cudaErrorInvalidConfiguration);
+    if (!IsValid({grid.x, grid.y, grid.z, block.x, block.y, block.z}))
+      return static_cast<CUresult>(cudaErrorInvalidConfiguration);
     return static_cast<CUresult>(memtrace_card_launch_kernel(function, stream));
   };
   return InContext(launch, name);
@@ -63,24 +55,14 @@ int CompiledArchitecture() {
   return newer == std::begin(kCompiled) ? kCompiled[0] : *std::prev(newer);
 }
 
-// What we say of every kernel; their real use of registers is in code that we do not read.
-constexpr int kRegistersPerThread = 64;
-
-int ActiveBlocks(int block_size, std::size_t dynamic_shared_bytes) {
-  const int threads = std::max(block_size, 1);
-  const int by_threads =
-      CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / threads;
-  const int by_registers = CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
-                           (kRegistersPerThread * threads);
-  const auto shared = static_cast<std::size_t>(
-      CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
-  const auto reserved = static_cast<std::size_t>(
-      CurrentAttribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
-  const int most = CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-  const int by_shared = dynamic_shared_bytes == 0
-                            ? most
-                            : static_cast<int>(shared / (dynamic_shared_bytes + reserved));
-  return std::min({by_threads, by_registers, by_shared, most});
+Multiprocessor CurrentMultiprocessor() {
+  return {.threads = CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+          .registers = CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+          .blocks = CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+          .shared_bytes = static_cast<std::size_t>(
+              CurrentAttribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)),
+          .reserved_shared_bytes = static_cast<std::size_t>(
+              CurrentAttribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))};
 }
 
 }  // namespace
@@ -104,8 +86,9 @@ void __cudaRegisterFunction(void**, const char* host_function, char*, const char
   memtrace_card_register_kernel(host_function, device_name);
 }
 
-// Device variables take part of the context's memory; reading or writing one is not supported.
-void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+void __cudaRegisterVar(void**, char* shadow, char*, const char*, int, std::size_t bytes, int, int) {
+  memtrace_card_register_variable(shadow, bytes);
+}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes,
                                      cudaStream_t stream) {
@@ -178,7 +161,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    unsigned int) {
   return InContext([&] {
     if (blocks == nullptr || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
-    *blocks = ActiveBlocks(block_size, dynamic_shared_bytes);
+    *blocks = ActiveBlocks(CurrentMultiprocessor(), block_size, dynamic_shared_bytes);
     return CUDA_SUCCESS;
   });
 }

@@ -36,8 +36,12 @@ CUresult FillAttributes(cudaPointerAttributes* attributes, const void* pointer) 
     attributes->device = cudaInvalidDeviceId;
     return CUDA_SUCCESS;
   }
+  bool managed = false;
+  cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
   const bool on_card = type == CU_MEMORYTYPE_DEVICE;
-  attributes->type = on_card ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+  attributes->type = managed   ? cudaMemoryTypeManaged
+                     : on_card ? cudaMemoryTypeDevice
+                               : cudaMemoryTypeHost;
   attributes->devicePointer = const_cast<void*>(pointer);
   attributes->hostPointer = on_card ? nullptr : const_cast<void*>(pointer);
   return cuPointerGetAttribute(&attributes->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, captures and graphs: the driver's, under the runtime's names.
+// Streams and events: the driver's, under the runtime's names.
 #include "interpose/simulated_card/runtime_api.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -96,85 +96,4 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return InContext([&] { return cuEventElapsedTime(milliseconds, start, end); });
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return InContext(
-      [&] { return cuStreamBeginCapture(stream, static_cast<CUstreamCaptureMode>(mode)); });
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return InContext([&] { return cuStreamEndCapture(stream, graph); });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return InContext([&] {
-    return cuStreamIsCapturing(stream, reinterpret_cast<CUstreamCaptureStatus*>(status));
-  });
-}
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** dependencies,
-                                     const cudaGraphEdgeData** edges,
-                                     std::size_t* dependency_count) {
-  return InContext([&] {
-    cuuint64_t capture_id = 0;
-    const CUresult result = cuStreamGetCaptureInfo(
-        stream, reinterpret_cast<CUstreamCaptureStatus*>(status), &capture_id, graph, dependencies,
-        reinterpret_cast<const CUgraphEdgeData**>(edges), dependency_count);
-    if (id != nullptr && capture_id != 0) *id = capture_id;
-    return result;
-  });
-}
-
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData* edges, std::size_t count,
-                                                unsigned int flags) {
-  return InContext([&] {
-    return cuStreamUpdateCaptureDependencies(
-        stream, dependencies, reinterpret_cast<const CUgraphEdgeData*>(edges), count, flags);
-  });
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return Remember(cuThreadExchangeStreamCaptureMode(reinterpret_cast<CUstreamCaptureMode*>(mode)));
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                 unsigned long long flags) {
-  return InContext([&] { return cuGraphInstantiate(exec, graph, flags); });
-}
-
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags) {
-  return cudaGraphInstantiate(exec, graph, flags);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return InContext([&] { return cuGraphLaunch(exec, stream); });
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return InContext([&] { return cuGraphDestroy(graph); });
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return InContext([&] { return cuGraphExecDestroy(exec); });
-}
-
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return InContext([&] { return cuGraphGetNodes(graph, nodes, count); });
-}
-
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
-                                         cudaGraphEdgeData* edges, std::size_t* count) {
-  return InContext([&] {
-    return cuGraphNodeGetDependencies(node, dependencies, reinterpret_cast<CUgraphEdgeData*>(edges),
-                                      count);
-  });
-}
-
-cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags) {
-  return InContext([&] { return cuGraphDebugDotPrint(graph, path, flags); });
 }

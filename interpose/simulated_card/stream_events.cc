@@ -29,34 +29,40 @@ Result Streams::DestroyEvent(const void* handle) {
   return Result::kSuccess;
 }
 
-Result Streams::RecordEvent(const void* event_handle, const void* stream_handle, int device) {
+Result Streams::RecordEvent(const void* event_handle, const void* stream_handle, int device,
+                            bool external) {
   Lock lock(mutex_);
   Stream* stream = FindStream(stream_handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture == nullptr) Join(stream, lock);
   Event* event = FindEvent(event_handle);
   if (event == nullptr) return Result::kInvalidHandle;
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture != nullptr && capture->invalidated) return Result::kCaptureInvalidated;
+  if (capture != nullptr && external) {
+    return AddNode(stream, NodeType::kEventRecord, [this, event_handle, device](const Work&) {
+      return RecordEvent(event_handle, nullptr, device);
+    });
+  }
+  if (capture != nullptr) capture->events[event] = capture->streams[stream];
   event->recorded = true;
   event->work =
       stream->capture == nullptr ? Work{stream->shared_from_this(), stream->submitted} : Work{};
   event->questions = 0;
   event->nanoseconds = std::max(stream->nanoseconds, host_nanoseconds_);
-  event->capture = stream->capture;
+  event->capture = capture;
   return Result::kSuccess;
 }
 
-Result Streams::WaitEvent(const void* handle, int device, const void* event_handle) {
+Result Streams::WaitEvent(const void* handle, int device, const void* event_handle, bool external) {
   Lock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   const Event* event = FindEvent(event_handle);
   if (stream == nullptr || event == nullptr) return Result::kInvalidHandle;
   const std::shared_ptr<Capture> capture = event->capture.lock();
-  // Waiting for a captured event draws the stream into the capture (a fork).
-  if (capture != nullptr && IsGoingOn(*capture)) {
-    if (stream->capture == nullptr) stream->capture = capture;
-    return Result::kSuccess;
-  }
-  if (!event->recorded || stream->capture != nullptr) return Result::kSuccess;
+  if (stream->capture != nullptr || (capture != nullptr && IsGoingOn(*capture)))
+    return WaitInCapture(stream, event, external);
+  if (!event->recorded) return Result::kSuccess;
   stream->nanoseconds = std::max(stream->nanoseconds, event->nanoseconds);
   const Work work = event->work;
   Join(stream, lock);

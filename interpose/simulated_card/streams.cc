@@ -15,7 +15,6 @@ constexpr std::uint64_t kPatience = 1000;
 // Waits of one stream for others that may be outstanding.
 constexpr std::size_t kMostMilestones = 1 << 16;
 
-thread_local CaptureMode thread_capture_mode = CaptureMode::kGlobal;
 // Answered "not ready" to this thread since it last submitted work.
 thread_local std::uint64_t thread_questions = 0;
 
@@ -40,7 +39,6 @@ Streams::Streams(int devices, const EventTiming& timing)
 }
 
 Streams::~Streams() {
-  for (const Capture* capture : going_on_) delete capture->graph;
   for (Event* event : events_) delete event;
 }
 
@@ -85,9 +83,11 @@ Result Streams::DestroyStream(const void* handle) {
   Stream* stream = IsDefaultStream(handle) ? nullptr : FindStream(handle, 0);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture != nullptr && stream->capture->origin == stream) {
-    const std::shared_ptr<Capture> abandoned = stream->capture;
-    Finish(abandoned);
-    delete abandoned->graph;
+    Abandon(stream->capture);
+  } else if (stream->capture != nullptr) {
+    // The order of the work is known; the capture can only no longer be joined.
+    stream->capture->invalidated = true;
+    stream->capture->streams.erase(stream);
   }
   std::erase(blocking_, stream);
   destroyed_.push_back(stream->shared_from_this());
@@ -146,11 +146,9 @@ void Streams::Join(Stream* stream, Lock& lock) {
 
 Result Streams::Enter(Stream* stream, Work* named, Lock& lock) {
   if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture != nullptr) {
-    if (stream->capture->invalidated) return Result::kCaptureInvalidated;
-    ++stream->capture->graph->nodes;
-    return Result::kSuccess;
-  }
+  if (stream->capture != nullptr) return AddNode(stream, NodeType::kKernel, nullptr);
+  const Result allowed = RefuseImplicitDependency(*stream);
+  if (allowed != Result::kSuccess) return allowed;
   Join(stream, lock);
   Place(stream);
   thread_questions = 0;
@@ -168,10 +166,34 @@ Result Streams::Submit(const void* handle, int device, Work* named) {
   return Enter(FindStream(handle, device), named, lock);
 }
 
+Result Streams::Perform(const void* handle, int device, NodeType type, HostWork work, Work* done) {
+  Work placed;
+  {
+    Lock lock(mutex_);
+    Stream* stream = FindStream(handle, device);
+    if (stream != nullptr && stream->capture != nullptr)
+      return AddNode(stream, type, std::move(work));
+    // A graph's kernels touch memory that nobody names.
+    const bool named = type != NodeType::kGraph;
+    const Result entered = Enter(stream, named ? &placed : nullptr, lock);
+    if (entered != Result::kSuccess) return entered;
+    if (!named) placed = LastOf(stream);
+  }
+  if (done != nullptr) *done = placed;
+  return work(placed);
+}
+
 Result Streams::SubmitCall(const void* handle, int device, std::function<void()> call) {
   Lock lock(mutex_);
   Work work;
-  const Result result = Enter(FindStream(handle, device), &work, lock);
+  Stream* stream = FindStream(handle, device);
+  if (stream != nullptr && stream->capture != nullptr) {
+    return AddNode(stream, NodeType::kHost, [call = std::move(call)](const Work&) {
+      call();
+      return Result::kSuccess;
+    });
+  }
+  const Result result = Enter(stream, &work, lock);
   if (result != Result::kSuccess || work.stream == nullptr) return result;
   if (Defers()) {
     completion_.AddCall(*work.stream, std::move(call));
@@ -303,90 +325,6 @@ std::optional<Work> Streams::UnawaitedLaunch(int device, Tick since) const {
 std::size_t Streams::LiveStreams() const {
   const std::lock_guard lock(mutex_);
   return streams_.size();
-}
-
-bool Streams::IsGoingOn(const Capture& capture) const {
-  return going_on_.contains(const_cast<Capture*>(&capture));
-}
-
-Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode) {
-  const std::lock_guard lock(mutex_);
-  if (IsDefaultStream(handle)) return Result::kCaptureUnsupported;
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture != nullptr) return Result::kIllegalState;
-  stream->capture = std::make_shared<Capture>(Capture{.id = next_capture_id_++,
-                                                      .mode = mode,
-                                                      .thread = std::this_thread::get_id(),
-                                                      .origin = stream,
-                                                      .graph = new Graph});
-  going_on_.insert(stream->capture.get());
-  return Result::kSuccess;
-}
-
-// All streams that joined leave the capture.
-void Streams::Finish(const std::shared_ptr<Capture>& capture) {
-  going_on_.erase(capture.get());
-  for (const auto& [stream, owner] : streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
-  for (const auto& stream : default_streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
-}
-
-Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
-  *graph = nullptr;
-  const std::lock_guard lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  const std::shared_ptr<Capture> capture = stream->capture;
-  if (capture == nullptr) return Result::kIllegalState;
-  if (capture->origin != stream) {
-    capture->invalidated = true;
-    return Result::kCaptureUnmatched;
-  }
-  Finish(capture);
-  if (capture->invalidated) {
-    delete capture->graph;
-    return Result::kCaptureInvalidated;
-  }
-  *graph = capture->graph;
-  return Result::kSuccess;
-}
-
-Result Streams::CaptureState(const void* handle, int device, CaptureStatus* status,
-                             Capture* capture) const {
-  const std::lock_guard lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  *status = stream->capture == nullptr     ? CaptureStatus::kNone
-            : stream->capture->invalidated ? CaptureStatus::kInvalidated
-                                           : CaptureStatus::kActive;
-  if (*status == CaptureStatus::kActive) *capture = *stream->capture;
-  return Result::kSuccess;
-}
-
-CaptureMode Streams::ExchangeCaptureMode(CaptureMode mode) {
-  return std::exchange(thread_capture_mode, mode);
-}
-
-// cuda.h, cuThreadExchangeStreamCaptureMode: a global thread must respect every global capture, and
-// any thread that is not relaxed its own captures that are not relaxed.
-Result Streams::CheckUnsafeCall() {
-  const std::lock_guard lock(mutex_);
-  bool forbidden = false;
-  for (Capture* capture : going_on_) {
-    const bool everyones =
-        capture->mode == CaptureMode::kGlobal && thread_capture_mode == CaptureMode::kGlobal;
-    const bool own = capture->thread == std::this_thread::get_id() &&
-                     capture->mode != CaptureMode::kRelaxed &&
-                     thread_capture_mode != CaptureMode::kRelaxed;
-    if (!everyones && !own) continue;
-    capture->invalidated = true;
-    forbidden = true;
-  }
-  return forbidden ? Result::kCaptureUnsupported : Result::kSuccess;
 }
 
 }  // namespace memtrace::card

@@ -30,6 +30,13 @@ struct WaitCounts {
   std::uint64_t patience = 0;   // lazy: questions asked so often that they counted as waiting
 };
 
+// What cuStreamGetCaptureInfo tells of a stream that is capturing.
+struct CaptureView {
+  std::uint64_t id = 0;
+  Graph* graph = nullptr;
+  Capture::Frontier frontier;
+};
+
 // Streams, events and captures of all cards. A handle is the address of its object; a handle that
 // is not alive is answered with kInvalidHandle, never followed. Safe from any thread.
 //
@@ -58,11 +65,15 @@ class Streams {
   // Copies what a handle stands for; 0, 1 and 2 are the device's default stream.
   Result Describe(const void* handle, int device, Stream* copy) const;
 
-  // A kernel or graph enters the stream, or the graph if the stream is capturing. With `named`: a
+  // A kernel enters the stream, or the graph if the stream is capturing. With `named`: a
   // piece of work whose memory is known, which *named then stands for (nothing in a capture).
   Result Submit(const void* handle, int device, Work* named = nullptr);
-  // The call is made when its turn comes, by the thread that waits for it; at once if eager, never
-  // in a capture.
+  // Something that the host carries out (a copy, a fill, a graph's) does the same; it is carried
+  // out now, or, if it is captured, at each launch of the graph. *done then stands for it.
+  Result Perform(const void* handle, int device, NodeType type, HostWork work,
+                 Work* done = nullptr);
+  // The call is made when its turn comes, by the thread that waits for it; at once if eager; if it
+  // is captured, at each launch of the graph.
   Result SubmitCall(const void* handle, int device, std::function<void()> call);
   // All work that is now in the stream.
   Result LastWork(const void* handle, int device, Work* work) const;
@@ -71,7 +82,8 @@ class Streams {
   Result SynchronizeDevice(int device);
   // The host waits for one piece of work; for none, nothing happens.
   Result SynchronizeWork(const Work& work);
-  Result WaitEvent(const void* stream, int device, const void* event);
+  // external: for a captured wait, a node of the graph instead of a dependency.
+  Result WaitEvent(const void* stream, int device, const void* event, bool external = false);
 
   bool IsFinished(const Work& work) const;
   // Now, in the order of submissions and waits.
@@ -82,7 +94,7 @@ class Streams {
 
   Event* CreateEvent(unsigned flags);
   Result DestroyEvent(const void* handle);
-  Result RecordEvent(const void* event, const void* stream, int device);
+  Result RecordEvent(const void* event, const void* stream, int device, bool external = false);
   Result QueryEvent(const void* event);
   Result SynchronizeEvent(const void* event);
   // At least 1 us for events recorded in that order: callers divide by it.
@@ -92,17 +104,24 @@ class Streams {
   std::size_t LiveStreams() const;
   std::size_t LiveEvents() const;
 
-  Result BeginCapture(const void* handle, int device, CaptureMode mode);
+  // Into graph, after `first`, or into a new one if graph is null.
+  Result BeginCapture(const void* handle, int device, CaptureMode mode, Graph* graph = nullptr,
+                      Capture::Frontier first = {});
   // *graph is null unless the result is kSuccess.
   Result EndCapture(const void* handle, int device, Graph** graph);
   // A snapshot; *capture is untouched unless the status is kActive.
   Result CaptureState(const void* handle, int device, CaptureStatus* status,
-                      Capture* capture) const;
+                      CaptureView* capture) const;
+  // What the stream's next captured node will depend on: `nodes` too, or instead.
+  Result ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
+                        bool replace);
   // Sets the calling thread's mode, returns the one before.
   static CaptureMode ExchangeCaptureMode(CaptureMode mode);
   // cudaMalloc and other calls that a capture forbids: kCaptureUnsupported, and the capture is
   // invalidated, if one that the calling thread must respect is going on.
   Result CheckUnsafeCall();
+
+  Graphs& graphs() { return graphs_; }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -118,9 +137,15 @@ class Streams {
   Result WaitFor(const Work& work, Lock& lock);
   Result Answer(const Work& work, std::uint64_t* questions, Lock& lock);
   void ForgetFinished();
+  Result RefuseImplicitDependency(const Stream& stream);
   bool IsGoingOn(const Capture& capture) const;
+  Result AddNode(Stream* stream, NodeType type, HostWork work);
+  Result WaitInCapture(Stream* stream, const Event* event, bool external);
+  bool IsJoined(const Capture& capture) const;
   void Finish(const std::shared_ptr<Capture>& capture);
+  void Abandon(const std::shared_ptr<Capture>& capture);
 
+  Graphs graphs_;
   mutable std::mutex mutex_;  // guards all below and what it points to
   EventTiming timing_;
   Completion completion_;

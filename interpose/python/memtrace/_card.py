@@ -34,6 +34,8 @@ def check_spec(spec: str) -> str:
 def load() -> None:
     """Loads the stand-ins for CUDA's libraries; what is loaded later by name gets these. A second call does nothing."""
     if not _loaded:
+        # Triton links its launchers with the driver that this folder holds.
+        os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
         _loaded.extend(ctypes.CDLL(str(CARD / name), mode=ctypes.RTLD_GLOBAL) for name in _LIBRARIES)
 
 

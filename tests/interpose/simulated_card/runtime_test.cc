@@ -151,12 +151,13 @@ TEST_F(RuntimeTest, RowsOfA2DCopyLandAtTheirPitch) {
 
 TEST_F(RuntimeTest, UnsupportedFunctionsFailAndAreCountedByName) {
   const std::uint64_t before = Activity().unsupported_calls;
-  void* pointer = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&pointer, 100, cudaMemAttachGlobal), cudaErrorNotSupported);
+  cudaChannelFormatDesc format = {};
+  cudaArray_t array = nullptr;
+  EXPECT_EQ(cudaMallocArray(&array, &format, 4, 4, 0), cudaErrorNotSupported);
   EXPECT_EQ(Activity().unsupported_calls, before + 1);
   Counts counts;
   memtrace_card_visit_unsupported(Collect, &counts);
-  EXPECT_EQ(counts["cudaMallocManaged"], 1u);
+  EXPECT_EQ(counts["cudaMallocArray"], 1u);
 }
 
 TEST_F(RuntimeTest, LaunchesAreCheckedAndCounted) {

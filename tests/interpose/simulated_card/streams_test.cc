@@ -20,7 +20,7 @@ class StreamsTest : public ::testing::Test {
   Streams streams_{2};
   Stream* stream_ = streams_.CreateStream(0, 0, 0);
   Event* event_ = streams_.CreateEvent(0);
-  Capture capture_;
+  CaptureView capture_;
 };
 
 TEST_F(StreamsTest, EagerWorkIsToldToBeDoneAsSoonAsItIsSubmitted) {
@@ -110,9 +110,8 @@ TEST_F(StreamsTest, CaptureCollectsNodesInsteadOfRunningThem) {
   Graph* graph = nullptr;
   ASSERT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kSuccess);
   ASSERT_NE(graph, nullptr);
-  EXPECT_EQ(graph->nodes, 2u);
+  EXPECT_EQ(graph->nodes.size(), 2u);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kNone);
-  delete graph;
 }
 
 TEST_F(StreamsTest, WaitingForACapturedEventJoinsTheCapture) {
@@ -122,11 +121,12 @@ TEST_F(StreamsTest, WaitingForACapturedEventJoinsTheCapture) {
   ASSERT_EQ(streams_.WaitEvent(side, 0, event_), Result::kSuccess);
   EXPECT_EQ(StatusOf(side), CaptureStatus::kActive);
   ASSERT_EQ(streams_.Submit(side, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.RecordEvent(event_, side, 0), Result::kSuccess);
+  ASSERT_EQ(streams_.WaitEvent(stream_, 0, event_), Result::kSuccess);
   Graph* graph = nullptr;
   ASSERT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kSuccess);
-  EXPECT_EQ(graph->nodes, 1u);
+  EXPECT_EQ(graph->nodes.size(), 1u);
   EXPECT_EQ(StatusOf(side), CaptureStatus::kNone);
-  delete graph;
 }
 
 TEST_F(StreamsTest, AskingACapturingStreamForProgressEndsTheCapture) {

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the manifest of the simulated card: what becomes of a call of each symbol that its libraries export.
+
+list_symbols.py --nm NM --symbols FOLDER --output OUT LIBRARY...
+
+One line a symbol: library, symbol, class. Read from the linked libraries, so it cannot go stale: what our own
+code defines is strong, the generated stubs are weak (generate_stubs.py).
+
+  real         answered by the card
+  inert        stands for computation: succeeds, is counted, computes nothing
+  unsupported  fails with the library's "not supported" and is counted by name
+"""
+
+import argparse
+import subprocess
+from pathlib import Path
+
+
+def first_words(lists: list[Path]) -> set[str]:
+    """Return the symbols of those lists that exist, without comments."""
+    lines = [line for path in lists if path.exists() for line in path.read_text().splitlines()]
+    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+
+
+def exported(nm: str, library: Path) -> dict[str, bool]:
+    """Return each exported function of a library and whether it is weak."""
+    lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in lines.splitlines()]
+    return {row[2].split("@")[0]: row[1] == "W" for row in rows if row[1] in "TW"}
+
+
+def classes(weak: dict[str, bool], inert: set[str]) -> dict[str, str]:
+    """Return the class of each symbol; a form for per-thread default streams has that of its base."""
+    found = {}
+    for name, is_weak in weak.items():
+        found[name] = "inert" if name in inert else "unsupported" if is_weak else "real"
+    for name in found:
+        base = name.removesuffix("_ptds").removesuffix("_ptsz")
+        found[name] = found.get(base, found[name])
+    return found
+
+
+def main() -> None:
+    """Write the manifest."""
+    parser = argparse.ArgumentParser()
+    for option in ("--nm", "--symbols", "--output"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("libraries", nargs="+", type=Path)
+    options = parser.parse_args()
+    lines = []
+    for library in options.libraries:
+        folder = Path(options.symbols)
+        inert = first_words([folder / f"{library.name}.inert.txt"])
+        known = first_words([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
+        found = classes(exported(options.nm, library), inert)
+        lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
+    Path(options.output).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's own tests of torch.cuda, with torch's own allocator on the simulated card (corpus: peer/README.md).
+
+Every id of passing_native.txt passes in its mode: S as it is, V when the contents of device tensors are not
+compared, X also with expandable segments. The suite forks a child for each test, so the card is copied on fork.
+Seven tests want the card to be still busy when they ask, after `torch.cuda._sleep`: they run with lazy events.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.corpus import CORPUS, ROOT
+
+PEER = CORPUS / "peer"
+LAUNCHER = ROOT / "tests/interpose/simulated_card/card_launcher.py"
+pytestmark = pytest.mark.skipif(not PEER.is_dir(), reason="no corpus of peers (set MEMTRACE_CORPUS to its folder)")
+for needed in ("expecttest", "hypothesis"):
+    pytest.importorskip(needed, reason=f"PyTorch's tests need the Python package {needed}")
+
+MODES = {
+    "S": {},
+    "V": {"RELAX": "1"},
+    "X": {"RELAX": "1", "EXPANDABLE": "1"},
+}
+ASK_A_BUSY_CARD = {
+    f"test_cuda::TestCuda::{name}"
+    for name in (
+        "test_caching_pinned_memory",
+        "test_copy_non_blocking",
+        "test_events",
+        "test_record_stream",
+        "test_record_stream_on_shifted_view",
+        "test_to_cpu_blocking_by_default",
+        "test_to_non_blocking",
+    )
+}
+
+
+def expected(mode: str) -> set[str]:
+    """Lists the ids of passing_native.txt that pass in a mode."""
+    rows = [line.split() for line in (PEER / "passing_native.txt").read_text().splitlines() if line[:1] in "SV"]
+    return {name for marks, name in rows if mode in marks}
+
+
+def outcomes(ids: set[str], mode: str, events: str, folder: Path) -> dict[str, str]:
+    """Runs those tests and gives each one's outcome, with the end of its message if it did not pass."""
+    only, out = folder / f"{events}.only", folder / f"{events}.jsonl"
+    only.write_text("\n".join(name.replace("::", ".") for name in ids))
+    setting = {
+        **MODES[mode],
+        "MEMTRACE_CARD_FORK": "copy",
+        "MEMTRACE_CARD_EVENTS": events,
+        "ONLY": str(only),
+        "TMO": "600",  # one of them compiles C++
+        "TORCH_EXTENSIONS_DIR": str(folder / "extensions"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, LAUNCHER, "24GiB", PEER / "forkrun.py", "test_cuda", out]
+    run = subprocess.run(
+        command, env={**os.environ, **setting}, cwd=folder, capture_output=True, text=True, timeout=900
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    return {row["id"]: row["o"] if row["o"] == "passed" else f"{row['o']}: {row['m'][-300:]}" for row in rows}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_passes_on_a_gpu_or_the_sketch_passes_on_the_card(mode, tmp_path):
+    ids = expected(mode)
+    found = outcomes(ids - ASK_A_BUSY_CARD, mode, "eager", tmp_path)
+    found |= outcomes(ids & ASK_A_BUSY_CARD, mode, "lazy", tmp_path)
+    assert found.keys() == ids
+    assert {name: outcome for name, outcome in found.items() if outcome != "passed"} == {}
