@@ -19,7 +19,7 @@ CUstream HandleOf(StreamId id) { return reinterpret_cast<CUstream>(static_cast<u
 absl::StatusOr<std::unique_ptr<CudaStreamEvents>> CudaStreamEvents::Open(DeviceIndex device) {
   const absl::StatusOr<const Driver*> driver = Driver::Get();
   if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Retain(**driver, static_cast<int>(device));
+  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
   if (!context.ok()) return context.status();
   return std::unique_ptr<CudaStreamEvents>(new CudaStreamEvents(*std::move(context)));
 }

@@ -35,7 +35,7 @@ absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
 absl::StatusOr<std::unique_ptr<CudaVmm>> CudaVmm::Open(DeviceIndex device) {
   const absl::StatusOr<const Driver*> driver = Driver::Get();
   if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Retain(**driver, static_cast<int>(device));
+  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
   if (!context.ok()) return context.status();
   const auto can_map = Supports(*context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
   if (!can_map.ok()) return can_map.status();

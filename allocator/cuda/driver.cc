@@ -63,28 +63,40 @@ absl::Status Driver::ToStatus(const char* call, CUresult result) const {
   }
 }
 
-absl::StatusOr<PrimaryContext> PrimaryContext::Retain(const Driver& driver, int ordinal) {
+absl::StatusOr<PrimaryContext> PrimaryContext::Of(const Driver& driver, int ordinal) {
   CUdevice device = 0;
   absl::Status status = driver.ToStatus("cuDeviceGet", driver.DeviceGet(&device, ordinal));
   if (!status.ok()) return status;
-  CUcontext context = nullptr;
-  status =
-      driver.ToStatus("cuDevicePrimaryCtxRetain", driver.DevicePrimaryCtxRetain(&context, device));
-  if (!status.ok()) return status;
-  return PrimaryContext(driver, device, context);
+  return PrimaryContext(driver, device);
+}
+
+bool PrimaryContext::is_active() const {
+  unsigned flags = 0;
+  int active = 0;
+  return driver_->DevicePrimaryCtxGetState(device_, &flags, &active) == CUDA_SUCCESS && active != 0;
+}
+
+CUcontext PrimaryContext::context() const {
+  if (CUcontext known = retained_->context.load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(retained_->mutex);
+  CUcontext context = retained_->context.load(std::memory_order_relaxed);
+  if (context == nullptr && driver_->DevicePrimaryCtxRetain(&context, device_) == CUDA_SUCCESS) {
+    retained_->context.store(context, std::memory_order_release);
+  }
+  return context;
 }
 
 PrimaryContext::~PrimaryContext() {
-  if (context_ != nullptr) IgnoreInDestructor(driver_->DevicePrimaryCtxRelease(device_));
+  if (retained_ == nullptr || retained_->context.load() == nullptr) return;
+  IgnoreInDestructor(driver_->DevicePrimaryCtxRelease(device_));
 }
 
 CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) {
   has_exchanged_ = driver_.ThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
   // A thread of torch's autograd has no current context until its first CUDA call.
   driver_.CtxGetCurrent(&previous_);
-  if (previous_ != context.context()) {
-    has_changed_context_ = driver_.CtxSetCurrent(context.context()) == CUDA_SUCCESS;
-  }
+  CUcontext needed = context.context();
+  if (previous_ != needed) has_changed_context_ = driver_.CtxSetCurrent(needed) == CUDA_SUCCESS;
 }
 
 CallScope::~CallScope() {

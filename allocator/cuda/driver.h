@@ -5,6 +5,9 @@
 
 #include <cuda.h>
 
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -23,6 +26,7 @@ namespace memtrace {
   X(DeviceGetAttribute, cuDeviceGetAttribute)                   \
   X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)           \
   X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)      \
+  X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)       \
   X(CtxGetCurrent, cuCtxGetCurrent)                             \
   X(CtxSetCurrent, cuCtxSetCurrent)                             \
   X(MemGetInfo, cuMemGetInfo_v2)                                \
@@ -61,28 +65,35 @@ class Driver {
   static absl::StatusOr<Driver> Load();
 };
 
-// Keeps a card's primary context, the one that the CUDA runtime and torch use, alive. Move-only.
+// A card's primary context, the one that the CUDA runtime and torch use: created, unless it is
+// there, and kept alive from its first use on. Not earlier: a process that sees eight cards mostly
+// uses one, and a context takes some 500 MiB of its card. Move-only. Thread rule: any thread.
 class PrimaryContext {
  public:
-  static absl::StatusOr<PrimaryContext> Retain(const Driver& driver, int ordinal);
-  PrimaryContext(PrimaryContext&& other) noexcept
-      : driver_(other.driver_),
-        device_(other.device_),
-        context_(std::exchange(other.context_, nullptr)) {}
+  static absl::StatusOr<PrimaryContext> Of(const Driver& driver, int ordinal);
+  PrimaryContext(PrimaryContext&& other) noexcept = default;
   PrimaryContext& operator=(PrimaryContext&&) = delete;
   ~PrimaryContext();
 
   const Driver& driver() const { return *driver_; }
   CUdevice device() const { return device_; }
-  CUcontext context() const { return context_; }
+  // Whether it was created, by anyone.
+  bool is_active() const;
+  // Null if it cannot be created; calls then fail with CUDA_ERROR_INVALID_CONTEXT.
+  CUcontext context() const;
 
  private:
-  PrimaryContext(const Driver& driver, CUdevice device, CUcontext context)
-      : driver_(&driver), device_(device), context_(context) {}
+  struct Retained {
+    std::mutex mutex;  // while it is created
+    std::atomic<CUcontext> context = nullptr;
+  };
+
+  PrimaryContext(const Driver& driver, CUdevice device)
+      : driver_(&driver), device_(device), retained_(std::make_unique<Retained>()) {}
 
   const Driver* driver_;
   CUdevice device_;
-  CUcontext context_;
+  std::unique_ptr<Retained> retained_;
 };
 
 // While it lives, this thread's calls go to `context` and are allowed although a graph may be being

@@ -4,6 +4,7 @@
 
 #include "allocator/cuda/cuda_stream_events.h"
 #include "allocator/cuda/cuda_vmm.h"
+#include "allocator/cuda/driver.h"
 
 namespace memtrace {
 
@@ -13,6 +14,13 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
   auto events = CudaStreamEvents::Open(device);
   if (!events.ok()) return events.status();
   return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events)};
+}
+
+bool HasContext(DeviceIndex device) {
+  const absl::StatusOr<const Driver*> driver = Driver::Get();
+  if (!driver.ok()) return false;
+  const auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
+  return context.ok() && context->is_active();
 }
 
 }  // namespace memtrace

@@ -18,9 +18,12 @@ struct OpenedCard {
   std::unique_ptr<StreamEvents> events;
 };
 
-// Retains the card's primary context. kUnavailable without a driver, kUnimplemented if the card
-// cannot map memory.
+// The card's primary context is created by the first call that needs it. kUnavailable without a
+// driver, kUnimplemented if the card cannot map memory.
 absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device);
+
+// Whether this process has a context on the card, so that asking it costs nothing.
+bool HasContext(DeviceIndex device);
 
 }  // namespace memtrace
 

@@ -78,6 +78,7 @@ DeviceAddress Address(const void* address) { return reinterpret_cast<DeviceAddre
 template <typename Action>
 int WithCard(int device, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    Process::Get().LookAtStart(device);
     CachingAllocator* allocator = Process::Get().allocator(device);
     return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
   });
@@ -245,7 +246,10 @@ void memtrace_observe(const memtrace_observed* event) {
   if (!memtrace::HasSize(event)) return;
   Contain([&] {
     const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
-    if (auto* observed = Process::Get().observed(known.device)) observed->Note(known);
+    if (auto* observed = Process::Get().observed(known.device)) {
+      observed->Note(known);
+      Process::Get().LookAtStart(known.device);
+    }
   });
 }
 

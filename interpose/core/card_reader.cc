@@ -73,8 +73,11 @@ void AddFaults(std::map<std::string, std::string>& facts) {
 
 }  // namespace
 
-CardReader::CardReader(int device, DeviceMemory at_start)
-    : device_(device), context_at_start_(at_start.total - at_start.free) {}
+void CardReader::Look(DeviceMemory now, Bytes reserved) {
+  const Bytes gone = now.total - now.free;
+  Bytes expected = kNotSeen;
+  context_.compare_exchange_strong(expected, gone - std::min(gone, reserved));
+}
 
 bool CardReader::simulated() const { return Control().ledger != nullptr; }
 
@@ -90,7 +93,7 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemor
   card.cached = allocator.cached;
   card.holes = allocator.holes;
   card.largest_hole = allocator.largest_hole;
-  card.context = context_at_start_;
+  card.context = has_looked() ? context_.load() : 0;
   struct memtrace_card_ledger simulated_ledger {};
   simulated_ledger.size = sizeof(simulated_ledger);
   if (simulated() && Control().ledger(device_, &simulated_ledger) == MEMTRACE_CARD_OK) {

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_CARD_READER_H_
 #define MEMTRACE_INTERPOSE_CORE_CARD_READER_H_
 
+#include <atomic>
 #include <map>
 #include <string>
 
@@ -14,24 +15,29 @@ namespace memtrace {
 
 // What can be known about a card besides the allocator's own figures. On the simulated card all of
 // it is exact: the card counts. On a real one the driver only says free and total, so `context` is
-// what was gone when we started (other processes included) and the rest is left unexplained.
+// what was gone at the first look (other processes included) but for the allocator's, and the rest
+// is left unexplained. The earlier the first look, the less of others it takes for the context.
 //
-// Thread rule: any thread, after construction.
+// Thread rule: any thread.
 class CardReader {
  public:
-  // REQUIRES: the card's context exists and our allocator holds nothing yet. `at_start` is the
-  // driver's word of then.
-  CardReader(int device, DeviceMemory at_start);
+  explicit CardReader(int device) : device_(device) {}
 
   int device() const { return device_; }
   bool simulated() const;
+
+  bool has_looked() const { return context_.load(std::memory_order_relaxed) != kNotSeen; }
+  // The driver's word and what the allocator had reserved then; only the first look counts.
+  void Look(DeviceMemory now, Bytes reserved);
 
   // `allocator` and `now` (the driver's word) are read by the caller at about the same time.
   trace::CardLedger Read(const AllocatorLedger& allocator, DeviceMemory now) const;
 
  private:
+  static constexpr Bytes kNotSeen = ~Bytes{0};
+
   int device_;
-  Bytes context_at_start_;
+  std::atomic<Bytes> context_ = kNotSeen;
 };
 
 // What the simulation did instead of computing, as annotations: "simulation.kernel_launches" ...

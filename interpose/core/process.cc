@@ -101,8 +101,7 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
     auto opened = OpenCard(DeviceIndex{device});
     if (!opened.ok()) return opened.status();
     card.driver = *std::move(opened);
-    const auto memory = card.driver.vmm->MemoryInfo();
-    card.reader = std::make_unique<CardReader>(device, memory.value_or(DeviceMemory{}));
+    card.reader = std::make_unique<CardReader>(device);
     if (mode == MEMTRACE_MODE_ALLOCATE) {
       card.allocator = std::make_unique<CachingAllocator>(
           CachingAllocator::Options{.device = DeviceIndex{device}}, *card.driver.vmm,
@@ -135,10 +134,23 @@ CachingAllocator* Process::owner_of(DeviceAddress address) const {
   return nullptr;
 }
 
+void Process::LookAtStart(int device) const {
+  if (device >= 0 && device < device_count()) cards_[static_cast<size_t>(device)].LookAtStart();
+}
+
+void Process::Card::LookAtStart() const {
+  if (reader->has_looked() || !HasContext(DeviceIndex{reader->device()})) return;
+  const auto memory = driver.vmm->MemoryInfo();
+  if (memory.ok()) reader->Look(*memory, allocator_ledger().reserved);
+}
+
 std::optional<trace::CardLedger> Process::Card::Ledger() const {
+  if (reader->simulated()) return reader->Read(allocator_ledger(), DeviceMemory{});
+  if (!HasContext(DeviceIndex{reader->device()})) return std::nullopt;
+  LookAtStart();
   const auto memory = driver.vmm->MemoryInfo();
   if (!memory.ok()) return std::nullopt;
-  return reader->Read(allocator != nullptr ? allocator->ledger() : observed->ledger(), *memory);
+  return reader->Read(allocator_ledger(), *memory);
 }
 
 void Process::SampleCards() {

@@ -58,6 +58,8 @@ class Process {
   CachingAllocator* owner_of(DeviceAddress address) const;
   // The figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const;
+  // To be called when a card may have come into use; costs nothing from the second time on.
+  void LookAtStart(int device) const;
   int device_count() const {
     return is_started() && !is_forked() ? static_cast<int>(cards_.size()) : 0;
   }
@@ -87,8 +89,14 @@ class Process {
     std::unique_ptr<CardReader> reader;
     std::unique_ptr<CachingAllocator> allocator;  // mode ALLOCATE
     std::unique_ptr<ObservedMemory> observed;     // mode OBSERVE
-    // None if the driver does not answer: at exit it may be gone.
+    // None of a real card without a context of ours: asking would create one. None either if the
+    // driver does not answer: at exit it may be gone.
     std::optional<trace::CardLedger> Ledger() const;
+    // Once the card has a context: what is gone by then, for the ledgers to come.
+    void LookAtStart() const;
+    AllocatorLedger allocator_ledger() const {
+      return allocator != nullptr ? allocator->ledger() : observed->ledger();
+    }
   };
 
   Process();

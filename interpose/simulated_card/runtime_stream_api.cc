@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events: the driver's, under the runtime's names.
+#include <memory>
+
 #include "interpose/simulated_card/runtime_api.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -8,9 +10,16 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// cudaStreamCallback_t and CUstreamCallback differ in the type of one number.
-CUstreamCallback ToDriver(cudaStreamCallback_t callback) {
-  return reinterpret_cast<CUstreamCallback>(callback);
+// A callback of the runtime, on its way through the driver, which calls one with a CUresult. It is
+// called once.
+struct RuntimeCallback {
+  cudaStreamCallback_t function;
+  void* argument;
+};
+
+void CallRuntimeCallback(CUstream stream, CUresult result, void* callback) {
+  const std::unique_ptr<RuntimeCallback> owned(static_cast<RuntimeCallback*>(callback));
+  owned->function(stream, static_cast<cudaError_t>(result), owned->argument);
 }
 
 }  // namespace
@@ -64,8 +73,13 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void* argument, unsigned int flags) {
-  return InContext(
-      [&] { return cuStreamAddCallback(stream, ToDriver(callback), argument, flags); });
+  return InContext([&]() -> CUresult {
+    if (callback == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    auto through = std::make_unique<RuntimeCallback>(RuntimeCallback{callback, argument});
+    const CUresult added = cuStreamAddCallback(stream, CallRuntimeCallback, through.get(), flags);
+    if (added == CUDA_SUCCESS) static_cast<void>(through.release());
+    return added;
+  });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
