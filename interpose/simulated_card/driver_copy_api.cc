@@ -13,13 +13,13 @@ namespace memtrace::card {
 namespace {
 
 // Whether the function is one that tells the host of the end.
-enum class Blocking { kNo, kYes };
+enum class Blocking { kNever, kOnReturn };
 
 // The host waits for blocking copies with a side of the host's, and always for a copy to pageable
 // memory, but not for one within the card ("API synchronization behavior", manual of the runtime).
 bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
   const bool to_host = !AddressRanges::Contains(to);
-  if (blocking == Blocking::kYes) return to_host || !AddressRanges::Contains(from);
+  if (blocking == Blocking::kOnReturn) return to_host || !AddressRanges::Contains(from);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
   return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to));
 }
@@ -76,7 +76,7 @@ CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, B
         const Result result =
             machine.streams.Perform(stream, device, NodeType::kMemset, fill, &work);
         if (result != Result::kSuccess) return result;
-        const bool waits = blocking == Blocking::kYes && !AddressRanges::Contains(to);
+        const bool waits = blocking == Blocking::kOnReturn && !AddressRanges::Contains(to);
         return waits ? machine.streams.SynchronizeWork(work) : result;
       },
       call);
@@ -127,50 +127,50 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
 }  // namespace memtrace::card
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr, Blocking::kYes);
+  return Copy(to, from, bytes, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream, Blocking::kNo);
+  return Copy(to, from, bytes, stream, Blocking::kNever);
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return Copy(to, AddressOf(from), bytes, nullptr, Blocking::kYes);
+  return Copy(to, AddressOf(from), bytes, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return Copy(to, AddressOf(from), bytes, stream, Blocking::kNo);
+  return Copy(to, AddressOf(from), bytes, stream, Blocking::kNever);
 }
 
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(AddressOf(to), from, bytes, nullptr, Blocking::kYes);
+  return Copy(AddressOf(to), from, bytes, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(AddressOf(to), from, bytes, stream, Blocking::kNo);
+  return Copy(AddressOf(to), from, bytes, stream, Blocking::kNever);
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr, Blocking::kYes);
+  return Copy(to, from, bytes, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream, Blocking::kNo);
+  return Copy(to, from, bytes, stream, Blocking::kNever);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
                            std::size_t bytes, CUstream stream) {
-  return Copy(to, from, bytes, stream, Blocking::kNo);
+  return Copy(to, from, bytes, stream, Blocking::kNever);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
-  return Copy(to, from, bytes, nullptr, Blocking::kYes);
+  return Copy(to, from, bytes, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {
   return WithContext([&](Machine& machine, int device) {
     if (copy == nullptr) return Result::kInvalidValue;
-    return CopyRows(machine, device, nullptr, *copy, Blocking::kYes, "cuMemcpy2D");
+    return CopyRows(machine, device, nullptr, *copy, Blocking::kOnReturn, "cuMemcpy2D");
   });
 }
 
@@ -179,40 +179,40 @@ CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2D(copy
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
     if (copy == nullptr) return Result::kInvalidValue;
-    return CopyRows(machine, device, stream, *copy, Blocking::kNo, "cuMemcpy2DAsync");
+    return CopyRows(machine, device, stream, *copy, Blocking::kNever, "cuMemcpy2DAsync");
   });
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return Fill(to, value, count, nullptr, Blocking::kYes);
+  return Fill(to, value, count, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream, Blocking::kNo);
+  return Fill(to, value, count, stream, Blocking::kNever);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
                           CUstream stream) {
-  return Fill(to, value, count, stream, Blocking::kNo);
+  return Fill(to, value, count, stream, Blocking::kNever);
 }
 
 CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return Fill(to, value, count, nullptr, Blocking::kYes);
+  return Fill(to, value, count, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
-  return Fill(to, value, count, stream, Blocking::kNo);
+  return Fill(to, value, count, stream, Blocking::kNever);
 }
 
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return Fill(to, value, count, nullptr, Blocking::kYes);
+  return Fill(to, value, count, nullptr, Blocking::kOnReturn);
 }
 
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
                            std::size_t width, std::size_t height, CUstream stream) {
   CUresult result = CUDA_SUCCESS;
   for (std::size_t row = 0; row < height && result == CUDA_SUCCESS; ++row)
-    result = Fill(to + row * pitch, value, width, stream, Blocking::kNo);
+    result = Fill(to + row * pitch, value, width, stream, Blocking::kNever);
   return result;
 }
 
@@ -222,5 +222,5 @@ CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, st
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
-  return Fill(to, value, 1, stream, Blocking::kNo);
+  return Fill(to, value, 1, stream, Blocking::kNever);
 }

@@ -155,7 +155,7 @@ struct FailureCase {
   CallFailures::Repeat repeat;
 };
 
-// Outside the template: clang 14 calls a consteval operator of a template at run time and finds none.
+// Outside the template: there clang 14 would call the consteval operator at run time.
 constexpr Bytes kCardBytes = 96_MiB;
 
 // Makes every call of `act` fail in turn, `check`s the card after each, then sees that `act` works.

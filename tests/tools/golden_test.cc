@@ -156,9 +156,9 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   const Shell shell;
   const fs::path path = fs::path(MEMTRACE_SOURCE) / "docs" / "command_line.md";
   std::string document = ReadFile(path);
-  for (const char* command : {"memtrace --help", "memtrace run --help", "memtrace report --help",
-                              "memtrace stats --help", "memtrace cards --help",
-                              "memtrace doctor --help"}) {
+  for (const char* command :
+       {"memtrace --help", "memtrace run --help", "memtrace report --help", "memtrace stats --help",
+        "memtrace cards --help", "memtrace doctor --help"}) {
     const std::string help = shell.Run(command).out;
     const std::string prompt = std::string("$ ") + command + "\n";
     const size_t begin = document.find(prompt);
