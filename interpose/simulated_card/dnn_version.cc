@@ -54,8 +54,8 @@ std::string DnnHeaderBeside(const std::string& torch_library) {
 }
 
 std::size_t DnnVersion() {
-  static const std::size_t version = FindVersion();
-  return version;
+  static const std::size_t kVersion = FindVersion();
+  return kVersion;
 }
 
 }  // namespace memtrace::card

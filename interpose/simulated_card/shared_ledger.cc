@@ -43,9 +43,9 @@ class SharedLedger::Exclusive {
 };
 
 SharedLedger::SharedLedger(std::string path) : path_(std::move(path)) {
-  static const int registered = pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+  static const int kRegistered = pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
   SharedLedger* none = nullptr;
-  if (registered == 0) of_process.compare_exchange_strong(none, this);
+  if (kRegistered == 0) of_process.compare_exchange_strong(none, this);
 }
 
 SharedLedger::~SharedLedger() {

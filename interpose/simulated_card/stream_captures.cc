@@ -109,7 +109,9 @@ void Streams::Finish(const std::shared_ptr<Capture>& capture) {
 }
 
 void Streams::Abandon(const std::shared_ptr<Capture>& capture) {
-  const std::shared_ptr<Capture> kept = capture;  // the caller's may be a stream's own
+  // The caller's may be a stream's own, which Finish() resets.
+  const std::shared_ptr<Capture> kept =
+      capture;  // NOLINT(performance-unnecessary-copy-initialization)
   Finish(kept);
   if (kept->owns_graph) graphs_.Destroy(kept->graph);
 }
