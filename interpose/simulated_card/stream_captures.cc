@@ -110,8 +110,8 @@ void Streams::Finish(const std::shared_ptr<Capture>& capture) {
 
 void Streams::Abandon(const std::shared_ptr<Capture>& capture) {
   // The caller's may be a stream's own, which Finish() resets.
-  const std::shared_ptr<Capture> kept =
-      capture;  // NOLINT(performance-unnecessary-copy-initialization)
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const std::shared_ptr<Capture> kept = capture;
   Finish(kept);
   if (kept->owns_graph) graphs_.Destroy(kept->graph);
 }
