@@ -79,9 +79,9 @@ cudnnStatus_t DnnDescriptor::Get(int name, cudnnBackendAttributeType_t type, std
 }
 
 const std::vector<DnnDescriptorPointer>& DnnDescriptor::References(int name) const {
-  static const std::vector<DnnDescriptorPointer> none;
+  static const std::vector<DnnDescriptorPointer> kNone;
   const auto found = attributes_.find(name);
-  return found == attributes_.end() ? none : found->second.references;
+  return found == attributes_.end() ? kNone : found->second.references;
 }
 
 std::vector<DnnDescriptorPointer> DnnDescriptor::Tensors() const {
