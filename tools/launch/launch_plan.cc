@@ -87,9 +87,9 @@ void SetOrErase(Environment& environment, const std::string& name, const std::st
 // The file by which the processes of this launch see what each holds on the simulated cards. It is
 // never closed: it goes when this process does, however it ends, and nothing is left to clean up.
 std::string SharedLedger() {
-  static const int ledger = memfd_create("memtrace-card", MFD_CLOEXEC);
-  if (ledger < 0) return "";
-  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(ledger);
+  static const int kLedger = memfd_create("memtrace-card", MFD_CLOEXEC);
+  if (kLedger < 0) return "";
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(kLedger);
 }
 
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
