@@ -1,8 +1,0 @@
-# SPDX-FileCopyrightText: the memtrace authors
-# SPDX-License-Identifier: Apache-2.0
-"""Makes tests/support importable."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
