@@ -35,4 +35,4 @@ def test_compiled_gpt2_trains_and_launches_the_kernels_of_triton(allocator, tmp_
     assert int(run.stdout.split()[-1]) > 0
     assert list((tmp_path / "triton").rglob("*.cubin")), "nothing was compiled for the card"
     report = subprocess.run([MEMTRACE, "report", "--json", trace], capture_output=True, text=True, timeout=120)
-    assert json.loads(report.stdout)["run"]["simulation"]["unsupported"] == {}
+    assert json.loads(report.stdout)["simulated"]["unsupported"] == {}
