@@ -133,6 +133,7 @@ TEST_F(LazyStreamsTest, CallIsMadeOnceHoweverManyThreadsWait) {
     ASSERT_EQ(streams_.SubmitCall(a_, 0, [&] { ++made; }), Result::kSuccess);
   }
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       EXPECT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
