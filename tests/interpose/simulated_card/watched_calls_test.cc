@@ -28,6 +28,7 @@ class WatchedCallsTest : public ::testing::Test {
   }
   std::vector<int> CallTimes(int times, const char* function) {
     std::vector<int> results;
+    results.reserve(static_cast<std::size_t>(times));
     for (int i = 0; i < times; ++i) results.push_back(Call(function));
     return results;
   }
