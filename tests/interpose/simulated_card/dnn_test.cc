@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -140,8 +141,8 @@ TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
   ASSERT_EQ(cudnnGetRNNWeightParams(handle_, rnn, 0, bytes, weights, 1, matrix, &matrix_address,
                                     bias, &bias_address),
             CUDNN_STATUS_SUCCESS);
-  EXPECT_EQ(matrix_address, weights + 4 * 5 * 3);
-  EXPECT_EQ(bias_address, weights + 4 * (4 * 5 * (3 + 5) + 5));
+  EXPECT_EQ(matrix_address, weights + std::ptrdiff_t{4 * 5 * 3});
+  EXPECT_EQ(bias_address, weights + std::ptrdiff_t{4 * (4 * 5 * (3 + 5) + 5)});
   EXPECT_EQ(cudnnGetRNNWeightParams(handle_, rnn, 0, bytes - 1, weights, 1, matrix, &matrix_address,
                                     bias, &bias_address),
             CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
