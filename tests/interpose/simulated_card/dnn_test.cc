@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -141,8 +140,12 @@ TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
   ASSERT_EQ(cudnnGetRNNWeightParams(handle_, rnn, 0, bytes, weights, 1, matrix, &matrix_address,
                                     bias, &bias_address),
             CUDNN_STATUS_SUCCESS);
-  EXPECT_EQ(matrix_address, weights + std::ptrdiff_t{4 * 5 * 3});
-  EXPECT_EQ(bias_address, weights + std::ptrdiff_t{4 * (4 * 5 * (3 + 5) + 5)});
+  // Floats: the second gate's matrix follows the first's 5 x 3; biases follow all 4 x 5 x (3 + 5)
+  // of the matrices, the second gate's after the first's 5.
+  constexpr std::size_t kMatrixAt = 60;
+  constexpr std::size_t kBiasAt = 660;
+  EXPECT_EQ(matrix_address, weights + kMatrixAt);
+  EXPECT_EQ(bias_address, weights + kBiasAt);
   EXPECT_EQ(cudnnGetRNNWeightParams(handle_, rnn, 0, bytes - 1, weights, 1, matrix, &matrix_address,
                                     bias, &bias_address),
             CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
