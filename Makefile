@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test test-all test-newest lint bench format clean
+.PHONY: help setup build demo test test-all test-newest sanitize fuzz lint bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -45,7 +45,6 @@ test-all: test ## and what is slow: the newest torch, frameworks, sanitizers, fu
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory fuzz
 
-.PHONY: sanitize fuzz
 sanitize: setup ## the unit tests under the address, undefined-behaviour and thread sanitizers (clang)
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >/dev/null && \

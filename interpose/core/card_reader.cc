@@ -71,6 +71,21 @@ void AddFaults(std::map<std::string, std::string>& facts) {
       &facts);
 }
 
+// The libraries whose workspaces the card answers by a rule that it assumes.
+bool HasAssumedWorkspace(std::string_view call) {
+  return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver");
+}
+
+uint64_t CallsWithAssumedWorkspaces() {
+  uint64_t calls = 0;
+  Control().visit_kernels(
+      [](void* user, const char* name, uint64_t count) {
+        if (HasAssumedWorkspace(name)) *static_cast<uint64_t*>(user) += count;
+      },
+      &calls);
+  return calls;
+}
+
 }  // namespace
 
 void CardReader::Look(DeviceMemory now, Bytes reserved) {
@@ -106,25 +121,6 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemor
   }
   return card;
 }
-
-namespace {
-
-// The libraries whose workspaces the card answers by a rule that it assumes.
-bool HasAssumedWorkspace(std::string_view call) {
-  return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver");
-}
-
-uint64_t CallsWithAssumedWorkspaces() {
-  uint64_t calls = 0;
-  Control().visit_kernels(
-      [](void* user, const char* name, uint64_t count) {
-        if (HasAssumedWorkspace(name)) *static_cast<uint64_t*>(user) += count;
-      },
-      &calls);
-  return calls;
-}
-
-}  // namespace
 
 std::map<std::string, std::string> SimulationFacts() {
   std::map<std::string, std::string> facts;

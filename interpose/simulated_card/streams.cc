@@ -251,23 +251,26 @@ Result Streams::Answer(const Work& work, std::uint64_t* questions, Lock& lock) {
   return WaitFor(work, lock);
 }
 
+Result Streams::FindToAsk(const void* handle, int device, Lock& lock, Stream** stream) {
+  *stream = FindStream(handle, device);
+  if (*stream == nullptr) return Result::kInvalidHandle;
+  const Result allowed = RefuseWhileCapturing(*stream);
+  if (allowed == Result::kSuccess) Join(*stream, lock);
+  return allowed;
+}
+
 Result Streams::Query(const void* handle, int device) {
   Lock lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  const Result allowed = RefuseWhileCapturing(stream);
-  if (allowed != Result::kSuccess) return allowed;
-  Join(stream, lock);
-  return Answer(LastOf(stream), &stream->questions, lock);
+  Stream* stream = nullptr;
+  const Result found = FindToAsk(handle, device, lock, &stream);
+  return found == Result::kSuccess ? Answer(LastOf(stream), &stream->questions, lock) : found;
 }
 
 Result Streams::Synchronize(const void* handle, int device) {
   Lock lock(mutex_);
-  Stream* stream = FindStream(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  const Result allowed = RefuseWhileCapturing(stream);
-  if (allowed != Result::kSuccess) return allowed;
-  Join(stream, lock);
+  Stream* stream = nullptr;
+  const Result found = FindToAsk(handle, device, lock, &stream);
+  if (found != Result::kSuccess) return found;
   host_nanoseconds_ = std::max(host_nanoseconds_, stream->nanoseconds);
   return WaitFor(LastOf(stream), lock);
 }

@@ -129,6 +129,8 @@ class Streams {
   Stream* FindStream(const void* handle, int device) const;
   Event* FindEvent(const void* handle) const;
   static Result RefuseWhileCapturing(const Stream* stream);
+  // The stream that a question about its progress is of, joined; refused while it captures.
+  Result FindToAsk(const void* handle, int device, Lock& lock, Stream** stream);
   Result RefuseCaptured(const Event& event) const;
   void Place(Stream* stream);
   void Await(Stream* stream, const Work& work, Lock& lock);

@@ -11,6 +11,7 @@
 #include "tools/analysis/timeline.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/trace_input.h"
+#include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/launch/installation.h"
 #include "tools/launch/package_folder.h"
@@ -87,23 +88,17 @@ int PrintInstallation(bool symbols) {
   return kDone;
 }
 
-int PrintTrace(const std::string& file) {
-  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
-  if (!input.ok()) {
-    Note(std::string(input.status().message()));
-    return kUnreadable;
-  }
-  analysis::Timeline timeline(*input, 0);
-  input->ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
-  const analysis::RunFacts run = input->Facts(timeline.annotations());
-  if (!run.simulated) {
-    std::cout << "the run was on a real card, which supports what its driver does\n";
-  } else if (run.simulation.unsupported.empty()) {
-    std::cout << "the simulated card supported everything that the run called\n";
-  }
+std::string UnsupportedCalls(const TraceInput& input) {
+  analysis::Timeline timeline(input, 0);
+  input.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
+  const analysis::RunFacts run = input.Facts(timeline.annotations());
+  if (!run.simulated) return "the run was on a real card, which supports what its driver does\n";
+  if (run.simulation.unsupported.empty())
+    return "the simulated card supported everything that the run called\n";
+  std::string text;
   for (const auto& [name, count] : run.simulation.unsupported)
-    std::cout << "unsupported  " << report::Printable(name) << "  " << count << "\n";
-  return input->exit_code();
+    text += "unsupported  " + report::Printable(name) + "  " + std::to_string(count) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -118,8 +113,8 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
                "real, inert or unsupported")
       ->group("Output");
   app.callback([options, &exit_code] {
-    exit_code =
-        options->file.empty() ? PrintInstallation(options->symbols) : PrintTrace(options->file);
+    exit_code = options->file.empty() ? PrintInstallation(options->symbols)
+                                      : PrintFromTrace({.file = options->file}, UnsupportedCalls);
     std::cout << std::flush;
   });
 }
