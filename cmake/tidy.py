@@ -4,8 +4,9 @@
 
 usage: tidy.py BUILD JOBS
 
-A source counts as checked while its text, every header of ours that it includes (as the compiler recorded
-them: `ninja -t deps`), its command line and .clang-tidy are what they were. Exit code 1 when a check fails.
+The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
+its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command
+line, its .clang-tidy files and that version are what they were. Exit code 1 when a check fails.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from typing import Any
 
 ROOT = Path.cwd()
 # The compiler is GCC: its own warning switches are unknown to clang.
-COMMAND = ["clang-tidy", "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+COMMAND = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
 
 
 def tracked(pattern: str) -> set[Path]:
@@ -54,10 +55,12 @@ def object_file(unit: dict[str, Any]) -> str:
     return str(words[words.index("-o") + 1])
 
 
-def state(unit: dict[str, Any], headers: list[Path]) -> str:
+def state(version: str, unit: dict[str, Any], headers: list[Path]) -> str:
     """A digest of everything a check of this source depends on."""
-    digest = hashlib.sha256(unit["command"].encode() + " ".join(COMMAND).encode())
-    for file in [ROOT / ".clang-tidy", Path(unit["file"]), *sorted(headers)]:
+    digest = hashlib.sha256(" ".join([version, *COMMAND, unit["command"]]).encode())
+    source = Path(unit["file"])
+    rules = [folder / ".clang-tidy" for folder in source.parents if folder.is_relative_to(ROOT)]
+    for file in [*filter(Path.exists, rules), source, *sorted(headers)]:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:32]
 
@@ -76,13 +79,14 @@ def main() -> int:
     build, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
     stamps = build / "tidy"
     stamps.mkdir(exist_ok=True)
+    version = subprocess.run([COMMAND[0], "--version"], capture_output=True, text=True, check=True).stdout
     sources = tracked("*.cc")
     headers = headers_by_object(build)
     units = {u["file"]: u for u in json.loads((build / "compile_commands.json").read_text())}
     work = []
     for unit in units.values():
         if Path(unit["file"]) in sources:
-            stamp = stamps / state(unit, headers.get(object_file(unit), []))
+            stamp = stamps / state(version, unit, headers.get(object_file(unit), []))
             if not stamp.exists():
                 work.append((unit, stamp))
     with ThreadPoolExecutor(jobs) as pool:

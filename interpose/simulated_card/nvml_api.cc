@@ -49,8 +49,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** handle) {
   unsigned int domain = 0;
   unsigned int bus = 0;
   if (id == nullptr || handle == nullptr) return kInvalidArgument;
-  if (std::sscanf(id, "%x:%x:", &domain, &bus) != 2)
-    return kInvalidArgument;  // NOLINT: status kept
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): both fields have a fixed width
+  if (std::sscanf(id, "%8x:%2x:", &domain, &bus) != 2) return kInvalidArgument;
   const int device = static_cast<int>(bus) - 1;
   if (device < 0 || device >= memtrace_card_count()) return kNotFound;
   *handle = HandleOf(device);

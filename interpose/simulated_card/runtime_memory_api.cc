@@ -13,7 +13,7 @@ CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>
 CUresult CopyPlane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, CUstream stream) {
   if (width > to_pitch || width > from_pitch) return CUDA_ERROR_INVALID_VALUE;
-  CUDA_MEMCPY2D copy = {};
+  CUDA_MEMCPY2D copy = {};  // NOLINT(bugprone-invalid-enum-default-initialization): set below
   copy.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
   copy.srcDevice = ToDevice(from);
   copy.srcPitch = from_pitch;

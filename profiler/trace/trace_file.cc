@@ -194,9 +194,7 @@ absl::Status TraceFile::Failure(const char* doing, int error) const {
 void TraceFile::NoteLoss(uint64_t lost_events, std::string_view reason) {
   if (fd_ < 0) return;
   auto& field = header_page_->lost_reason;
-  if (field[0] == 0) {
-    std::copy_n(reason.data(), std::min(reason.size(), field.size() - 1), field.data());
-  }
+  if (field[0] == 0) reason.copy(field.data(), field.size() - 1);
   std::atomic_ref(header_page_->lost_events).store(lost_events, std::memory_order_relaxed);
   // Where the page is not mapped, telling of every single loss would be a system call each.
   if (!mapped_ && (lost_events & (lost_events - 1)) == 0) FlushHeader();

@@ -17,6 +17,7 @@ class Numbers {
   explicit Numbers(std::string_view bytes) : bytes_(bytes) {}
   bool done() const { return bytes_.empty(); }
   uint64_t Below(uint64_t n) {
+    if (n < 2) return 0;  // nothing to choose
     uint64_t value = 0;
     for (int i = 0; i < 4 && !bytes_.empty(); ++i) {
       if (n >> (8 * i) == 0) break;  // no more bytes than the number can need

@@ -35,6 +35,7 @@ ordered_json Profile(const std::string& name, const memtrace::CardReading& card)
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what it might throw, memory at an end, may end it
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: write_profile NAME >NAME.json\n");

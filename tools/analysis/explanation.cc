@@ -99,6 +99,7 @@ std::string HolderLine(const Holding& holding, const std::vector<trace::Frame>& 
 
 std::vector<std::string> HolderLines(const Breakdown& held, const EventSource& source) {
   std::vector<std::string> lines;
+  lines.reserve(held.holdings.size());
   for (const Holding& holding : held.holdings) {
     lines.push_back(HolderLine(holding, source.Stack(holding.stack)));
   }

@@ -44,7 +44,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
   const std::vector<std::string> folders =
       absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':');
   for (const std::string& folder : folders) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (IsFile(candidate) && IsExecutable(candidate)) return candidate;
   }
   return absl::NotFoundError("command not found: " + name + " (not in PATH)");

@@ -45,7 +45,7 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
 std::string HolderLine(const Holding& holding, const std::string& line,
                        const Explanation& explanation, TableUnit unit) {
   std::string role(RoleName(holding.role));
-  if (holding.stated_bytes < holding.bytes && holding.role != trace::Role::kUnknown) role += "*";
+  if (holding.stated_bytes < holding.bytes && holding.role != trace::Role::kUnknown) role += '*';
   const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
   std::string text = "  " + LeftAligned(role, 17) + LeftAligned(Printable(holding.site), 28) +
                      RightAligned(FormatHundredths(hundredths), 9) +

@@ -166,7 +166,7 @@ std::string JoinedByDots(const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     if (part.empty()) continue;
     if (column > 0 && column + 3 + Width(part) > Columns()) {
-      joined += "\n";
+      joined += '\n';
       column = 0;
     } else if (column > 0) {
       joined += " · ";

@@ -121,6 +121,7 @@ std::vector<Event> OneOfEachKind() {
   std::mt19937_64 random(7);
   FieldInventor inventor(random);
   std::vector<Event> events;
+  events.reserve(std::variant_size_v<Payload>);
   for (size_t place = 0; place < std::variant_size_v<Payload>; ++place) {
     events.push_back(
         {.sequence = place + 1, .time_ns = 1000 * (place + 1), .payload = Invent(place, inventor)});
