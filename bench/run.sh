@@ -13,4 +13,5 @@ for program in allocator_pair_benchmark recorder_event_benchmark; do
 done
 echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
+echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.py
 echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py

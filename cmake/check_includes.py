@@ -29,7 +29,7 @@ MAY_INCLUDE = {
         "profiler/cupti",
         "interpose/simulated_card/card_control.h",
     ],
-    "interpose/torch": ["interpose/core/memtrace.h"],
+    "interpose/torch": ["interpose/core/memtrace.h", "interpose/simulated_card/card_ranges.h"],
     "interpose/preload": ["interpose/core/memtrace.h"],
     "interpose/simulated_card": [],
     "tools": [

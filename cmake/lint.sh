@@ -15,7 +15,7 @@ check clang-format sh -c "git ls-files --cached --others --exclude-standard '*.h
 check ruff "$venv/bin/ruff" check -q .
 check ruff-format "$venv/bin/ruff" format -q --check .
 check mypy "$venv/bin/mypy" --no-error-summary
-check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '/symbols/' -e '/drafts/' | xargs codespell -q 3"
+check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '/symbols/' | xargs codespell -q 3"
 check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
 check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs"
 exit $failed

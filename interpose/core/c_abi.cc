@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "interpose/core/abi_structs.h"
@@ -102,6 +103,24 @@ int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory
   return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
 }
 
+int WritePythonFrames(std::span<char> text) {
+  constexpr size_t kMostFrames = 32;
+  std::string lines;
+  PythonFrames& python = Process::Get().python_frames();
+  const uint32_t count = python.Walk([&](std::span<const recorder::RawFrame> frames) {
+    frames = frames.first(std::min(frames.size(), kMostFrames));
+    for (const recorder::RawFrame& raw : frames) {
+      const trace::Frame frame = python.Symbolize(raw);
+      lines += frame.file + '\t' + std::to_string(frame.line) + '\t' + frame.function + '\n';
+    }
+    return static_cast<uint32_t>(frames.size());
+  });
+  const size_t length = std::min(lines.size(), text.size() - 1);
+  std::memcpy(text.data(), lines.data(), length);
+  text[length] = '\0';
+  return static_cast<int>(count);
+}
+
 void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   auto* observed = Process::Get().observed(event.device);
   if (observed == nullptr) return;
@@ -143,6 +162,11 @@ void memtrace_close() {
 
 const char* memtrace_trace_path() {
   return Contain("", [] { return Process::Get().trace_path(); });
+}
+
+int memtrace_python_frames(char* text, uint64_t size) {
+  if (text == nullptr || size == 0) return 0;
+  return Contain(0, [&] { return memtrace::WritePythonFrames({text, size}); });
 }
 
 uint64_t memtrace_capture_context() { return Contain(uint64_t{0}, memtrace::CaptureContext); }

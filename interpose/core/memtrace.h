@@ -7,8 +7,8 @@
  * Structs begin with `size`, set by the caller to sizeof; they only grow at the end. Nothing throws
  * across this border. Bytes are bytes, times nanoseconds, devices CUDA ordinals, streams the value
  * of the handle (0 = legacy default). Thread rule: any function from any thread, unless it says
- * otherwise. No function needs or takes Python's interpreter lock but memtrace_capture_context, and
- * none of them is called back under a lock of ours.
+ * otherwise. No function needs or takes Python's interpreter lock but memtrace_capture_context and
+ * memtrace_python_frames, and none of them is called back under a lock of ours.
  */
 #ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_H_
 #define MEMTRACE_INTERPOSE_CORE_MEMTRACE_H_
@@ -190,6 +190,11 @@ MEMTRACE_API void memtrace_pop_tag(void);
 /* Module whose forward runs on the calling thread: the full path, not a part of it. */
 MEMTRACE_API void memtrace_push_module(uint32_t path);
 MEMTRACE_API void memtrace_pop_module(void);
+
+/* The Python frames of the calling thread, innermost first, one a line: file, tab, line, tab,
+ * function. At most 32 frames, cut at size - 1 bytes, ended with a zero; returns how many frames
+ * there are, 0 on a thread that Python does not know. Takes the interpreter's lock. */
+MEMTRACE_API int memtrace_python_frames(char* text, uint64_t size);
 
 /* Process-wide. Steps are counted from 1. */
 MEMTRACE_API void memtrace_begin_step(void);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interpose/simulated_card/reading_thread.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -25,7 +27,9 @@ Result Copies::Copy(Address to, Address from, std::uint64_t bytes) {
   if (result == Result::kSuccess) result = Resolve(to, bytes, Access::kReadWrite, &target);
   if (result != Result::kSuccess) return result;
   if (source.on_card && !target.on_card) ++device_to_host_;
-  Count(bytes <= limit_ && Move(target, source, bytes), bytes);
+  const bool moved = bytes <= limit_ && Move(target, source, bytes);
+  Note(target, source, moved);
+  Count(moved, bytes);
   return Result::kSuccess;
 }
 
@@ -45,6 +49,10 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
   for (const Extent& extent : target.extents) {
     done = done && (zero ? file_.Clear(extent.offset, extent.bytes)
                          : file_.Fill(extent.offset, extent.bytes, pattern));
+  }
+  if (known_ != nullptr) {
+    ++ReadingThread().writes;
+    known_->Set(target.extents, done ? Known::kYes : Known::kNo);
   }
   Count(done, bytes);
   return Result::kSuccess;
@@ -67,8 +75,39 @@ bool Copies::Move(const Side& to, const Side& from, std::uint64_t bytes) {
     return true;
   }
   if (!from.on_card) return WriteAll(to, {HostPointer(from.begin), size});
-  if (!to.on_card) return ReadAll(from, {HostPointer(to.begin), size});
+  if (!to.on_card) return Deliver(from, {HostPointer(to.begin), size});
   return MoveOnCard(to, from);
+}
+
+// What the host gets. Inside an operator, the one who called it knows better what the bytes are
+// than we: the operator's kernels should have written them.
+bool Copies::Deliver(const Side& from, std::span<std::byte> to) {
+  if (known_ == nullptr) return ReadAll(from, to);
+  struct memtrace_card_thread_state& thread = ReadingThread();
+  if (thread.operators > 0 && thread.answer_bytes == to.size()) {
+    std::memcpy(to.data(), &thread.answer, to.size());
+    thread.answer_bytes = 0;
+    return true;
+  }
+  const Known known =
+      thread.operators > 0 ? static_cast<Known>(thread.delivers) : known_->Weakest(from.extents);
+  ++thread.reads[static_cast<std::size_t>(known)];
+  ++reads_[static_cast<std::size_t>(known)];
+  if (thread.operators == 0 || known != Known::kNo) return ReadAll(from, to);
+  std::memset(to.data(), 0, to.size());
+  return true;
+}
+
+void Copies::Note(const Side& to, const Side& from, bool moved) {
+  if (known_ == nullptr || !to.on_card) return;
+  ++ReadingThread().writes;
+  if (!moved) {
+    known_->Forget(to.extents);
+  } else if (from.on_card) {
+    known_->Copy(to.extents, from.extents);
+  } else {
+    known_->Set(to.extents, Known::kYes);
+  }
 }
 
 // Both sides cover the same number of bytes, cut at different places.

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COPIES_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COPIES_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "interpose/simulated_card/address_space.h"
 #include "interpose/simulated_card/backing_file.h"
+#include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/result.h"
 
 namespace memtrace::card {
@@ -32,9 +34,10 @@ struct CopyCounts {
 // Safe from any thread.
 class Copies {
  public:
-  // Both must outlive this. limit in bytes a copy.
-  Copies(const AddressSpace& space, BackingFile& file, std::uint64_t limit)
-      : space_(space), file_(file), limit_(limit) {}
+  // All must outlive this. limit in bytes a copy. known may be null: nobody asks.
+  Copies(const AddressSpace& space, BackingFile& file, std::uint64_t limit,
+         KnownRanges* known = nullptr)
+      : space_(space), file_(file), known_(known), limit_(limit) {}
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
@@ -43,6 +46,8 @@ class Copies {
   Result Fill(Address to, std::uint64_t bytes, std::span<const std::byte> pattern);
 
   CopyCounts Counts() const;
+  // Copies to the host, by what was known of the bytes; not counted without KnownRanges.
+  std::uint64_t Reads(Known known) const { return reads_[static_cast<std::size_t>(known)]; }
 
  private:
   // Where one side of a copy is. For the host: no extents.
@@ -54,6 +59,8 @@ class Copies {
 
   Result Resolve(Address begin, std::uint64_t bytes, Access least, Side* side);
   bool Move(const Side& to, const Side& from, std::uint64_t bytes);
+  bool Deliver(const Side& from, std::span<std::byte> to);
+  void Note(const Side& to, const Side& from, bool moved);
   bool MoveOnCard(const Side& to, const Side& from);
   bool ReadAll(const Side& from, std::span<std::byte> to) const;
   bool WriteAll(const Side& to, std::span<const std::byte> from);
@@ -61,12 +68,14 @@ class Copies {
 
   const AddressSpace& space_;
   BackingFile& file_;
+  KnownRanges* const known_;  // may be null
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> executed_ = 0;
   std::atomic<std::uint64_t> dropped_ = 0;
   std::atomic<std::uint64_t> bytes_dropped_ = 0;
   std::atomic<std::uint64_t> device_to_host_ = 0;
   std::atomic<std::uint64_t> faults_ = 0;
+  std::array<std::atomic<std::uint64_t>, 3> reads_ = {};
 };
 
 }  // namespace memtrace::card

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/simulated_card/reading_thread.h"
+
 namespace memtrace::card {
 
 void Kernels::Register(const void* host_function, const char* name) {
@@ -12,8 +14,13 @@ void Kernels::Register(const void* host_function, const char* name) {
   registrations_.push_back({host_function, name});
 }
 
+void Kernels::ForgetWhatItMayWrite() {
+  if (known_ != nullptr && ReadingThread().operators == 0) known_->ForgetAll();
+}
+
 void Kernels::CountLaunch(const void* host_function) {
   ++launches_;
+  ForgetWhatItMayWrite();
   const std::lock_guard lock(mutex_);
   const auto known = counts_of_functions_.find(host_function);
   if (known != counts_of_functions_.end()) {
@@ -32,6 +39,7 @@ void Kernels::CountLaunch(const void* host_function) {
 
 void Kernels::CountCall(const char* name) {
   ++launches_;
+  ForgetWhatItMayWrite();
   const std::lock_guard lock(mutex_);
   ++counts_[name];
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "interpose/simulated_card/known_ranges.h"
+
 namespace memtrace::card {
 
 // The kernels that the process's libraries registered, and how often each was launched. None is
@@ -22,7 +24,9 @@ namespace memtrace::card {
 // appends, and nothing is looked up or copied before the first launch. Safe from any thread.
 class Kernels {
  public:
-  Kernels() = default;
+  // known must outlive this; null: nobody asks. What a kernel writes is not known: a launch
+  // forgets all that is known, unless its thread says that it accounts for it (card_ranges.h).
+  explicit Kernels(KnownRanges* known = nullptr) : known_(known) {}
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
@@ -43,6 +47,9 @@ class Kernels {
     const char* name;
   };
 
+  void ForgetWhatItMayWrite();
+
+  KnownRanges* const known_;  // may be null
   mutable std::mutex mutex_;
   std::deque<Registration> registrations_;  // this and below: guarded by mutex_
   std::size_t indexed_ = 0;                 // registrations already in names_

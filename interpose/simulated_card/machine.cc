@@ -58,6 +58,7 @@ Machine* MakeFromEnvironment() {
     return Refuse("MEMTRACE_CARD_FAILURES", error);
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   settings.ledger_cards = VisibleIndices(cards.size(), visible);
+  settings.host_values = TextOf("MEMTRACE_HOST_VALUES") == "1";
   settings.shared_ledger = TextOf("MEMTRACE_CARD_SHARED");
   cards = VisibleCards(cards, visible);
   return cards.empty() ? nullptr : new Machine(cards, CopyLimit(), settings);
@@ -69,11 +70,13 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
                  const MachineSettings& settings)
     : shared(MakeShared(settings.shared_ledger)),
       cards(MakeCards(specs, settings, shared.get())),
+      known(settings.host_values ? std::make_unique<KnownRanges>() : nullptr),
       space(cards, file),
       heap(space),
-      copies(space, file, copy_limit),
+      copies(space, file, copy_limit, known.get()),
       contexts(cards),
       streams(static_cast<int>(cards.size()), settings.timing),
+      kernels(known.get()),
       variables(space, ChargeKind::kContext),
       device_variables(variables),
       modules(kernels, variables),

@@ -19,6 +19,7 @@
 #include "interpose/simulated_card/faults.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/kernels.h"
+#include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/memory_pools.h"
 #include "interpose/simulated_card/memory_uses.h"
 #include "interpose/simulated_card/modules.h"
@@ -35,6 +36,7 @@ struct MachineSettings {
   std::vector<PlannedFailure> failures;
   std::string shared_ledger;              // empty: no other process has these cards
   std::vector<std::size_t> ledger_cards;  // each card's index there; empty: its own
+  bool host_values = false;               // keep what is known of each byte
 };
 
 // All simulated cards of a process and what they share. The entry points of libcuda find it by
@@ -56,6 +58,7 @@ struct Machine {
   std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
   BackingFile file;
+  std::unique_ptr<KnownRanges> known;  // null without host values: nobody asks
   AddressSpace space;
   RuntimeHeap heap;
   HostMemory host_memory;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/host_values.h"
 #include "interpose/torch/out_of_memory.h"
 
 namespace memtrace::shim {
@@ -64,6 +65,7 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
     ThrowOutOfMemory(out_of_memory);
   }
   ThrowUnlessOk(status);
+  ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/host_values.h"
 
 namespace memtrace::shim {
 namespace {
@@ -58,7 +59,10 @@ void Pass(const Entry& entry) {
   event.address = entry.addr_;
   event.bytes = entry.size_;
   event.stream = reinterpret_cast<uint64_t>(entry.stream_);
-  if (kind == MEMTRACE_OBSERVED_ALLOCATE) event.context = TakeContext();
+  if (kind == MEMTRACE_OBSERVED_ALLOCATE) {
+    event.context = TakeContext();
+    ForgetFreshMemory(entry.addr_, entry.size_);
+  }
   memtrace_observe(&event);
 }
 
@@ -111,9 +115,11 @@ bool ObserveNativeAllocator(int device_count) {
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
-  // One entry is kept, because none is not allowed. A program that switches torch's own history on
-  // takes this over: its stacks are then torch's, and our events go on without.
-  native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+  // One entry is kept, because none is not allowed. Where the program has switched torch's own
+  // history on, or does so later, the history is the program's, and our events go on without stacks.
+  if (!native::isHistoryEnabled()) {
+    native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+  }
   return true;
 }
 

@@ -6,9 +6,12 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/cuda_allocator.h"
+#include "interpose/torch/host_values.h"
 #include "interpose/torch/native_observer.h"
 
 #define MEMTRACE_SHIM extern "C" MEMTRACE_API
@@ -35,3 +38,27 @@ MEMTRACE_SHIM int memtrace_torch_observe(int device_count) {
     return 1;  // the caller is Python by ctypes: an exception would end the process
   }
 }
+
+// True values for small tensors on the simulated card, by the policy in `policy` and, if not "", in
+// `users_policy`. 0 done; 1 there is no simulated card; 2 a policy cannot be read: one sentence in
+// `error`, cut at size - 1 bytes.
+MEMTRACE_SHIM int memtrace_host_values_start(const char* policy, const char* users_policy,
+                                             char* error, uint64_t size) {
+  std::string wrong;
+  try {
+    std::vector<std::string> files = {policy};
+    if (*users_policy != '\0') files.emplace_back(users_policy);
+    wrong = memtrace::shim::StartHostValues(files);
+  } catch (const std::exception& failure) {
+    wrong = failure.what();
+  }
+  if (wrong == "-") return 1;
+  error[wrong.copy(error, size - 1)] = '\0';
+  return wrong.empty() ? 0 : 2;
+}
+
+MEMTRACE_SHIM void memtrace_host_values_enter_thread() { memtrace::shim::EnterHostValuesThread(); }
+
+MEMTRACE_SHIM void memtrace_host_values_begin_step() { memtrace::shim::BeginHostValuesStep(); }
+
+MEMTRACE_SHIM void memtrace_host_values_annotate() { memtrace::shim::AnnotateHostValues(); }

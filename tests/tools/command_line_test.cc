@@ -35,6 +35,28 @@ class CommandLineTest : public testing::Test {
   Shell shell_;
 };
 
+TEST_F(CommandLineTest, HostValuesAreOffUnlessAskedFor) {
+  const std::string show =
+      " -- sh -c 'echo ${MEMTRACE_HOST_VALUES-unset} ${MEMTRACE_GENERATE_LENGTH-unset}'";
+  const std::string around = "export MEMTRACE_HOST_VALUES=1 MEMTRACE_GENERATE_LENGTH=3; ";
+  EXPECT_EQ(shell_.Run(WithPackage(around + "memtrace run -q --card 24GiB" + show)).out,
+            "unset unset\n");
+  EXPECT_EQ(shell_
+                .Run(WithPackage("memtrace run -q --card 24GiB --host-values on"
+                                 " --generate-length 5" +
+                                 show))
+                .out,
+            "1 5\n");
+}
+
+TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
+  ExpectRefusal("memtrace run --host-values on -- true", 2, "add --card");
+  ExpectRefusal("memtrace run --card 24GiB --host-values /not/there -- true", 2,
+                "there is no file /not/there");
+  ExpectRefusal("memtrace run --card 24GiB --generate-length 5 -- true", 2,
+                "--generate-length needs --host-values on");
+}
+
 TEST_F(CommandLineTest, WithoutACommandHelpGoesToStderrAsUsage) {
   const Outcome outcome = shell_.Run("memtrace");
   EXPECT_EQ(outcome.code, 2);

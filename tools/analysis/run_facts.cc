@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/run_facts.h"
 
+#include <algorithm>
 #include <string_view>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 
 namespace memtrace::analysis {
@@ -25,6 +28,34 @@ std::vector<std::string> CommandWords(const std::string& command) {
     text.push_back(word.get<std::string>());
   }
   return text;
+}
+
+// COUNT, what was known, operator, answer and place, between tabs (interpose/torch/host_values).
+std::optional<HostRead> ReadOf(const std::string& text) {
+  const std::vector<std::string> fields = absl::StrSplit(text, '\t');
+  HostRead read;
+  if (fields.size() != 5 || !absl::SimpleAtoi(fields[0], &read.count)) return std::nullopt;
+  read.assumed = fields[1] == "assumed";
+  read.operation = fields[2];
+  read.answer = fields[3];
+  read.place = fields[4];
+  return read;
+}
+
+void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
+  constexpr std::string_view kRead = "simulation.read.";
+  facts.host_values = AnnotatedText(annotations, "simulation.values") == "on";
+  facts.reads_known = AnnotatedNumber(annotations, "simulation.reads.known").value_or(0);
+  facts.reads_assumed = AnnotatedNumber(annotations, "simulation.reads.assumed").value_or(0);
+  facts.reads_unknown = AnnotatedNumber(annotations, "simulation.reads.unknown").value_or(0);
+  for (auto entry = annotations.lower_bound(kRead);
+       entry != annotations.end() && entry->first.rfind(kRead, 0) == 0; ++entry) {
+    if (auto read = ReadOf(AnnotatedText(annotations, entry->first))) {
+      facts.reads.push_back(*std::move(read));
+    }
+  }
+  std::stable_sort(facts.reads.begin(), facts.reads.end(),
+                   [](const HostRead& a, const HostRead& b) { return a.count > b.count; });
 }
 
 SimulationFacts ReadSimulation(const Annotations& annotations) {
@@ -48,6 +79,7 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =
         AnnotatedNumber(annotations, entry->first).value_or(1);
   }
+  ReadHostValues(annotations, facts);
   return facts;
 }
 

@@ -14,6 +14,15 @@
 
 namespace memtrace::analysis {
 
+// A line of the program that read values of the card which no kernel had computed.
+struct HostRead {
+  uint64_t count = 0;
+  bool assumed = false;   // they followed from an answer that was made up; otherwise unknown
+  std::string operation;  // torch's operator
+  std::string answer;     // what the host got; empty if it was not one number
+  std::string place;      // "train.py:42 in step"
+};
+
 // What stood in for a card, by the counts that the simulated card and its host values left in the
 // trace. Absent: not counted in this run.
 struct SimulationFacts {
@@ -28,6 +37,12 @@ struct SimulationFacts {
   std::optional<uint64_t> timed_answers;
   std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name
+  // With host values (docs/host_values.md) it is known which of the values were not.
+  bool host_values = false;
+  uint64_t reads_known = 0;
+  uint64_t reads_assumed = 0;
+  uint64_t reads_unknown = 0;
+  std::vector<HostRead> reads;  // not of known values; the most frequent first
 };
 
 // What the file says about the run and about itself.

@@ -136,6 +136,18 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"memtrace", "native"}))
       ->group("Where it runs");
+  app.add_option("--host-values", options->request.host_values,
+                 "on, or FILE with own answers: small tensors keep true values\n"
+                 "on a simulated card. Experimental: off unless asked for,\n"
+                 "not yet measured against the figures")
+      ->type_name("FILE")
+      ->group("Where it runs");
+  app.add_option("--generate-length", options->request.generate_length,
+                 "Tokens that generate() makes on a simulated card, whatever\n"
+                 "they are; with --host-values (default: the program's own)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group("Where it runs");
   app.add_option("-o,--output", options->request.output,
                  "Trace file (default: memtrace-SCRIPT.PID.trace here); more\n"
                  "processes than one add FILE.PID")

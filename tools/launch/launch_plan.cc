@@ -85,6 +85,32 @@ void SetOrErase(Environment& environment, const std::string& name, const std::st
   }
 }
 
+absl::Status CheckHostValues(const LaunchRequest& request) {
+  const std::string& values = request.host_values;
+  std::error_code error;
+  if (values != "on" && values != "off" && !fs::is_regular_file(values, error)) {
+    return absl::InvalidArgumentError("--host-values: there is no file " + values +
+                                      "; write on, off or a file of answers");
+  }
+  if (values != "off" && request.cards.empty()) {
+    return absl::InvalidArgumentError("--host-values is for a simulated card; add --card");
+  }
+  if (values == "off" && request.generate_length > 0) {
+    return absl::InvalidArgumentError("--generate-length needs --host-values on");
+  }
+  return absl::OkStatus();
+}
+
+void AddHostValues(const LaunchRequest& request, Environment& environment) {
+  const std::string& values = request.host_values;
+  const bool is_file = values != "on" && values != "off";
+  SetOrErase(environment, "MEMTRACE_HOST_VALUES", values == "off" ? "" : "1");
+  SetOrErase(environment, "MEMTRACE_HOST_VALUES_POLICY",
+             is_file ? fs::absolute(values).string() : "");
+  SetOrErase(environment, "MEMTRACE_GENERATE_LENGTH",
+             request.generate_length > 0 ? std::to_string(request.generate_length) : "");
+}
+
 // The file by which the processes of this launch see what each holds on the simulated cards. It is
 // never closed: it goes when this process does, however it ends, and nothing is left to clean up.
 std::string SharedLedger() {
@@ -105,6 +131,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_CARD_EVENTS", request.cards.empty() ? "" : request.events);
   SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
   SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
+  AddHostValues(request, environment);
   // Python's own start-up puts the card in place; other programs get it from the loader.
   if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))
     return;
@@ -138,6 +165,7 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment 
   plan.program = *std::move(program);
   plan.arguments = request.command;
   plan.environment = std::move(environment);
+  if (absl::Status status = CheckHostValues(request); !status.ok()) return status;
   if (absl::Status status = CheckScript(request, plan.program); !status.ok()) return status;
   if (IsSwitchedOff(plan.environment)) return plan;
   if (!request.output.empty())

@@ -19,6 +19,9 @@ struct LaunchRequest {
   std::string output;                  // empty: the process makes a name
   bool force = false;                  // overwrite `output`
   std::string allocator = "memtrace";  // or "native"
+  // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
+  std::string host_values = "off";
+  int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own
 };
 
 using Environment = std::map<std::string, std::string>;

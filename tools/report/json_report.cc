@@ -151,6 +151,22 @@ ordered_json OptionalCount(const std::optional<uint64_t>& count) {
   return count ? ordered_json(*count) : ordered_json(nullptr);
 }
 
+ordered_json HostValuesJson(const analysis::SimulationFacts& facts) {
+  ordered_json lines = ordered_json::array();
+  for (const analysis::HostRead& read : facts.reads) {
+    lines.push_back({{"place", read.place},
+                     {"count", read.count},
+                     {"known", read.assumed ? "assumed" : "unknown"},
+                     {"answer", read.answer},
+                     {"operation", read.operation}});
+  }
+  return {{"reads",
+           {{"known", facts.reads_known},
+            {"assumed", facts.reads_assumed},
+            {"unknown", facts.reads_unknown}}},
+          {"lines", lines}};
+}
+
 ordered_json SimulatedJson(const RunFacts& run) {
   ordered_json unsupported = ordered_json::object();
   for (const auto& [name, count] : run.simulation.unsupported) unsupported[name] = count;
@@ -166,6 +182,7 @@ ordered_json SimulatedJson(const RunFacts& run) {
       {"unsupported", unsupported}};
   if (run.simulation.assumed_workspaces)
     simulated["assumed_workspaces"] = *run.simulation.assumed_workspaces;
+  if (run.simulation.host_values) simulated["host_values"] = HostValuesJson(run.simulation);
   return simulated;
 }
 

@@ -28,9 +28,27 @@ std::string CardText(const RunFacts& run) {
   return (card.empty() ? "card" : card) + ", SIMULATED: kernels did not run";
 }
 
+// With host values every read is known to be of a true value or not.
+std::string KnownSteeringText(const SimulationFacts& facts) {
+  if (facts.reads_unknown + facts.reads_assumed == 0) {
+    return facts.reads_known == 0
+               ? "the host read no value back from the card: none steered the run"
+               : "all values that the host read back were true ones: no unknown value steered the "
+                 "run";
+  }
+  if (facts.reads_unknown == 0) {
+    return "the host read assumed values " + Times(facts.reads_assumed) +
+           ", which may have steered the run, and no unknown ones";
+  }
+  return "the host read unknown values " + Times(facts.reads_unknown) +
+         (facts.reads_assumed > 0 ? " and assumed ones " + Times(facts.reads_assumed) : "") +
+         "; kernels did not run, so they may have steered the run";
+}
+
 // The card counts what the host reads back, not what the program then does with it.
 std::string SteeringText(const RunFacts& run) {
   if (!run.simulated) return "";
+  if (run.simulation.host_values) return KnownSteeringText(run.simulation);
   const std::optional<uint64_t>& reads = run.simulation.device_to_host_copies;
   if (!reads) return "whether values that were not computed steered the run was not counted";
   if (*reads == 0) return "the host read no value back from the card: none steered the run";
@@ -51,6 +69,36 @@ std::string UnsupportedLine(const SimulationFacts& facts) {
     calls += (calls.empty() ? "" : ", ") + Printable(name) + " (" + Times(count) + ")";
   }
   return Wrapped("  calls answered \"not supported\": " + calls, 4);
+}
+
+// "  train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)"
+std::string ReadLines(const SimulationFacts& facts) {
+  constexpr size_t kMostLines = 8;
+  std::string lines;
+  for (size_t i = 0; i < facts.reads.size() && i < kMostLines; ++i) {
+    const analysis::HostRead& read = facts.reads[i];
+    lines += Wrapped("    " + Printable(read.place) + ": " + Times(read.count) +
+                         (read.assumed ? " assumed" : " unknown") +
+                         (read.answer.empty() ? "" : ", answered " + Printable(read.answer)) +
+                         " (" + Printable(read.operation) + ")",
+                     6);
+  }
+  if (facts.reads.size() > kMostLines) {
+    lines += "    and " + FormatCount(facts.reads.size() - kMostLines) + " more lines\n";
+  }
+  return lines;
+}
+
+std::string ReadSection(const SimulationFacts& facts) {
+  if (!facts.host_values) {
+    const uint64_t reads = facts.device_to_host_copies.value_or(0);
+    return reads > 0 ? Wrapped("  the host read values back " + Times(reads), 4) : "";
+  }
+  return Wrapped("  values read by the host: " + FormatCount(facts.reads_known) + " true, " +
+                     FormatCount(facts.reads_assumed) + " assumed, " +
+                     FormatCount(facts.reads_unknown) + " unknown",
+                 4) +
+         ReadLines(facts);
 }
 
 std::string FaultLines(const SimulationFacts& facts) {
@@ -107,10 +155,8 @@ std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& 
 std::string SimulationSection(const RunFacts& run) {
   if (!run.simulated) return "";
   const SimulationFacts& facts = run.simulation;
-  const uint64_t reads = facts.device_to_host_copies.value_or(0);
   const std::string counts =
-      CountLine(facts.kernel_launches, "kernel launches counted, none run") +
-      (reads > 0 ? Wrapped("  the host read values back " + Times(reads), 4) : "") +
+      CountLine(facts.kernel_launches, "kernel launches counted, none run") + ReadSection(facts) +
       (facts.copies_dropped.value_or(0) > 0
            ? CountLine(facts.copies_dropped, "copies not made: too large for the host")
            : "") +

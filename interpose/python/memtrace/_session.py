@@ -10,6 +10,7 @@ import platform
 import sys
 from types import ModuleType
 
+from memtrace import _host_values
 from memtrace._core import (
     CALLBACK,
     PHASE_INIT,
@@ -52,6 +53,7 @@ class Session:
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self._state_facts(_put_in_place(torch, self._shim))
+        self.host_values = _host_values.start(self._shim)
         self.core.set_phase(PHASE_INIT)
         self.core.before_out_of_memory(CALLBACK(self._label_everything))
 
@@ -96,6 +98,7 @@ class Session:
     def _begin_step(self) -> None:
         self._steps_begun += 1
         self.core.begin_step()
+        self.host_values.begin_step()
 
     def push_tag(self, name: str) -> None:
         """Begins an owner on this thread."""
@@ -116,6 +119,7 @@ class Session:
     def close(self) -> None:
         """Labels what is alive and ends the trace; it shows the live set at the end of the program."""
         self._label_everything()
+        self.host_values.annotate()
         self.core.close()
 
 

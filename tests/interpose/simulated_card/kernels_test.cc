@@ -7,6 +7,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
+
+#include "interpose/simulated_card/known_ranges.h"
+#include "interpose/simulated_card/reading_thread.h"
 
 namespace memtrace::card {
 namespace {
@@ -34,6 +38,19 @@ TEST(KernelsTest, LaunchesAreCountedByNameAndOnlyOfWhatWasLaunched) {
   EXPECT_THAT(Counts(kernels), ElementsAre(Pair("(unregistered)", 1), Pair("cublasSgemm_v2", 1),
                                            Pair("gelu", 1), Pair("gemm", 2)));
   EXPECT_EQ(kernels.Launches(), 5u);
+}
+
+TEST(KernelsTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsForIt) {
+  const std::vector<Extent> extents = {{.offset = 0, .bytes = 8}};
+  KnownRanges known;
+  Kernels kernels(&known);
+  known.Set(extents, Known::kYes);
+  ++ReadingThread().operators;
+  kernels.CountCall("cublasSgemm_v2");
+  EXPECT_EQ(known.Weakest(extents), Known::kYes);
+  --ReadingThread().operators;
+  kernels.CountCall("cublasSgemm_v2");
+  EXPECT_EQ(known.Weakest(extents), Known::kNo);
 }
 
 }  // namespace

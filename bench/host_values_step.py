@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What host values cost a training step: GPT-2 (124 M) on the simulated card with them, without, and on `meta`.
+
+Usage: host_values_step.py [--steps 25] [--pairs 3]. Needs scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS).
+
+The three alternate, each in a process of its own with our allocator; each gives the median of its steps after the first
+three, by wall and by processor time (all threads). Kernels cost nothing in any of them: the ratios are of the host's
+work and worst cases. On `meta` nothing is allocated or launched, so it is what torch's own bookkeeping costs.
+"""
+
+import argparse
+import json
+import os
+import runpy
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.corpus import CORPUS
+
+WARM_UP = 3
+KINDS = ("on", "off", "meta")
+
+
+def onto_meta(scenario: str) -> str:
+    """The scenario's text with its card replaced, and without the figures that only a card has."""
+    text = scenario.replace('"cuda"', '"meta"')
+    return text[: text.index("s = torch.cuda.memory_stats()")]
+
+
+def child(steps: int) -> None:
+    """Runs the scenario in this process and prints the seconds of each step as JSON."""
+    kind = os.environ["BENCH_KIND"]
+    if kind != "meta":
+        import memtrace
+
+        os.environ["MEMTRACE_HOST_VALUES"] = "1" if kind == "on" else "0"
+        memtrace.simulated_card("80GiB")
+        memtrace.enable()
+    scenarios = CORPUS / "scenarios"
+    sys.path.insert(0, str(scenarios))
+    import case_util
+
+    seconds: list[tuple[float, float]] = []  # wall, processor
+    guarded = case_util.guarded
+
+    def timed(name, function):
+        wall, processor = time.perf_counter(), time.process_time()
+        result = guarded(name, function)
+        seconds.append((time.perf_counter() - wall, time.process_time() - processor))
+        return result
+
+    case_util.guarded = timed
+    sys.argv = ["gpt2.py", "--steps", str(steps)]
+    if kind == "meta":
+        exec(compile(onto_meta((scenarios / "gpt2.py").read_text()), "gpt2.py", "exec"), {"__name__": "__main__"})
+    else:
+        runpy.run_path(str(scenarios / "gpt2.py"), run_name="__main__")
+    print(json.dumps(seconds))
+
+
+def measure(kind: str, steps: int, folder: str) -> tuple[float, float]:
+    """Gives the median wall and processor seconds of a step, in a process of its own."""
+    environment = {**os.environ, "BENCH_KIND": kind, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
+    command = [sys.executable, __file__, "--child", "--steps", str(steps)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    walls, processors = zip(*json.loads(done.stdout.strip().splitlines()[-1])[WARM_UP:], strict=True)
+    return statistics.median(walls), statistics.median(processors)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(options.steps)
+        return
+    if not (CORPUS / "scenarios/gpt2.py").exists():
+        print(f"skipped: no scenarios/gpt2.py in {CORPUS} (set MEMTRACE_CORPUS)")
+        return
+    ratios: dict[tuple[str, str], list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.pairs):
+            taken = {kind: measure(kind, options.steps, folder) for kind in KINDS}
+            for i, clock in enumerate(("wall", "processor")):
+                on, off, meta = (taken[kind][i] for kind in KINDS)
+                ratios.setdefault((clock, "on/off"), []).append(on / off)
+                ratios.setdefault((clock, "on/meta"), []).append(on / meta)
+                print(f"{clock:9}  on {on * 1e3:.2f} ms  off {off * 1e3:.2f} ms  meta {meta * 1e3:.2f} ms", flush=True)
+    for (clock, name), values in ratios.items():
+        low, middle, high = min(values), statistics.median(values), max(values)
+        print(f"{clock:9}  {name:7}  min {low:.3f}  median {middle:.3f}  max {high:.3f}")
+
+
+if __name__ == "__main__":
+    main()

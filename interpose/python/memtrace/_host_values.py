@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""True values for small tensors on a simulated card: switched on here, done in `interpose/torch/host_values`."""
+
+import ctypes
+import functools
+import os
+import sys
+import threading
+from typing import Any
+
+from memtrace import _generate_length
+from memtrace._package import PACKAGE
+from memtrace._say import say
+
+# The exit status for "this environment cannot do what was asked" (docs/command_line.md).
+EXIT_ENVIRONMENT = 5
+
+POLICY = PACKAGE / "lib" / "host_values.policy"
+
+
+class HostValues:
+    """What this process does for values that no kernel computes."""
+
+    def __init__(self, shim: ctypes.CDLL) -> None:
+        """Starts nothing yet."""
+        self._shim = shim
+        self.on = False
+
+    def start(self) -> None:
+        """Switches host values on, for this thread and those that Python starts from now on.
+
+        Does nothing without a simulated card or without MEMTRACE_HOST_VALUES=1. Raises ValueError if a policy file is
+        wrong: going on would answer other than the user asked.
+        """
+        if not os.environ.get("MEMTRACE_CARD") or os.environ.get("MEMTRACE_HOST_VALUES") != "1":
+            return
+        error = ctypes.create_string_buffer(1024)
+        users = os.environ.get("MEMTRACE_HOST_VALUES_POLICY", "")
+        status = self._shim.memtrace_host_values_start(
+            str(POLICY).encode(), os.fsencode(users), error, ctypes.c_uint64(len(error))
+        )
+        if status == 2:
+            raise ValueError(f"host values: {error.value.decode(errors='replace')}")
+        if status != 0:
+            return
+        self.on = True
+        _generate_length.watch(os.environ.get("MEMTRACE_GENERATE_LENGTH", ""))
+        self._shim.memtrace_host_values_enter_thread()
+        self._enter_new_threads()
+
+    def _enter_new_threads(self) -> None:
+        """Torch's switch is per thread; autograd's inherit it from their caller, Python's do not."""
+        enter = self._shim.memtrace_host_values_enter_thread
+        run: Any = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+        @functools.wraps(run)
+        def run_entered(thread: threading.Thread) -> None:
+            enter()
+            run(thread)
+
+        threading.Thread._bootstrap_inner = run_entered  # type: ignore[attr-defined]
+
+    def begin_step(self) -> None:
+        """A training step begins: lines that read unknown values are counted anew."""
+        if self.on:
+            self._shim.memtrace_host_values_begin_step()
+
+    def annotate(self) -> None:
+        """Writes the counts of reads into the trace."""
+        if self.on:
+            self._shim.memtrace_host_values_annotate()
+
+
+def start(shim: ctypes.CDLL) -> HostValues:
+    """Gives the host values of this process, on where there is a simulated card; says why they cannot be."""
+    values = HostValues(shim)
+    try:
+        values.start()
+    except ValueError as wrong:
+        print(f"memtrace: {wrong}", file=sys.stderr, flush=True)
+        sys.exit(EXIT_ENVIRONMENT)
+    except (AttributeError, OSError) as error:
+        say(f"small tensors keep no true values on the simulated card ({error})")
+    return values

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/stack.h>
+#include <c10/util/SmallVector.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "interpose/torch/host_values_card.h"
+#include "interpose/torch/host_values_operator.h"
+
+namespace memtrace::shim {
+
+// One call of an operator: what is known of the tensors that it reads, and its values, computed by
+// the same operator of the CPU on copies of the card's memory.
+//
+//   HostValuesCall call(facts, card, policy, stack);   the arguments are on the stack
+//   call.TakeInputs();                                 copies, before the operator changes them
+//   ... the operator itself runs ...                   the results are on the stack
+//   call.Compute(op); call.WriteResults();
+//
+// Thread rule: one thread, one call.
+class HostValuesCall {
+ public:
+  HostValuesCall(const OperatorFacts& facts, const CardContents& card,
+                 const HostValuesPolicy& policy, const torch::jit::Stack& stack);
+
+  // Plain tensors only, one of them on the card or to be made there.
+  bool concerns_card() const { return concerns_card_; }
+  // Of all that it reads on the card.
+  Known known() const { return known_; }
+  // Only kept for operators that read one value or have a count.
+  const at::Tensor& first_input() const { return first_input_; }
+
+  void ForgetWhatItOverwrites() const;
+  void TakeInputs();
+  bool has_inputs() const { return !inputs_.empty(); }
+
+  // Whether the results on the stack, and what is written, are of a size that is computed.
+  bool ResultsFitLimit(const torch::jit::Stack& stack) const;
+
+  // False if the CPU cannot do it.
+  bool Compute(const c10::OperatorHandle& op);
+  // The size of the first result's first dimension.
+  std::optional<int64_t> ResultLength() const;
+  const c10::IValue& result(size_t index) const { return results_[index]; }
+
+  // REQUIRES: Compute was successful. The operator's own results are on the stack.
+  void WriteResults(torch::jit::Stack& stack) const;
+  // Every result of a size that would be computed holds this number, assumed.
+  void FillResults(const torch::jit::Stack& stack, double value) const;
+  // Nothing is known of what it wrote. Memory fresh from the allocator is unknown already: its
+  // results need be forgotten only if the card saw copies or fills meanwhile (`results_too`).
+  void ForgetResults(const torch::jit::Stack& stack, bool results_too) const;
+
+ private:
+  struct Written {
+    at::Tensor original;
+    at::Tensor copy;
+  };
+
+  void Look(const OperatorFacts::Argument& argument, const at::Tensor& tensor);
+  void FindWhatIsKnown();
+  bool FitsLimit(const at::Tensor& tensor) const;
+  bool IsArgument(const at::Tensor& tensor) const;
+  void WriteTensor(const at::Tensor& to, const at::Tensor& values) const;
+  at::Tensor CopyOf(const OperatorFacts::Argument& argument, const at::Tensor& tensor);
+  c10::IValue CopyOf(const OperatorFacts::Argument& argument, const c10::IValue& value);
+
+  const OperatorFacts& facts_;
+  const CardContents& card_;
+  const HostValuesPolicy& policy_;
+  const torch::jit::Stack& stack_;
+  size_t first_ = 0;  // of the arguments on the stack
+
+  bool concerns_card_ = false;
+  bool is_irregular_ = false;
+  Known known_ = Known::kNo;
+  // All of them are on the card. The first lives only until the operator takes its arguments.
+  c10::SmallVector<const at::Tensor*, 8> read_;
+  c10::SmallVector<at::Tensor, 4> written_;
+  c10::SmallVector<const void*, 8> storages_;
+  at::Tensor first_input_;
+
+  torch::jit::Stack inputs_;
+  torch::jit::Stack results_;
+  std::vector<Written> copies_;
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "interpose/simulated_card/card_ranges.h"
+
+namespace memtrace::shim {
+
+// What is known of a tensor on a simulated card. Ordered: the weakest of several is their minimum.
+enum class Known : int {
+  kNo = MEMTRACE_CARD_UNKNOWN,
+  kAssumed = MEMTRACE_CARD_ASSUMED,
+  kYes = MEMTRACE_CARD_KNOWN,
+};
+
+// The contents of the simulated card's memory, tensor by tensor: strided ones element by element,
+// so that what lies between the elements of a view keeps its own state. Nothing here allocates on
+// the card or is seen by it as a copy of the program.
+//
+// Thread rule: any thread. REQUIRES: tensors are dense, plain and on the card.
+class CardContents {
+ public:
+  // Null if the process has no simulated card.
+  static const CardContents* OfProcess();
+
+  Known KnownOf(const at::Tensor& tensor) const;
+  void Set(const at::Tensor& tensor, Known known) const;
+  void Forget(const at::Tensor& tensor) const;
+  void Forget(uint64_t address, uint64_t bytes) const {
+    set_known_(address, bytes, MEMTRACE_CARD_UNKNOWN);
+  }
+
+  // On the host, with the tensor's sizes and strides; undefined if it cannot be had.
+  at::Tensor Read(const at::Tensor& tensor) const;
+  // `values` on the host, of the tensor's sizes and type. False if it cannot be written.
+  bool Write(const at::Tensor& tensor, const at::Tensor& values, Known known) const;
+
+  memtrace_card_thread_state& thread() const { return *thread_(); }
+
+ private:
+  CardContents() = default;
+  bool FindAll();
+
+  decltype(&memtrace_card_known_at) known_at_ = nullptr;
+  decltype(&memtrace_card_set_known) set_known_ = nullptr;
+  decltype(&memtrace_card_read) read_ = nullptr;
+  decltype(&memtrace_card_write) write_ = nullptr;
+  decltype(&::memtrace_card_thread) thread_ = nullptr;
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_

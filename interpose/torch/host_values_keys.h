@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_
+
+#include <c10/core/DispatchKey.h>
+
+namespace memtrace::shim {
+
+// The places in torch's dispatcher where host values sit; nothing else uses them, in 2.11 and 2.15.
+// Below autograd, autocast and vmap, above the backends: the operators that do the work.
+inline constexpr c10::DispatchKey kLeafKey = c10::DispatchKey::Fake;
+// Above everything: for the few composite operators with a rule (isfinite), which are taken apart
+// before they come to the leaves.
+inline constexpr c10::DispatchKey kCompositeKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_POLICY_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_POLICY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memtrace::shim {
+
+// A line of the Python program, as it appears in its stack.
+struct PythonLine {
+  std::string file;
+  int line = 0;
+  std::string function;
+};
+
+// What the host gets for an unknown value, by the kind of number that it reads.
+struct ReadAnswer {
+  double condition = 0;
+  double whole = 0;
+  double real = 0;
+};
+
+// What to do about one operator where its values are unknown. Its grammar is described at the top
+// of host_values.policy.
+struct OperatorRule {
+  struct Place {
+    std::string file;  // the end of a path
+    int line = 0;      // 0: any
+    ReadAnswer answer;
+  };
+  std::optional<ReadAnswer> read;
+  std::vector<Place> reads_at;
+  std::vector<double> inside;
+  std::optional<double> result;
+  std::optional<double> count;
+  std::vector<std::string> writes;
+  bool open = false;
+  bool never = false;
+
+  ReadAnswer AnswerAt(const std::vector<PythonLine>& stack) const;
+};
+
+// The policy for values that no kernel computed. Plain data: filled at start, then only read.
+class HostValuesPolicy {
+ public:
+  // Adds the lines of a file; those already there lose to them. Returns "" or one sentence that
+  // says what is wrong and where; what came before the wrong line is then in force.
+  std::string AddFile(const std::string& path);
+  // `name` is the file's, for the sentence.
+  std::string AddText(std::string_view text, const std::string& name);
+
+  // By the full name first ("aten::index.Tensor"), then without overload. Never null.
+  const OperatorRule* Find(const std::string& name, const std::string& overload) const;
+  // Of all operators that have a rule.
+  std::vector<std::string> OperatorNames() const;
+
+  int64_t most_whole = 0;
+  int64_t most_real = 0;
+  uint64_t stop_condition = 0;
+  uint64_t stop_number = 0;
+
+ private:
+  std::string AddLine(const std::vector<std::string>& words);
+  std::string AddSetting(const std::vector<std::string>& words);
+
+  std::map<std::string, OperatorRule> rules_;
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_POLICY_H_

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/host_values_reads.h"
+
+#include <c10/util/Exception.h>
+
+#include <sstream>
+
+#include "interpose/core/memtrace.h"
+
+namespace memtrace::shim {
+namespace {
+
+constexpr const char* kNames[] = {"unknown", "assumed", "known"};
+
+const char* NameOf(Known known) { return kNames[static_cast<int>(known)]; }
+
+bool IsPowerOfTwo(uint64_t value) { return (value & (value - 1)) == 0; }
+
+// As people write it: without the folder where libraries are installed.
+std::string Short(const std::string& file) {
+  constexpr std::string_view kLibraries = "site-packages/";
+  const size_t at = file.rfind(kLibraries);
+  return at == std::string::npos ? file : file.substr(at + kLibraries.size());
+}
+
+// The innermost line that is not torch's own: who asked.
+std::string Place(const std::vector<PythonLine>& stack) {
+  for (const PythonLine& line : stack) {
+    if (line.file.find("/torch/") != std::string::npos) continue;
+    return Short(line.file) + ":" + std::to_string(line.line) + " in " + line.function;
+  }
+  return "a thread without Python";
+}
+
+}  // namespace
+
+std::vector<PythonLine> PythonStack() {
+  std::array<char, 16384> text;
+  memtrace_python_frames(text.data(), text.size());
+  std::istringstream stream(text.data());
+  std::vector<PythonLine> stack;
+  for (std::string line; std::getline(stream, line);) {
+    std::istringstream fields(line);
+    PythonLine frame;
+    std::string number;
+    std::getline(fields, frame.file, '\t');
+    std::getline(fields, number, '\t');
+    std::getline(fields, frame.function);
+    frame.line = std::atoi(number.c_str());
+    stack.push_back(frame);
+  }
+  return stack;
+}
+
+void HostReads::CountKnown() {
+  const std::lock_guard lock(mutex_);
+  ++totals_[static_cast<size_t>(Known::kYes)];
+}
+
+void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
+  const std::string place = Place(stack);
+  const std::string text = std::string("\t") + NameOf(read.known) + "\t" + read.operation + "\t" +
+                           read.answer + "\t" + place;
+  const uint64_t most = read.is_condition ? policy_.stop_condition : policy_.stop_number;
+  uint64_t in_this_step = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ++totals_[static_cast<size_t>(read.known)];
+    Line& line = lines_[text];
+    if (line.count == 0) line.number = static_cast<int>(lines_.size());
+    line.text = text;
+    ++line.count;
+    in_this_step = ++line.in_this_step;
+    if (IsPowerOfTwo(line.count)) {
+      AnnotateLine(line);
+      AnnotateTotals();
+    }
+  }
+  TORCH_CHECK(read.known != Known::kNo || in_this_step < most, "memtrace: ", place, " read ",
+              in_this_step, " values that the simulated card does not know in one step (",
+              read.operation, ", answered ", read.answer.empty() ? "0" : read.answer,
+              "), which looks like a loop that will not end; give it another answer or a higher '",
+              read.is_condition ? "stop condition" : "stop number",
+              "' in a file for --host-values");
+}
+
+void HostReads::BeginStep() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [text, line] : lines_) line.in_this_step = 0;
+}
+
+void HostReads::Annotate() {
+  const std::lock_guard lock(mutex_);
+  AnnotateTotals();
+  for (const auto& [text, line] : lines_) AnnotateLine(line);
+}
+
+void HostReads::AnnotateTotals() const {
+  memtrace_annotate("simulation.values", "on");
+  for (size_t known = 0; known < totals_.size(); ++known) {
+    memtrace_annotate((std::string("simulation.reads.") + kNames[known]).c_str(),
+                      std::to_string(totals_[known]).c_str());
+  }
+}
+
+void HostReads::AnnotateLine(const Line& line) const {
+  memtrace_annotate(("simulation.read." + std::to_string(line.number)).c_str(),
+                    (std::to_string(line.count) + line.text).c_str());
+}
+
+}  // namespace memtrace::shim

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "interpose/torch/host_values_card.h"
+#include "interpose/torch/host_values_policy.h"
+
+namespace memtrace::shim {
+
+// The frames of the calling thread, innermost first; none on a thread that Python does not know.
+std::vector<PythonLine> PythonStack();
+
+// The values of the card that the host read: counted, and those that were unknown or assumed by the
+// line of Python that read them, which is what may have steered the run. The counts go into the
+// trace as annotations (simulation.values, simulation.reads.*, simulation.read.N) at each power of
+// two, so that a killed process leaves them too, and at the end.
+//
+// Thread rule: any thread.
+class HostReads {
+ public:
+  struct Read {
+    std::string operation;  // "aten::_local_scalar_dense"
+    Known known = Known::kNo;
+    bool is_condition = false;  // of a boolean
+    std::string answer;         // what the host got; "" if it is not one number
+  };
+
+  explicit HostReads(const HostValuesPolicy& policy) : policy_(policy) {}
+
+  void CountKnown();
+  // Throws c10::Error, a RuntimeError in Python, if this line has read unknown values so often
+  // since the last step began that it looks like a loop without end.
+  void Note(const Read& read, const std::vector<PythonLine>& stack);
+
+  void BeginStep();
+  void Annotate();
+
+ private:
+  struct Line {
+    int number = 0;  // of the annotation
+    uint64_t count = 0;
+    uint64_t in_this_step = 0;
+    std::string text;  // after the count
+  };
+
+  void AnnotateLine(const Line& line) const;
+  void AnnotateTotals() const;
+
+  const HostValuesPolicy& policy_;
+  std::mutex mutex_;
+  std::map<std::string, Line> lines_;    // this and below: guarded by mutex_
+  std::array<uint64_t, 3> totals_ = {};  // by Known
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_

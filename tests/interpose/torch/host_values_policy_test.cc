@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/host_values_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::shim {
+namespace {
+
+TEST(HostValuesPolicyTest, LaterLinesWinAndOverloadsBeforeNames) {
+  HostValuesPolicy policy;
+  ASSERT_EQ(policy.AddText("aten::argmax result 0\naten::index open\n", "a"), "");
+  ASSERT_EQ(policy.AddText("aten::argmax result 3 # mine\naten::index.Tensor never\n", "b"), "");
+  EXPECT_EQ(policy.Find("aten::argmax", "")->result, 3);
+  EXPECT_TRUE(policy.Find("aten::index", "Tensor")->never);
+  EXPECT_TRUE(policy.Find("aten::index", "str")->open);
+  EXPECT_FALSE(policy.Find("aten::add", "Tensor")->result.has_value());
+}
+
+TEST(HostValuesPolicyTest, AnAnswerForAPlaceHoldsBelowItOnly) {
+  HostValuesPolicy policy;
+  ASSERT_EQ(policy.AddText("aten::item read false 0 0\n"
+                           "aten::item at train.py read true 1 1\n"
+                           "aten::item at train.py:7 read false 2 2.5\n",
+                           "a"),
+            "");
+  const OperatorRule& rule = *policy.Find("aten::item", "");
+  EXPECT_EQ(rule.AnswerAt({{"/x/torch/a.py", 1, "f"}, {"/home/train.py", 7, "g"}}).real, 2.5);
+  EXPECT_EQ(rule.AnswerAt({{"/home/train.py", 8, "g"}}).whole, 1);
+  EXPECT_EQ(rule.AnswerAt({{"/home/other.py", 7, "g"}}).whole, 0);
+}
+
+TEST(HostValuesPolicyTest, AWrongLineIsNamedWithWhatToWrite) {
+  HostValuesPolicy policy;
+  EXPECT_EQ(policy.AddText("# fine\naten::argmax results 0\n", "mine"),
+            "mine:2: 'results' is no rule; there are read, inside, result, count, writes, open, "
+            "never");
+  EXPECT_EQ(policy.AddText("argmax result 0", "mine"),
+            "mine:1: 'argmax' is no operator; write its name with its library, as in aten::argmax");
+  EXPECT_EQ(policy.AddText("aten::item read 1", "mine"),
+            "mine:1: read needs three values: for a condition, a whole and a real number");
+  EXPECT_EQ(policy.AddText("limit sideways 5", "mine"),
+            "mine:1: there is no setting 'limit sideways'; there are limit whole, limit real, stop "
+            "condition, stop number");
+}
+
+}  // namespace
+}  // namespace memtrace::shim

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Small tensors that come from the host keep true values on the simulated card; unknown ones are counted."""
+
+import pytest
+from support.programs import on_card
+
+ON = ("--host-values", "on")
+
+TRUE_VALUES = {
+    "arithmetic": """
+x = torch.tensor([1, 2, 3, 4], device="cuda")
+assert x.sum().item() == 10 and (x * 2 + 1).tolist() == [3, 5, 7, 9]
+x[1:3] += 10
+assert x.tolist() == [1, 12, 13, 4]
+assert x.to(torch.float32).mean().item() == 7.5
+""",
+    "strided_views": """
+m = torch.arange(24, device="cuda").view(4, 6)
+m[:, 4:] = 0
+assert m[:, ::2].cpu().tolist() == [[0, 2, 0], [6, 8, 0], [12, 14, 0], [18, 20, 0]]
+assert m.t()[1].tolist() == [1, 7, 13, 19]
+assert torch.ones(3, device="cuda").expand(2, 3).cpu().tolist() == [[1.0] * 3] * 2
+""",
+    "what_lies_between_the_elements_of_a_view_stays_unknown": """
+u = torch.empty(4, 4, device="cuda")
+u[:, 0] = 7
+assert u[:, 0].tolist() == [7.0] * 4
+assert u.cpu()[0].tolist() == [0.0] * 4
+import sys; sys.exit(3)
+""",
+    "shapes_that_depend_on_values": """
+x = torch.tensor([1, 2, 3, 4], device="cuda")
+mask = torch.tensor([[True, False, True], [False, False, True]], device="cuda")
+assert mask.nonzero().tolist() == [[0, 0], [0, 2], [1, 2]]
+assert x[x > 2].tolist() == [3, 4] and torch.masked_select(x, x < 2).tolist() == [1]
+assert torch.unique(torch.tensor([3, 1, 3, 2], device="cuda")).tolist() == [1, 2, 3]
+assert torch.unique_consecutive(torch.tensor([3, 3, 1, 3], device="cuda")).tolist() == [3, 1, 3]
+assert torch.bincount(x).tolist() == [0, 1, 1, 1, 1]
+assert torch.repeat_interleave(x, torch.tensor([1, 0, 2, 1], device="cuda")).tolist() == [1, 3, 3, 4]
+assert torch.equal(x, x.clone()) and not torch.equal(x, x + 1) and torch.allclose(x * 1.0, x * 1.0)
+assert torch.nn.functional.one_hot(x).shape == (4, 5)
+""",
+    "made_on_the_card": """
+assert torch.arange(5, device="cuda").tolist() == [0, 1, 2, 3, 4]
+assert torch.full((2,), 7, device="cuda").tolist() == [7, 7] and torch.zeros(2, device="cuda").tolist() == [0.0, 0.0]
+assert torch.tril(torch.ones(2, 2, device="cuda")).tolist() == [[1.0, 0.0], [1.0, 1.0]]
+assert torch.cat([torch.ones(1, device="cuda"), torch.zeros(1, device="cuda")]).tolist() == [1.0, 0.0]
+""",
+    "memory_that_is_handed_out_again": """
+a = torch.full((1000,), 5, device="cuda")
+address = a.data_ptr()
+del a
+b = torch.empty(1000, dtype=torch.long, device="cuda")
+assert b.data_ptr() == address
+assert b[0].item() == 0  # unknown, and not the 5 that the block held
+import sys; sys.exit(3)
+""",
+    "autograd_and_threads": """
+import threading
+w = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
+(w * w).sum().backward()
+assert w.grad.tolist() == [2.0, 4.0]
+seen = []
+t = threading.Thread(target=lambda: seen.append((torch.ones(3, device="cuda") * 2).tolist())); t.start(); t.join()
+assert seen == [[2.0, 2.0, 2.0]]
+""",
+    "under_modes_and_transforms": """
+from torch._subclasses.fake_tensor import FakeTensorMode
+x = torch.tensor([1.0, 2.0], device="cuda")
+with torch.inference_mode():
+    assert x.reshape(2, 1).flatten().tolist() == [1.0, 2.0]
+with torch.autocast("cuda", torch.bfloat16):
+    assert (x * 2).tolist() == [2.0, 4.0]
+assert torch.vmap(lambda v: v * 3)(x).tolist() == [3.0, 6.0]
+assert torch.func.grad(lambda v: (v * v).sum())(x).tolist() == [2.0, 4.0]
+with FakeTensorMode():
+    assert (torch.empty(3, device="cuda") + 1).shape == (3,)
+compiled = torch.compile(lambda v: v * 2 + 1, backend="aot_eager")
+compiled(x)  # the call that compiles
+assert compiled(x).tolist() == [3.0, 5.0]
+""",
+    "learning_rate_and_masks_of_a_training_step": """
+layer = torch.nn.Linear(4, 4, device="cuda")
+optimizer = torch.optim.AdamW(layer.parameters(), capturable=True)
+layer(torch.ones(2, 4, device="cuda")).sum().backward()
+optimizer.step()
+state = optimizer.state[layer.weight]
+assert state["step"].item() == 1.0
+""",
+}
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+@pytest.mark.parametrize("name", TRUE_VALUES)
+def test_values_are_those_of_a_gpu(name, allocator, tmp_path):
+    script = TRUE_VALUES[name]
+    expect = 3 if "sys.exit(3)" in script else 0
+    done = on_card("import torch\n" + script, tmp_path, options=("--allocator", allocator, *ON), expect=expect)
+    reads = done.report()["simulated"]["host_values"]["reads"]
+    if expect == 0:
+        assert reads["unknown"] == 0, done.report()["simulated"]["host_values"]
+        assert reads["assumed"] == 0 or name == "made_on_the_card"
+    else:
+        assert reads["unknown"] == 1
+
+
+def lines(done):
+    return {
+        (read["place"].rsplit("/", 1)[-1], read["known"], read["count"], read["answer"])
+        for read in done.report()["simulated"]["host_values"]["lines"]
+    }
+
+
+def test_unknown_reads_are_answered_and_reported_by_line(tmp_path):
+    done = on_card(
+        """
+import torch
+layer = torch.nn.Linear(512, 512, device="cuda")
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler()
+for _ in range(3):
+    loss = layer(torch.randn(512, 512, device="cuda")).square().mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0, error_if_nonfinite=True)
+    scaler.step(optimizer)
+    scaler.update()
+    assert loss.item() == 0.0
+    assert torch.isfinite(loss).item()
+""",
+        tmp_path,
+        options=ON,
+    )
+    said = lines(done)
+    assert ("train.py:13 in <module>", "unknown", 3, "0.0") in said
+    assert ("train.py:14 in <module>", "assumed", 3, "") in said
+    assert any(place.startswith("train.py:10") for place, known, _, _ in said), said
+    assert any(place.startswith("train.py:11") and known == "unknown" for place, known, _, _ in said), said
+
+
+def test_a_loop_that_waits_for_an_unknown_value_is_stopped_with_its_line(tmp_path):
+    done = on_card(
+        """
+import torch
+x = torch.randn(1000, 1000, device="cuda")
+while not (x.sum() > 0):
+    pass
+""",
+        tmp_path,
+        options=ON,
+        expect=1,
+    )
+    assert "train.py:4 in <module> read 1000 values that the simulated card does not know in one step" in done.err
+
+
+def test_a_file_of_ones_own_answers_differently(tmp_path):
+    policy = tmp_path / "answers"
+    policy.write_text("aten::_local_scalar_dense at train.py:4 read true 7 1.5\naten::nonzero count 0.25\n")
+    script = """
+import torch
+x = torch.randn(1000, 1000, device="cuda")
+assert x.sum().item() == 1.5
+assert x.mean().item() == 0.0
+assert x.nonzero().shape == (250000, 2)
+"""
+    on_card(script, tmp_path, options=("--host-values", str(policy)))
+    policy.write_text("limit whole 10\naten::argmax result\n")
+    refused = on_card(script, tmp_path, options=("--host-values", str(policy)), expect=5)
+    assert "answers:2: result needs one value" in refused.err
+
+
+@pytest.mark.parametrize("options", [(), ("--host-values", "off")], ids=["default", "off"])
+def test_off_is_the_default_and_keeps_nothing(options, tmp_path):
+    script = """
+import ctypes, torch
+x = torch.ones(3, device="cuda")
+x.sum().item()
+known_at = ctypes.CDLL("libcuda.so.1").memtrace_card_known_at
+known_at.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
+x.copy_(torch.ones(3))
+assert known_at(x.data_ptr(), 12) == KNOWN
+"""
+    on = on_card("KNOWN = 2" + script, tmp_path, options=ON)
+    assert "host_values" in on.report()["simulated"]
+    done = on_card("KNOWN = 0" + script, tmp_path, options=options)
+    assert "host_values" not in done.report()["simulated"]
+    assert done.report()["simulated"]["device_to_host_copies"] == 1
+
+
+TRAINING = """
+import json, torch
+from torch import nn
+torch.cuda.memory._record_memory_history(max_entries=100000) if NATIVE else None
+model = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoderLayer(256, 4, 512, batch_first=True)).to("cuda")
+optimizer = torch.optim.AdamW(model.parameters())
+ids = torch.arange(512).view(2, 256).cuda()
+for _ in range(3):
+    mask = nn.Transformer.generate_square_subsequent_mask(256, device="cuda")
+    hidden = model[1](model[0](ids), src_mask=mask)
+    chosen = hidden[ids > 3]
+    chosen.square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+trace = []
+if NATIVE:
+    base = {}
+    for event in torch.cuda.memory._snapshot()["device_traces"][0]:
+        trace.append((event["action"], event["addr"], event["size"]))
+stats = {k: v for k, v in torch.cuda.memory_stats().items()}
+print(json.dumps([trace, stats]))
+"""
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+def test_nothing_is_allocated_that_would_not_be_without(allocator, tmp_path):
+    """The mask's count is true with host values, so the script is given one that passes the same number without."""
+    script = f"NATIVE = {allocator == 'native'}\n" + TRAINING.replace("hidden[ids > 3]", "hidden[:, 3:]")
+    on, off = (
+        on_card(script, tmp_path, options=("--allocator", allocator, "--host-values", values)).printed()
+        for values in ("on", "off")
+    )
+    assert allocator == "memtrace" or len(on[0]) > 300
+    assert on == off

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""transformers reads masks and tokens back and chooses its way by them: with host values it is the GPU's way."""
+
+import pytest
+from support.programs import on_card
+
+ON = ("--host-values", "on")
+
+pytest.importorskip("transformers", reason="transformers is not installed")
+
+MODEL = """
+import json, torch
+from transformers import GenerationConfig, Qwen3Config, Qwen3ForCausalLM
+config = Qwen3Config(vocab_size=1000, hidden_size=256, intermediate_size=512, num_hidden_layers=2,
+                     num_attention_heads=4, num_key_value_heads=2, head_dim=64, eos_token_id=7, pad_token_id=8)
+model = Qwen3ForCausalLM(config).to("cuda", torch.bfloat16)
+ids = torch.randint(10, 900, (2, 512)).cuda()
+"""
+FORWARD = (
+    MODEL
+    + """
+out = model(input_ids=ids, attention_mask=torch.ones_like(ids) if MASK else None, use_cache=False)
+print(json.dumps(torch.cuda.memory_allocated()))
+"""
+)
+GENERATE = (
+    MODEL
+    + """
+ids = ids[:, :16]
+made = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids),
+                      generation_config=GenerationConfig(max_new_tokens=6, do_sample=False, eos_token_id=EOS,
+                                                         pad_token_id=8))
+print(json.dumps([list(made.shape), made[:, :16].cpu().equal(ids.cpu())]))
+"""
+)
+
+
+def test_a_mask_without_padding_costs_no_more_than_none(tmp_path):
+    def held(mask: bool, *options: str) -> int:
+        return int(on_card(f"MASK = {mask}\n" + FORWARD, tmp_path, options=options).printed())
+
+    mask_bytes = 2 * 512 * 8
+    with_mask = held(True, *ON)
+    assert with_mask - held(False, *ON) == mask_bytes
+    assert held(True) > with_mask + mask_bytes
+
+
+def test_generate_stops_at_its_length_and_reads_nothing_unknown(tmp_path):
+    done = on_card("EOS = 7\n" + GENERATE, tmp_path, options=ON)
+    assert done.printed() == [[2, 22], True]
+    assert done.report()["simulated"]["host_values"]["reads"]["unknown"] == 0
+
+
+def test_a_forced_length_does_not_depend_on_tokens(tmp_path):
+    """The first token is taken for the largest: with 0 as its end generate stops at once, unless told how long."""
+    assert on_card("EOS = 0\n" + GENERATE, tmp_path, options=ON).printed() == [[2, 17], True]
+    forced = on_card("EOS = 0\n" + GENERATE, tmp_path, options=(*ON, "--generate-length", "9"))
+    assert forced.printed() == [[2, 25], True]
