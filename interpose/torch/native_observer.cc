@@ -111,9 +111,12 @@ bool ObserveNativeAllocator(int device_count) {
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
-  // One entry is kept, because none is not allowed. A program that switches torch's own history on
-  // takes this over: its stacks are then torch's, and our events go on without.
-  native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+  // One entry is kept, because none is not allowed. Where the program has switched torch's own
+  // history on, or does so later, the history is the program's, and our events go on without
+  // stacks.
+  if (!native::isHistoryEnabled()) {
+    native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+  }
   return true;
 }
 

@@ -125,6 +125,23 @@ def test_processes_on_one_card_run_out_together(tmp_path: Path, allocator: str) 
     assert "AFTER 1148" in done.stdout
 
 
+OWN_CARD = """
+import memtrace
+memtrace.simulated_card("2GiB,context=0MiB")
+import subprocess, sys, torch
+kept = torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
+child = "import torch; torch.ones(1, device='cuda'); print(torch.cuda.mem_get_info()[0] >> 20)"
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, timeout=200))
+"""
+
+
+def test_a_program_that_makes_its_own_card_hands_it_on_and_records_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OWN_CARD]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert f"stdout='{2048 - 900 - 2}\\n', stderr=''" in done.stdout, done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 LOADER = """
 import sys
 import torch
