@@ -116,7 +116,8 @@ bool ObserveNativeAllocator(int device_count) {
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
   // One entry is kept, because none is not allowed. Where the program has switched torch's own
-  // history on, or does so later, the history is the program's, and our events go on without stacks.
+  // history on, or does so later, the history is the program's, and our events go on without
+  // stacks.
   if (!native::isHistoryEnabled()) {
     native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
   }

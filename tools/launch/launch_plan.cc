@@ -124,6 +124,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   Prepend(environment, "PYTHONPATH", (package / "inject").string());
   environment["MEMTRACE_HOME"] = package.string();
   environment["MEMTRACE_ALLOCATOR"] = request.allocator;
+  environment.erase("MEMTRACE_RECORD");  // of a program that made its own card and now calls `run`
   environment["MEMTRACE_COMMAND"] =
       nlohmann::json(request.command)
           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 
-from memtrace._package import CARD
+from memtrace._package import CARD, INJECT
 
 # In this order: each finds those it needs already loaded, by its soname.
 _LIBRARIES = (
@@ -47,8 +47,16 @@ def _share(spec: str) -> None:
     os.environ["MEMTRACE_CARD_SHARED"] = f"/proc/{os.getpid()}/fd/{ledger}"
 
 
+def _hand_on() -> None:
+    """Gives the Python programs that this one starts the card too. Only `memtrace run` has them recorded."""
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(INJECT) not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(INJECT), *paths]))
+        os.environ["MEMTRACE_RECORD"] = "0"
+
+
 def simulated_card(spec: str, events: str = "eager") -> None:
-    """Gives this process, and the ones it starts, simulated cards instead of the machine's GPUs.
+    """Gives this process, and the Python ones it starts, simulated cards instead of the machine's GPUs.
 
     `spec` is what `memtrace run --card` takes: `"24GiB"`, `"2x80GiB,other=3GiB"`, `"rtx-4090"`; several cards of
     different kinds are joined by ";". No kernel runs on such a card; its memory behaves exactly.
@@ -70,4 +78,5 @@ def simulated_card(spec: str, events: str = "eager") -> None:
     _share(spec)
     os.environ["MEMTRACE_CARD"] = spec
     os.environ["MEMTRACE_CARD_EVENTS"] = events
+    _hand_on()
     load()

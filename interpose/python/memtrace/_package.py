@@ -9,6 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 CARD = PACKAGE / "lib" / "simulated_card"
+INJECT = PACKAGE / "inject"  # on PYTHONPATH: memtrace starts with the interpreter
 CORE_LIBRARY = PACKAGE / "lib" / "libmemtrace.so"
 
 

@@ -22,6 +22,8 @@ class _TorchFinder:
     It stays until torch is executed: programs ask for the spec of torch to see whether it is installed.
     """
 
+    record = False  # or only the card is put in place
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != "torch":
             return None
@@ -35,7 +37,8 @@ class _TorchFinder:
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            start(module)
+            if self.record:
+                start(module)
 
         spec.loader.exec_module = execute_and_start  # type: ignore[method-assign]
         return spec
@@ -49,10 +52,13 @@ class _TorchFinder:
         return None
 
 
-def watch() -> None:
-    """Waits for the first import of torch. A second call does nothing."""
-    if not any(isinstance(finder, _TorchFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _TorchFinder())
+def watch(record: bool = True) -> None:
+    """Waits for the first import of torch, to put the card in place before it and to record after it if asked once."""
+    finder = next((finder for finder in sys.meta_path if isinstance(finder, _TorchFinder)), None)
+    if finder is None:
+        finder = _TorchFinder()
+        sys.meta_path.insert(0, finder)
+    finder.record = finder.record or record
 
 
 def _before(version: TorchVersion | None) -> None:

@@ -125,6 +125,28 @@ def test_processes_on_one_card_run_out_together(tmp_path: Path, allocator: str) 
     assert "AFTER 1148" in done.stdout
 
 
+OWN_CARD = """
+import memtrace
+memtrace.simulated_card("2GiB,context=0MiB")
+import subprocess, sys, torch
+kept = torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
+child = "import torch; torch.ones(1, device='cuda'); print(torch.cuda.mem_get_info()[0] >> 20)"
+print(subprocess.run([*sys.argv[1:], sys.executable, "-c", child], capture_output=True, text=True, timeout=200))
+"""
+
+
+@pytest.mark.parametrize("started_by_run", [False, True])
+def test_a_program_that_makes_its_own_card_hands_it_on(tmp_path: Path, started_by_run: bool) -> None:
+    """What it starts is recorded only if that is `memtrace run`, which gives it its own card."""
+    run_options = ["run", "--card", "3GiB,context=0MiB", "-o", "run.trace", "--"]
+    through = [str(MEMTRACE), *run_options] if started_by_run else []
+    command = [sys.executable, "-c", OWN_CARD, *through]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+    free = 3072 - 2 if started_by_run else 2048 - 900 - 2
+    assert f"stdout='{free}\\n'" in done.stdout, done.stdout + done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == (["run.trace"] if started_by_run else [])
+
+
 LOADER = """
 import sys
 import torch

@@ -40,10 +40,9 @@ def test_a_mask_without_padding_costs_no_more_than_none(tmp_path):
     def held(mask: bool, *options: str) -> int:
         return int(on_card(f"MASK = {mask}\n" + FORWARD, tmp_path, options=options).printed())
 
-    mask_bytes = 2 * 512 * 8
     with_mask = held(True, *ON)
-    assert with_mask - held(False, *ON) == mask_bytes
-    assert held(True) > with_mask + mask_bytes
+    assert with_mask == held(False, *ON)
+    assert with_mask < held(True)
 
 
 def test_generate_stops_at_its_length_and_reads_nothing_unknown(tmp_path):

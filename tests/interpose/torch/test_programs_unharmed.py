@@ -191,6 +191,22 @@ def test_observing_may_begin_in_the_middle(tmp_path):
     assert run.stats()["devices"][0]["allocated"] == 2 << 20 == run.printed()
 
 
+@pytest.mark.parametrize("first", ["torch.cuda.memory._record_memory_history()", "torch.cuda.init()"])
+def test_torchs_own_history_stays_the_programs(tmp_path, first):
+    """Whether the program asks for it before CUDA's start, which is when observing begins, or after."""
+    script = f"""
+import torch
+{first}
+torch.cuda.memory._record_memory_history()
+kept = [torch.empty(1 << 20, dtype=torch.uint8, device="cuda") for _ in range(5)]
+entries = torch.cuda.memory._snapshot()["device_traces"][0]
+print(len([entry for entry in entries if entry["action"] == "alloc" and entry["frames"]]))
+"""
+    run = on_card(script, tmp_path, card="1GiB", options=("--allocator", "native"))
+    assert run.printed() == 5
+    assert run.report()["peak"]["bytes"] == 5 << 20
+
+
 def test_an_allocator_that_cannot_be_observed_is_left_alone(tmp_path):
     script = "import torch\ntorch.zeros(1, device='cuda')\nprint('done')\n"
     run = on_card(

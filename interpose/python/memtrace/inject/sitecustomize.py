@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put first on PYTHONPATH by `memtrace run`: switches memtrace on when torch is imported, then runs the user's own."""
+"""Put first on PYTHONPATH by `memtrace run`: switches memtrace on when torch is imported, then runs the user's own.
+
+With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torch and nothing is recorded.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def _switch_on() -> None:
     try:
         # By its path: the interpreter that runs the script need not be the one memtrace is installed for.
         _load("memtrace", os.path.join(home, "__init__.py"), home)
-        sys.modules["memtrace"].enable()
+        if os.environ.get("MEMTRACE_RECORD") == "0":
+            sys.modules["memtrace"]._torch_import.watch(record=False)
+        else:
+            sys.modules["memtrace"].enable()
     except Exception as error:
         print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
 
