@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "interpose/core/memtrace.h"
-#include "interpose/torch/host_values.h"
+#include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/out_of_memory.h"
 
 namespace memtrace::shim {

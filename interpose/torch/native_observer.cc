@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "interpose/core/memtrace.h"
-#include "interpose/torch/host_values.h"
+#include "interpose/torch/host_values/host_values.h"
 
 namespace memtrace::shim {
 namespace {

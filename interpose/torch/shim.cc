@@ -11,7 +11,7 @@
 
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/cuda_allocator.h"
-#include "interpose/torch/host_values.h"
+#include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/native_observer.h"
 
 #define MEMTRACE_SHIM extern "C" MEMTRACE_API

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_VALUES_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_VALUES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -37,4 +37,4 @@ void AnnotateHostValues();
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_VALUES_H_

@@ -27,7 +27,7 @@ struct ReadAnswer {
 };
 
 // What to do about one operator where its values are unknown. Its grammar is described at the top
-// of host_values.policy.
+// of default.policy.
 struct OperatorRule {
   struct Place {
     std::string file;  // the end of a path

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_card.h"
+#include "interpose/torch/host_values/card_contents.h"
 
 #include <ATen/ops/empty_strided.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 
-#include "interpose/torch/memory_runs.h"
+#include "interpose/torch/host_values/memory_runs.h"
 
 namespace memtrace::shim {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_CALL_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_CALL_H_
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
@@ -12,24 +12,24 @@
 #include <optional>
 #include <vector>
 
-#include "interpose/torch/host_values_card.h"
-#include "interpose/torch/host_values_operator.h"
+#include "interpose/torch/host_values/card_contents.h"
+#include "interpose/torch/host_values/operator_facts.h"
 
 namespace memtrace::shim {
 
 // One call of an operator: what is known of the tensors that it reads, and its values, computed by
 // the same operator of the CPU on copies of the card's memory.
 //
-//   HostValuesCall call(facts, card, policy, stack);   the arguments are on the stack
+//   OperatorCall call(facts, card, policy, stack);   the arguments are on the stack
 //   call.TakeInputs();                                 copies, before the operator changes them
 //   ... the operator itself runs ...                   the results are on the stack
 //   call.Compute(op); call.WriteResults();
 //
 // Thread rule: one thread, one call.
-class HostValuesCall {
+class OperatorCall {
  public:
-  HostValuesCall(const OperatorFacts& facts, const CardContents& card,
-                 const HostValuesPolicy& policy, const torch::jit::Stack& stack);
+  OperatorCall(const OperatorFacts& facts, const CardContents& card, const HostValuesPolicy& policy,
+               const torch::jit::Stack& stack);
 
   // Plain tensors only, one of them on the card or to be made there.
   bool concerns_card() const { return concerns_card_; }
@@ -95,4 +95,4 @@ class HostValuesCall {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CALL_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_CALL_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_policy.h"
+#include "interpose/torch/host_values/policy.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(HostValuesPolicyTest, AWrongLineIsNamedWithWhatToWrite) {
             "mine:2: 'results' is no rule; there are read, inside, result, count, writes, open, "
             "never");
   EXPECT_EQ(policy.AddText("argmax result 0", "mine"),
-            "mine:1: 'argmax' is no operator; write its name with its library, as in aten::argmax");
+            "mine:1: argmax is no operator; write its name with its library, as in aten::argmax");
   EXPECT_EQ(policy.AddText("aten::item read 1", "mine"),
             "mine:1: read needs three values: for a condition, a whole and a real number");
   EXPECT_EQ(policy.AddText("limit sideways 5", "mine"),

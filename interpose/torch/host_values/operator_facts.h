@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_FACTS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_FACTS_H_
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/torch/host_values_policy.h"
+#include "interpose/torch/host_values/policy.h"
 
 namespace memtrace::shim {
 
@@ -59,4 +59,4 @@ const OperatorFacts& FactsOf(const c10::OperatorHandle& op, const HostValuesPoli
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_OPERATOR_FACTS_H_

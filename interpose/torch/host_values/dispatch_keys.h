@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_DISPATCH_KEYS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_DISPATCH_KEYS_H_
 
 #include <c10/core/DispatchKey.h>
 
@@ -16,4 +16,4 @@ inline constexpr c10::DispatchKey kCompositeKey = c10::DispatchKey::TESTING_ONLY
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_KEYS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_DISPATCH_KEYS_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_operator.h"
+#include "interpose/torch/host_values/operator_facts.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/memory_runs.h"
+#include "interpose/torch/host_values/memory_runs.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_READS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_READS_H_
 
 #include <array>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "interpose/torch/host_values_card.h"
-#include "interpose/torch/host_values_policy.h"
+#include "interpose/torch/host_values/card_contents.h"
+#include "interpose/torch/host_values/policy.h"
 
 namespace memtrace::shim {
 
@@ -62,4 +62,4 @@ class HostReads {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_READS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_READS_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_reads.h"
+#include "interpose/torch/host_values/host_reads.h"
 
 #include <c10/util/Exception.h>
 
@@ -47,7 +47,7 @@ std::vector<PythonLine> PythonStack() {
     std::getline(fields, frame.file, '\t');
     std::getline(fields, number, '\t');
     std::getline(fields, frame.function);
-    frame.line = std::atoi(number.c_str());
+    frame.line = static_cast<int>(std::strtol(number.c_str(), nullptr, 10));
     stack.push_back(frame);
   }
   return stack;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_call.h"
+#include "interpose/torch/host_values/operator_call.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/empty.h>
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "interpose/torch/host_values_keys.h"
+#include "interpose/torch/host_values/dispatch_keys.h"
 
 namespace memtrace::shim {
 namespace {
@@ -81,8 +81,8 @@ class PlainCpu {
 
 }  // namespace
 
-HostValuesCall::HostValuesCall(const OperatorFacts& facts, const CardContents& card,
-                               const HostValuesPolicy& policy, const torch::jit::Stack& stack)
+OperatorCall::OperatorCall(const OperatorFacts& facts, const CardContents& card,
+                           const HostValuesPolicy& policy, const torch::jit::Stack& stack)
     : facts_(facts),
       card_(card),
       policy_(policy),
@@ -101,7 +101,7 @@ HostValuesCall::HostValuesCall(const OperatorFacts& facts, const CardContents& c
   if (concerns_card_) FindWhatIsKnown();
 }
 
-void HostValuesCall::Look(const OperatorFacts::Argument& argument, const at::Tensor& tensor) {
+void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tensor& tensor) {
   if (IsIrregular(tensor)) is_irregular_ = true;
   if (is_irregular_ || !tensor.is_cuda()) return;
   concerns_card_ = true;
@@ -115,7 +115,7 @@ void HostValuesCall::Look(const OperatorFacts::Argument& argument, const at::Ten
 }
 
 // Large ones first: most operators work on activations, and those need no look at the card.
-void HostValuesCall::FindWhatIsKnown() {
+void OperatorCall::FindWhatIsKnown() {
   int64_t elements = 0;
   bool is_whole = true;
   for (const at::Tensor* tensor : read_) {
@@ -133,15 +133,15 @@ void HostValuesCall::FindWhatIsKnown() {
   if (facts_.random) known_ = std::min(known_, Known::kAssumed);
 }
 
-bool HostValuesCall::FitsLimit(const at::Tensor& tensor) const {
+bool OperatorCall::FitsLimit(const at::Tensor& tensor) const {
   return tensor.numel() <= (IsWhole(tensor) ? policy_.most_whole : policy_.most_real);
 }
 
-void HostValuesCall::ForgetWhatItOverwrites() const {
+void OperatorCall::ForgetWhatItOverwrites() const {
   for (const at::Tensor& tensor : written_) card_.Forget(tensor);
 }
 
-void HostValuesCall::TakeInputs() {
+void OperatorCall::TakeInputs() {
   const PlainCpu plain;
   torch::jit::Stack inputs;
   inputs.reserve(facts_.arguments.size());
@@ -151,8 +151,7 @@ void HostValuesCall::TakeInputs() {
   inputs_ = std::move(inputs);
 }
 
-at::Tensor HostValuesCall::CopyOf(const OperatorFacts::Argument& argument,
-                                  const at::Tensor& tensor) {
+at::Tensor OperatorCall::CopyOf(const OperatorFacts::Argument& argument, const at::Tensor& tensor) {
   if (!tensor.defined() || (tensor.is_cpu() && !argument.written)) return tensor;
   const at::TensorOptions options = at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU);
   at::Tensor copy;
@@ -168,8 +167,8 @@ at::Tensor HostValuesCall::CopyOf(const OperatorFacts::Argument& argument,
   return copy;
 }
 
-c10::IValue HostValuesCall::CopyOf(const OperatorFacts::Argument& argument,
-                                   const c10::IValue& value) {
+c10::IValue OperatorCall::CopyOf(const OperatorFacts::Argument& argument,
+                                 const c10::IValue& value) {
   if (argument.is_device && value.isDevice()) return c10::Device(at::kCPU);
   if (argument.is_generator) return OurGenerator();
   if (argument.is_pin_memory) return c10::IValue();
@@ -192,7 +191,7 @@ c10::IValue HostValuesCall::CopyOf(const OperatorFacts::Argument& argument,
   return copies;
 }
 
-bool HostValuesCall::Compute(const c10::OperatorHandle& op) {
+bool OperatorCall::Compute(const c10::OperatorHandle& op) {
   if (inputs_.empty() && !facts_.arguments.empty()) return false;
   try {
     const PlainCpu plain;
@@ -208,18 +207,18 @@ bool HostValuesCall::Compute(const c10::OperatorHandle& op) {
   }
 }
 
-std::optional<int64_t> HostValuesCall::ResultLength() const {
+std::optional<int64_t> OperatorCall::ResultLength() const {
   if (results_.empty() || !results_.front().isTensor()) return std::nullopt;
   const at::Tensor& first = results_.front().toTensor();
   return first.dim() > 0 ? first.size(0) : 1;
 }
 
-bool HostValuesCall::IsArgument(const at::Tensor& tensor) const {
+bool OperatorCall::IsArgument(const at::Tensor& tensor) const {
   const auto* storage = tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
   return std::find(storages_.begin(), storages_.end(), storage) != storages_.end();
 }
 
-void HostValuesCall::WriteTensor(const at::Tensor& to, const at::Tensor& values) const {
+void OperatorCall::WriteTensor(const at::Tensor& to, const at::Tensor& values) const {
   if (IsIrregular(to) || to.numel() == 0) return;
   const bool fits =
       values.defined() && values.sizes() == to.sizes() && values.scalar_type() == to.scalar_type();
@@ -230,7 +229,7 @@ void HostValuesCall::WriteTensor(const at::Tensor& to, const at::Tensor& values)
   }
 }
 
-void HostValuesCall::WriteResults(torch::jit::Stack& stack) const {
+void OperatorCall::WriteResults(torch::jit::Stack& stack) const {
   const PlainCpu plain;
   for (const Written& written : copies_) WriteTensor(written.original, written.copy);
   const size_t count = facts_.result_is_argument.size();
@@ -250,7 +249,7 @@ void HostValuesCall::WriteResults(torch::jit::Stack& stack) const {
   }
 }
 
-void HostValuesCall::FillResults(const torch::jit::Stack& stack, double value) const {
+void OperatorCall::FillResults(const torch::jit::Stack& stack, double value) const {
   const PlainCpu plain;
   const size_t count = facts_.result_is_argument.size();
   for (size_t i = 0; i < count; ++i) {
@@ -266,7 +265,7 @@ void HostValuesCall::FillResults(const torch::jit::Stack& stack, double value) c
   }
 }
 
-void HostValuesCall::ForgetResults(const torch::jit::Stack& stack, bool results_too) const {
+void OperatorCall::ForgetResults(const torch::jit::Stack& stack, bool results_too) const {
   for (const at::Tensor& tensor : written_) card_.Forget(tensor);
   if (!results_too) return;
   const size_t count = facts_.result_is_argument.size();
@@ -279,7 +278,7 @@ void HostValuesCall::ForgetResults(const torch::jit::Stack& stack, bool results_
   }
 }
 
-bool HostValuesCall::ResultsFitLimit(const torch::jit::Stack& stack) const {
+bool OperatorCall::ResultsFitLimit(const torch::jit::Stack& stack) const {
   bool fits = true;
   const auto look = [&](const at::Tensor& tensor) { fits = fits && FitsLimit(tensor); };
   const size_t count = facts_.result_is_argument.size();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_
-#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_CONTENTS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_CONTENTS_H_
 
 #include <ATen/core/Tensor.h>
 
@@ -55,4 +55,4 @@ class CardContents {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_CARD_CONTENTS_H_

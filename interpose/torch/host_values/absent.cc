@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // In place of host_values.cc for a torch whose dispatch keys we have not looked at.
-#include "interpose/torch/host_values.h"
+#include "interpose/torch/host_values/host_values.h"
 
 namespace memtrace::shim {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/host_values_policy.h"
+#include "interpose/torch/host_values/policy.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,8 +39,17 @@ std::vector<double> Values(const std::vector<std::string>& words) {
 
 OperatorRule::Place PlaceOf(const std::string& word) {
   const size_t colon = word.rfind(':');
-  const int line = colon == std::string::npos ? 0 : std::atoi(word.c_str() + colon + 1);
+  const std::string behind = colon == std::string::npos ? "" : word.substr(colon + 1);
+  const auto line = static_cast<int>(std::strtol(behind.c_str(), nullptr, 10));  // 0: no number
   return {.file = line > 0 ? word.substr(0, colon) : word, .line = line, .answer = {}};
+}
+
+std::string Sentence(const std::string& file, int line, const std::string& wrong) {
+  std::string sentence = file + ":";
+  sentence += std::to_string(line);
+  sentence += ": ";
+  sentence += wrong;
+  return sentence;
 }
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -102,7 +111,7 @@ std::string HostValuesPolicy::AddText(std::string_view text, const std::string& 
     ++number;
     const std::vector<std::string> words = Words(line);
     const std::string wrong = words.empty() ? "" : AddLine(words);
-    if (!wrong.empty()) return name + ":" + std::to_string(number) + ": " + wrong;
+    if (!wrong.empty()) return Sentence(name, number, wrong);
   }
   return "";
 }
@@ -129,7 +138,7 @@ std::string HostValuesPolicy::AddSetting(const std::vector<std::string>& words) 
 std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
   if (words[0] == "limit" || words[0] == "stop") return AddSetting(words);
   if (words[0].find("::") == std::string::npos) {
-    return "'" + words[0] + "' is no operator; write its name with its library, as in aten::argmax";
+    return words[0] + " is no operator; write its name with its library, as in aten::argmax";
   }
   std::optional<OperatorRule::Place> place;
   size_t verb_at = 1;
@@ -148,7 +157,7 @@ std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
     return AddValues(rule, verb, Values(rest));
   }
   if (verb == "writes" && !rest.empty()) {
-    rule.writes = rest;
+    rule.writes = std::move(rest);
   } else if (verb == "open" && rest.empty()) {
     rule.open = true;
   } else if (verb == "never" && rest.empty()) {
@@ -169,6 +178,7 @@ const OperatorRule* HostValuesPolicy::Find(const std::string& name,
 
 std::vector<std::string> HostValuesPolicy::OperatorNames() const {
   std::vector<std::string> names;
+  names.reserve(rules_.size());
   for (const auto& [name, rule] : rules_) names.push_back(name);
   return names;
 }

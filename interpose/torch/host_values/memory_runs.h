@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MEMORY_RUNS_H_
-#define MEMTRACE_INTERPOSE_TORCH_MEMORY_RUNS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_MEMORY_RUNS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_MEMORY_RUNS_H_
 
 #include <ATen/core/Tensor.h>
 
@@ -56,4 +56,4 @@ class MemoryRuns {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MEMORY_RUNS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_MEMORY_RUNS_H_

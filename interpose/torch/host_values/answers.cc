@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/host_values/answers.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace memtrace::shim {
+namespace {
+
+thread_local InsideScope* inside = nullptr;
+
+std::string NumberText(double value, const at::Tensor& like) {
+  if (like.scalar_type() == at::kBool) return value != 0 ? "true" : "false";
+  if (c10::isIntegralType(like.scalar_type(), false)) {
+    return std::to_string(static_cast<int64_t>(value));
+  }
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.back() == '.' ? text + "0" : text;
+}
+
+c10::IValue NumberLike(double value, const at::Tensor& like) {
+  if (like.scalar_type() == at::kBool) return at::Scalar(value != 0);
+  if (c10::isIntegralType(like.scalar_type(), false)) {
+    return at::Scalar(static_cast<int64_t>(value));
+  }
+  if (c10::isComplexType(like.scalar_type())) return at::Scalar(c10::complex<double>(value));
+  return at::Scalar(value);
+}
+
+double AnswerFor(const ReadAnswer& answer, const at::Tensor& read) {
+  if (read.scalar_type() == at::kBool) return answer.condition;
+  return c10::isIntegralType(read.scalar_type(), false) ? answer.whole : answer.real;
+}
+
+}  // namespace
+
+InsideScope::InsideScope(const OperatorFacts& facts) : facts_(facts), outer_(inside) {
+  if (!facts.rule->inside.empty()) inside = this;
+}
+
+InsideScope::~InsideScope() { inside = outer_; }
+
+// The host reads one value that is not known: the policy's answer takes its place.
+void Answers::GiveNumber(const OperatorFacts& facts, const at::Tensor& read,
+                         torch::jit::Stack& stack) {
+  HostReads::Read note{.operation = facts.name,
+                       .known = Known::kNo,
+                       .is_condition = read.scalar_type() == at::kBool,
+                       .answer = ""};
+  const std::vector<PythonLine> lines = PythonStack();
+  double value = 0;
+  if (inside != nullptr && inside->HasNext()) {
+    note.operation = inside->facts().name;
+    note.known = Known::kAssumed;
+    value = inside->Next();
+  } else {
+    value = AnswerFor(facts.rule->AnswerAt(lines), read);
+  }
+  stack.back() = NumberLike(value, read);
+  note.answer = NumberText(value, read);
+  reads_.Note(note, lines);
+}
+
+void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
+                        const ReadWatch& watch, torch::jit::Stack& stack) {
+  const std::optional<Known> seen = watch.Seen();
+  if (!seen) return;
+  watch.Say();
+  if (facts.reads_one_value && call.known() == Known::kNo) {
+    GiveNumber(facts, call.first_input(), stack);
+  } else if (*seen == Known::kYes) {
+    reads_.CountKnown();
+  } else {
+    const bool is_condition =
+        facts.reads_one_value && call.first_input().scalar_type() == at::kBool;
+    reads_.Note(
+        {.operation = facts.name, .known = *seen, .is_condition = is_condition, .answer = ""},
+        PythonStack());
+  }
+}
+
+void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed) {
+  memtrace_card_thread_state& thread = card_.thread();
+  const at::Tensor& of = call.first_input();
+  if (!facts.rule->count || !of.defined()) return;
+  std::optional<int64_t> count = computed ? call.ResultLength() : std::nullopt;
+  if (!count) {
+    count = static_cast<int64_t>(static_cast<double>(of.numel()) * *facts.rule->count);
+    reads_.Note({.operation = facts.name,
+                 .known = Known::kNo,
+                 .is_condition = false,
+                 .answer = std::to_string(*count) + " elements"},
+                PythonStack());
+  }
+  thread.answer = static_cast<uint64_t>(*count);
+  // CUB counts a mask in 32 bits and torch what is unique in 64.
+  thread.answer_bytes = facts.name == "aten::nonzero" ? 4 : 8;
+}
+
+}  // namespace memtrace::shim

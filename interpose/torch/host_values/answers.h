@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_ANSWERS_H_
+#define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_ANSWERS_H_
+
+#include <ATen/core/stack.h>
+
+#include <cstddef>
+
+#include "interpose/torch/host_values/card_contents.h"
+#include "interpose/torch/host_values/card_thread.h"
+#include "interpose/torch/host_values/host_reads.h"
+#include "interpose/torch/host_values/operator_call.h"
+#include "interpose/torch/host_values/operator_facts.h"
+
+namespace memtrace::shim {
+
+// While it lives, the reads inside this operator that have an answer of their own in the policy get
+// it, one after the other.
+class InsideScope {
+ public:
+  explicit InsideScope(const OperatorFacts& facts);
+  ~InsideScope();
+  InsideScope(const InsideScope&) = delete;
+  InsideScope& operator=(const InsideScope&) = delete;
+
+  const OperatorFacts& facts() const { return facts_; }
+  bool HasNext() const { return next_ < facts_.rule->inside.size(); }
+  double Next() { return facts_.rule->inside[next_++]; }
+
+ private:
+  const OperatorFacts& facts_;
+  size_t next_ = 0;
+  InsideScope* const outer_;
+};
+
+// What the host gets where the card's memory holds no value, and the count of it.
+//
+// Thread rule: any thread. All that the constructor takes must outlive it.
+class Answers {
+ public:
+  Answers(const CardContents& card, HostReads& reads) : card_(card), reads_(reads) {}
+
+  // The number of elements that pass is the one thing that such an operator reads from the card: it
+  // gets the true one if that was `computed`, or the policy's, and allocates as on a GPU. Nothing
+  // is done for an operator without such a rule.
+  void GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed);
+
+  // Counts what the operator read, as its watch saw; an unknown number on top of the stack becomes
+  // the policy's.
+  void NoteReads(const OperatorFacts& facts, const OperatorCall& call, const ReadWatch& watch,
+                 torch::jit::Stack& stack);
+
+ private:
+  void GiveNumber(const OperatorFacts& facts, const at::Tensor& read, torch::jit::Stack& stack);
+
+  const CardContents& card_;
+  HostReads& reads_;
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_ANSWERS_H_

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/host_values/card_thread.h"
+
+namespace memtrace::shim {
+namespace {
+
+// Copies of this thread that operators inside others have accounted for.
+thread_local std::array<uint64_t, 3> said = {};
+
+}  // namespace
+
+std::optional<Known> ReadWatch::Seen() const {
+  const Counts now = Unsaid();
+  for (size_t known = 0; known < now.size(); ++known) {
+    if (now[known] > before_[known]) return static_cast<Known>(known);
+  }
+  return std::nullopt;
+}
+
+void ReadWatch::Say() const {
+  const Counts now = Unsaid();
+  for (size_t known = 0; known < now.size(); ++known) said[known] += now[known] - before_[known];
+}
+
+ReadWatch::Counts ReadWatch::Unsaid() const {
+  Counts counts;
+  for (size_t known = 0; known < counts.size(); ++known) {
+    counts[known] = thread_.reads[known] - said[known];
+  }
+  return counts;
+}
+
+}  // namespace memtrace::shim

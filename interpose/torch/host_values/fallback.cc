@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/host_values/fallback.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <torch/library.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interpose/torch/host_values/card_thread.h"
+#include "interpose/torch/host_values/dispatch_keys.h"
+#include "interpose/torch/host_values/operator_call.h"
+#include "interpose/torch/host_values/operator_facts.h"
+
+namespace memtrace::shim {
+namespace {
+
+using c10::DispatchKeySet;
+using torch::jit::Stack;
+
+struct Values {
+  const CardContents& card;
+  const HostValuesPolicy& policy;
+  Answers& answers;
+};
+const Values* values = nullptr;  // never destroyed: operators run after every static destructor
+
+// What is captured in a graph is not done now.
+bool IsCapturing() {
+  return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
+}
+
+// A copy that the card does byte by byte: it then knows what the target holds better than we do.
+bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
+  if (!facts.transport) return false;
+  const at::Tensor& to = stack[stack.size() - facts.arguments.size()].toTensor();
+  const at::Tensor& from = stack[stack.size() - facts.arguments.size() + 1].toTensor();
+  return to.is_contiguous() && from.is_contiguous() && to.scalar_type() == from.scalar_type() &&
+         to.sizes() == from.sizes();
+}
+
+// x[1:3] += 1 ends with a copy of the slice to itself: nothing becomes known or unknown.
+bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
+  if (!facts.transport) return false;
+  const at::Tensor& to = stack[stack.size() - facts.arguments.size()].toTensor();
+  const at::Tensor& from = stack[stack.size() - facts.arguments.size() + 1].toTensor();
+  return to.is_alias_of(from) && to.storage_offset() == from.storage_offset() &&
+         to.sizes() == from.sizes() && to.strides() == from.strides() &&
+         to.scalar_type() == from.scalar_type();
+}
+
+bool IsSeenBelow() {
+  // A mode of Python's gets the operator next and calls it again, for us to see then.
+  return c10::impl::tls_local_dispatch_key_set().included_.has(c10::DispatchKey::Python);
+}
+
+void CallOperator(const c10::OperatorHandle& op, const OperatorFacts& facts, bool open,
+                  DispatchKeySet below, Stack* stack) {
+  if (open) {
+    const InsideScope answers(facts);
+    op.redispatchBoxed(below, stack);
+  } else {
+    const c10::impl::ExcludeDispatchKeyGuard unseen(kLeafKey);
+    op.redispatchBoxed(below, stack);
+  }
+}
+
+void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorCall& call,
+            bool computed, bool card_wrote, Stack& stack) {
+  if (computed ||
+      (call.has_inputs() && !IsCapturing() && call.ResultsFitLimit(stack) && call.Compute(op))) {
+    call.WriteResults(stack);
+  } else if (facts.rule->result && !IsCapturing()) {
+    call.ForgetResults(stack, true);
+    call.FillResults(stack, *facts.rule->result);
+  } else {
+    call.ForgetResults(stack, card_wrote || facts.open);
+  }
+}
+
+void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorCall& call,
+               DispatchKeySet below, Stack* stack) {
+  memtrace_card_thread_state& thread = values->card.thread();
+  const bool changes_nothing = IsCopyToItself(facts, *stack);
+  const bool by_card = changes_nothing || CardDoesIt(facts, *stack);
+  if (facts.transport && !changes_nothing) call.ForgetWhatItOverwrites();
+  bool computed = false;
+  if (!by_card && call.known() != Known::kNo && facts.WorthTrying()) {
+    call.TakeInputs();
+    // Its count decides what the operator allocates: first the values, then the operator.
+    if (facts.rule->count) computed = call.Compute(op);
+  }
+  const ReadWatch watch(thread);
+  const uint64_t writes = thread.writes;
+  {
+    const OperatorScope scope(thread, call.known());
+    values->answers.GiveCount(facts, call, computed);
+    // What equal reads inside is of no interest where its answer is computed.
+    const bool open = facts.open && !(facts.gives_number && call.has_inputs());
+    CallOperator(op, facts, open, below, stack);
+  }
+  // What a copy_ overwrites was forgotten before it, and what the card then copied counts.
+  if (!facts.transport || call.has_inputs()) {
+    Settle(op, facts, call, computed, thread.writes != writes, *stack);
+  }
+  values->answers.NoteReads(facts, call, watch, *stack);
+}
+
+// Some composites launch kernels themselves (convolution_backward), into memory that is fresh.
+void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, DispatchKeySet below,
+                    Stack* stack) {
+  const InsideScope answers(facts);
+  if (facts.view) {
+    op.redispatchBoxed(below, stack);
+    return;
+  }
+  const OperatorScope scope(values->card.thread(), Known::kNo);
+  op.redispatchBoxed(below, stack);
+}
+
+void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
+  const OperatorFacts& facts = FactsOf(op, values->policy);
+  if (facts.transparent || IsSeenBelow()) {
+    RunTransparent(op, facts, below, stack);
+    return;
+  }
+  OperatorCall call(facts, values->card, values->policy, *stack);
+  if (call.concerns_card()) {
+    RunOnCard(op, facts, call, below, stack);
+  } else {
+    op.redispatchBoxed(below, stack);
+  }
+}
+
+// A composite operator with a rule: its parts are seen at the leaves, its meaning only here.
+void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kCompositeKey);
+  const OperatorFacts& facts = FactsOf(op, values->policy);
+  const OperatorCall call(facts, values->card, values->policy, *stack);
+  const bool is_unknown = call.concerns_card() && call.known() == Known::kNo;
+  {
+    const InsideScope answers(facts);
+    op.redispatchBoxed(below, stack);
+  }
+  if (is_unknown && facts.rule->result && !IsCapturing()) {
+    call.FillResults(*stack, *facts.rule->result);
+  }
+}
+
+bool IsComposite(const std::string& name) {
+  const size_t dot = name.find('.', name.find("::"));
+  const c10::OperatorName operator_name(name.substr(0, dot),
+                                        dot == std::string::npos ? "" : name.substr(dot + 1));
+  const auto op = c10::Dispatcher::singleton().findSchema(operator_name);
+  return op && !op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
+}  // namespace
+
+void RegisterFallback(const CardContents& card, const HostValuesPolicy& policy, Answers& answers) {
+  values = new Values{.card = card, .policy = policy, .answers = answers};
+  static auto* registrations = new std::vector<torch::Library>;
+  registrations->reserve(3);
+  const auto library = [](const char* name, c10::DispatchKey key) -> torch::Library& {
+    return registrations->emplace_back(torch::Library::IMPL, name, key, __FILE__, __LINE__);
+  };
+  library("_", kLeafKey).fallback(torch::CppFunction::makeFromBoxedFunction<&Leaf>());
+  library("_", kCompositeKey).fallback(torch::CppFunction::makeFallthrough());
+  torch::Library& aten = library("aten", kCompositeKey);
+  constexpr std::string_view kAten = "aten::";
+  for (const std::string& name : policy.OperatorNames()) {
+    if (name.compare(0, kAten.size(), kAten) == 0 && IsComposite(name)) {
+      aten.impl(name.substr(kAten.size()).c_str(),
+                torch::CppFunction::makeFromBoxedFunction<&Composite>());
+    }
+  }
+}
+
+void EnterFallback() {
+  c10::impl::tls_set_dispatch_key_included(kLeafKey, true);
+  c10::impl::tls_set_dispatch_key_included(kCompositeKey, true);
+}
+
+}  // namespace memtrace::shim
