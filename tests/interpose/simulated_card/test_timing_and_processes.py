@@ -181,7 +181,7 @@ def test_data_loader_workers(tmp_path: Path, method: str, events: str) -> None:
     assert f"TOTAL {float(sum(i * i for i in range(64)))}" in done.stdout
 
 
-RANK = """
+RANK = r"""
 import os
 import torch
 import torch.distributed as dist
