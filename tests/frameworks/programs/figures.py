@@ -3,6 +3,8 @@
 """What each program of this folder tells the test that runs it, and the small model most of them train."""
 
 import json
+import os
+import sys
 from typing import Any
 
 import torch
@@ -52,4 +54,6 @@ def tell(**figures: int | str) -> None:
         "requested_now": own["requested_bytes.all.current"],
         "reserved_now": own["reserved_bytes.all.current"],
     }
-    print(json.dumps(figures), flush=True)
+    # In one call: torchrun makes Python's output unbuffered, and the lines of two ranks would mix.
+    sys.stdout.flush()
+    os.write(1, f"{json.dumps(figures)}\n".encode())

@@ -181,7 +181,7 @@ def test_data_loader_workers(tmp_path: Path, method: str, events: str) -> None:
     assert f"TOTAL {float(sum(i * i for i in range(64)))}" in done.stdout
 
 
-RANK = """
+RANK = r"""
 import os
 import torch
 import torch.distributed as dist
@@ -192,7 +192,9 @@ x = torch.full((1 << 20,), float(rank)).to("cuda")  # a copy, which the card car
 host = x.cpu()
 dist.all_reduce(host)
 dist.barrier()
-print("RANK", rank, torch.cuda.current_device(), host[0].item(), torch.cuda.mem_get_info()[0] >> 20, flush=True)
+free = torch.cuda.mem_get_info()[0] >> 20
+# In one call: torchrun makes Python's output unbuffered, and the words of two ranks then mix.
+os.write(1, f"RANK {rank} {torch.cuda.current_device()} {host[0].item()} {free}\n".encode())
 dist.barrier()
 dist.destroy_process_group()
 """
