@@ -12,6 +12,7 @@
 #include <shared_mutex>
 
 #include "interpose/core/memtrace.h"
+#include "versioned_workspaces.h"  // of the torch this is built for
 
 namespace {
 
@@ -37,9 +38,11 @@ void Label(const char* site, const char* map_name, const char* size_name) {
   const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (const auto& [handle_and_stream, workspace] : workspaces.map) {
-    if (workspace.get() == nullptr) continue;
-    memtrace_relabel(workspace.device().index(), reinterpret_cast<uint64_t>(workspace.get()),
-                     size(), kWorkspace, 0, memtrace_intern(site));
+    const c10::DataPtr& data = memtrace::shim::DataOf(workspace);
+    if (data.get() == nullptr) continue;
+    memtrace_relabel(data.device().index(), reinterpret_cast<uint64_t>(data.get()),
+                     memtrace::shim::BytesOf(workspace, size()), kWorkspace, 0,
+                     memtrace_intern(site));
   }
 }
 
