@@ -12,7 +12,8 @@ namespace memtrace::shim {
 // One entry of torch's maps of workspaces. Its size is not kept.
 using KeptWorkspace = c10::DataPtr;
 
-inline const c10::DataPtr& DataOf(const KeptWorkspace& workspace) { return workspace; }
+inline void* AddressOf(const KeptWorkspace& workspace) { return workspace.get(); }
+inline int DeviceOf(const KeptWorkspace& workspace) { return workspace.device().index(); }
 
 // `chosen` is the size that torch gives to new ones.
 inline std::size_t BytesOf(const KeptWorkspace& /*workspace*/, std::size_t chosen) {

@@ -14,7 +14,8 @@ namespace memtrace::shim {
 // the one chosen now.
 using KeptWorkspace = std::pair<c10::DataPtr, std::size_t>;
 
-inline const c10::DataPtr& DataOf(const KeptWorkspace& workspace) { return workspace.first; }
+inline void* AddressOf(const KeptWorkspace& workspace) { return workspace.first.get(); }
+inline int DeviceOf(const KeptWorkspace& workspace) { return workspace.first.device().index(); }
 
 // `chosen` is the size that torch gives to new ones.
 inline std::size_t BytesOf(const KeptWorkspace& workspace, std::size_t /*chosen*/) {
