@@ -12,7 +12,9 @@
 #include <shared_mutex>
 
 #include "interpose/core/memtrace.h"
+#include "versioned_workspaces.h"  // of the torch this is built for
 
+namespace memtrace::shim {
 namespace {
 
 using Map = at::cuda::WorkspaceMapWithMutex;
@@ -37,16 +39,19 @@ void Label(const char* site, const char* map_name, const char* size_name) {
   const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (const auto& [handle_and_stream, workspace] : workspaces.map) {
-    if (workspace.get() == nullptr) continue;
-    memtrace_relabel(workspace.device().index(), reinterpret_cast<uint64_t>(workspace.get()),
-                     size(), kWorkspace, 0, memtrace_intern(site));
+    const auto address = reinterpret_cast<uint64_t>(AddressOf(workspace));
+    if (address == 0) continue;
+    memtrace_relabel(DeviceOf(workspace), address, BytesOf(workspace, size()), kWorkspace, 0,
+                     memtrace_intern(site));
   }
 }
 
 }  // namespace
+}  // namespace memtrace::shim
 
 // States the role of every workspace that torch keeps for cuBLAS and cuBLASLt now.
 extern "C" MEMTRACE_API void memtrace_torch_label_workspaces() {
+  using memtrace::shim::Label;
   try {
     Label("cuBLAS workspace", "_ZN2at4cuda33cublas_handle_stream_to_workspaceEv",
           "_ZN2at4cuda22getChosenWorkspaceSizeEv");
