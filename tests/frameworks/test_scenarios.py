@@ -25,7 +25,7 @@ def run(tmp_path, command, card):
         tmp_path,
         *arguments,
         card=card,
-        options=("--allocator", "native"),
+        options=("--allocator", "native", "--host-values", "on"),
         python=PYTHON,
         HF_HUB_OFFLINE="1",
         PYTHONDONTWRITEBYTECODE="1",
@@ -38,6 +38,9 @@ def run(tmp_path, command, card):
     [
         ("case_d_reward.py", "80GiB", "66.239"),
         ("case_d_reward.py --opt fused", "64GiB", "52.999"),
+        ("case_d_reward.py --lora --seq 2048 --batch 4", "80GiB", "57.965"),
+        ("case_e_resize.py --map auto", "4x23.68GiB,cc=8.6", "9.423"),
+        ("case_e_resize.py --no-mean", "23.68GiB,cc=8.6", "15.852"),
     ],
 )
 def test_a_case_that_fits_has_the_known_peak(tmp_path, command, card, peak):
@@ -49,6 +52,12 @@ def test_a_case_that_fits_has_the_known_peak(tmp_path, command, card, peak):
     ("command", "card", "message", "place"),
     [
         ("case_d_reward.py", "64GiB", "Tried to allocate 112.00 MiB. GPU 0 has", "adam.py:791"),
+        (
+            "case_a_mend.py",
+            "40GiB",
+            "Tried to allocate 298.00 MiB. GPU 0 has a total capacity of 40.00 GiB of which 244.00 MiB is free",
+            "functional.py:3413 kl_div",
+        ),
         (
             "case_e_resize.py --others 3.36",
             "23.68GiB,cc=8.6",
