@@ -115,7 +115,7 @@ alone = other(x)
     peak = on_card(script, tmp_path).report()["peak"]
     sites = {row["name"]: row["bytes"] for row in peak["by_site"]}
     assert sites["*.adapter"] == (8 << 20) + 8 * 4 * 4 + 8 * 4, sites  # its output and itself
-    # `other` has no name, and stands in nothing that was interrupted. Since 2.15 its product may have 1 MiB of workspace.
+    # `other` has no name, and stands in nothing that was interrupted. In 2.15 its product has 1 MiB of workspace.
     assert sites["train.py:19"] - (16 << 20) in (0, 1 << 20), sites
 
 
