@@ -115,7 +115,8 @@ alone = other(x)
     peak = on_card(script, tmp_path).report()["peak"]
     sites = {row["name"]: row["bytes"] for row in peak["by_site"]}
     assert sites["*.adapter"] == (8 << 20) + 8 * 4 * 4 + 8 * 4, sites  # its output and itself
-    assert sites["train.py:19"] == 16 << 20, sites  # `other` has no name, and stands in nothing that was interrupted
+    # `other` has no name, and stands in nothing that was interrupted. In 2.15 its product has 1 MiB of workspace.
+    assert sites["train.py:19"] - (16 << 20) in (0, 1 << 20), sites
 
 
 def test_the_out_of_memory_error_names_the_largest_owners(tmp_path):
