@@ -52,7 +52,7 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
   }
   if (known_ != nullptr) {
     ++ReadingThread().writes;
-    known_->Set(target.extents, done ? Known::kYes : Known::kNo);
+    known_->Set(target.extents, done ? Known::kKnown : Known::kUnknown);
   }
   Count(done, bytes);
   return Result::kSuccess;
@@ -93,7 +93,7 @@ bool Copies::Deliver(const Side& from, std::span<std::byte> to) {
       thread.operators > 0 ? static_cast<Known>(thread.delivers) : known_->Weakest(from.extents);
   ++thread.reads[static_cast<std::size_t>(known)];
   ++reads_[static_cast<std::size_t>(known)];
-  if (thread.operators == 0 || known != Known::kNo) return ReadAll(from, to);
+  if (thread.operators == 0 || known != Known::kUnknown) return ReadAll(from, to);
   std::memset(to.data(), 0, to.size());
   return true;
 }
@@ -106,7 +106,7 @@ void Copies::Note(const Side& to, const Side& from, bool moved) {
   } else if (from.on_card) {
     known_->Copy(to.extents, from.extents);
   } else {
-    known_->Set(to.extents, Known::kYes);
+    known_->Set(to.extents, Known::kKnown);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace memtrace::card {
 
 void KnownRanges::Set(std::span<const Extent> extents, Known known) {
-  if (known == Known::kNo && empty_) return;
+  if (known == Known::kUnknown && empty_) return;
   const std::lock_guard lock(mutex_);
   for (const Extent& extent : extents)
     SetLocked(extent.offset, extent.offset + extent.bytes, known);
@@ -25,7 +25,7 @@ void KnownRanges::ForgetAll() {
 }
 
 Known KnownRanges::Weakest(std::span<const Extent> extents) const {
-  Known weakest = Known::kYes;
+  Known weakest = Known::kKnown;
   const std::lock_guard lock(mutex_);
   for (const Extent& extent : extents) {
     weakest = std::min(weakest, WeakestLocked(extent.offset, extent.offset + extent.bytes));
@@ -65,7 +65,7 @@ void KnownRanges::SetLocked(std::uint64_t begin, std::uint64_t end, Known known)
   Cut(begin);
   Cut(end);
   auto next = ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
-  if (known == Known::kNo) return;
+  if (known == Known::kUnknown) return;
   // Neighbours that say the same become one, or a tensor written row by row would stay in rows.
   if (next != ranges_.end() && next->first == end && next->second.known == known) {
     end = next->second.end;
@@ -82,12 +82,12 @@ void KnownRanges::SetLocked(std::uint64_t begin, std::uint64_t end, Known known)
 }
 
 Known KnownRanges::WeakestLocked(std::uint64_t begin, std::uint64_t end) const {
-  Known weakest = Known::kYes;
+  Known weakest = Known::kKnown;
   auto range = ranges_.upper_bound(begin);
   if (range != ranges_.begin()) --range;
   while (begin < end) {
     if (range == ranges_.end() || range->first > begin || range->second.end <= begin) {
-      return Known::kNo;
+      return Known::kUnknown;
     }
     weakest = std::min(weakest, range->second.known);
     begin = range->second.end;
@@ -105,7 +105,7 @@ void KnownRanges::CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t
     const std::uint64_t end = std::min(range->second.end, from + bytes);
     if (begin < end) parts.push_back({begin, {.end = end, .known = range->second.known}});
   }
-  SetLocked(to, to + bytes, Known::kNo);
+  SetLocked(to, to + bytes, Known::kUnknown);
   for (const auto& [begin, part] : parts) {
     SetLocked(to + (begin - from), to + (part.end - from), part.known);
   }

@@ -15,9 +15,9 @@ namespace memtrace::card {
 
 // What is known of a byte of device memory. Ordered: the weakest of several bytes is their minimum.
 enum class Known {
-  kNo = 0,       // never written, or a kernel that did not run may have written it
+  kUnknown = 0,  // never written, or a kernel that did not run may have written it
   kAssumed = 1,  // follows from an answer that somebody made up, and said so
-  kYes = 2,      // as on a GPU: written by the host, or computed from such bytes
+  kKnown = 2,    // as on a GPU: written by the host, or computed from such bytes
 };
 
 // Which bytes of the backing file are known. By place in the file and not by device address: two
@@ -33,10 +33,10 @@ class KnownRanges {
   KnownRanges& operator=(const KnownRanges&) = delete;
 
   void Set(std::span<const Extent> extents, Known known);
-  void Forget(std::span<const Extent> extents) { Set(extents, Known::kNo); }
+  void Forget(std::span<const Extent> extents) { Set(extents, Known::kUnknown); }
   void ForgetAll();
 
-  // The weakest of the bytes; kYes for none.
+  // The weakest of the bytes; kKnown for none.
   Known Weakest(std::span<const Extent> extents) const;
 
   // Both sides cover the same number of bytes, cut at different places: what is known of the target
@@ -46,7 +46,7 @@ class KnownRanges {
  private:
   struct Range {
     std::uint64_t end = 0;
-    Known known = Known::kYes;  // never kNo
+    Known known = Known::kKnown;  // never kUnknown
   };
   using Ranges = std::map<std::uint64_t, Range>;  // by begin; they do not touch unless they differ
 

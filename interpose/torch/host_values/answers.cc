@@ -48,7 +48,7 @@ InsideScope::~InsideScope() { inside = outer_; }
 void Answers::GiveNumber(const OperatorFacts& facts, const at::Tensor& read,
                          torch::jit::Stack& stack) {
   HostReads::Read note{.operation = facts.name,
-                       .known = Known::kNo,
+                       .known = Known::kUnknown,
                        .is_condition = read.scalar_type() == at::kBool,
                        .answer = ""};
   const std::vector<PythonLine> lines = PythonStack();
@@ -70,9 +70,9 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
   const std::optional<Known> seen = watch.Seen();
   if (!seen) return;
   watch.Say();
-  if (facts.reads_one_value && call.known() == Known::kNo) {
+  if (facts.reads_one_value && call.known() == Known::kUnknown) {
     GiveNumber(facts, call.first_input(), stack);
-  } else if (*seen == Known::kYes) {
+  } else if (*seen == Known::kKnown) {
     reads_.CountKnown();
   } else {
     const bool is_condition =
@@ -91,7 +91,7 @@ void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bo
   if (!count) {
     count = static_cast<int64_t>(static_cast<double>(of.numel()) * *facts.rule->count);
     reads_.Note({.operation = facts.name,
-                 .known = Known::kNo,
+                 .known = Known::kUnknown,
                  .is_condition = false,
                  .answer = std::to_string(*count) + " elements"},
                 PythonStack());

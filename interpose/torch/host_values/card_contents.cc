@@ -47,14 +47,14 @@ bool CardContents::FindAll() {
 
 Known CardContents::KnownOf(const at::Tensor& tensor) const {
   const MemoryRuns runs(tensor);
-  if (runs.count() == 0) return Known::kYes;
+  if (runs.count() == 0) return Known::kKnown;
   const uint64_t begin = AddressOf(tensor);
   const auto whole = static_cast<Known>(known_at_(begin, runs.span()));
-  if (whole != Known::kNo || runs.count() == 1 || runs.too_many()) return whole;
-  Known weakest = Known::kYes;  // the gaps of a view may be unknown where its elements are not
+  if (whole != Known::kUnknown || runs.count() == 1 || runs.too_many()) return whole;
+  Known weakest = Known::kKnown;  // the gaps of a view may be unknown where its elements are not
   runs.ForEach([&](uint64_t offset) {
     weakest = std::min(weakest, static_cast<Known>(known_at_(begin + offset, runs.run_bytes())));
-    return weakest != Known::kNo;
+    return weakest != Known::kUnknown;
   });
   return weakest;
 }
@@ -63,7 +63,7 @@ void CardContents::Set(const at::Tensor& tensor, Known known) const {
   const MemoryRuns runs(tensor);
   const uint64_t begin = AddressOf(tensor);
   if (runs.too_many()) {
-    set_known_(begin, runs.span(), static_cast<int>(Known::kNo));
+    set_known_(begin, runs.span(), static_cast<int>(Known::kUnknown));
     return;
   }
   runs.ForEach([&](uint64_t offset) {

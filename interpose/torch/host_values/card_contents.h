@@ -13,9 +13,9 @@ namespace memtrace::shim {
 
 // What is known of a tensor on a simulated card. Ordered: the weakest of several is their minimum.
 enum class Known : int {
-  kNo = MEMTRACE_CARD_UNKNOWN,
+  kUnknown = MEMTRACE_CARD_UNKNOWN,
   kAssumed = MEMTRACE_CARD_ASSUMED,
-  kYes = MEMTRACE_CARD_KNOWN,
+  kKnown = MEMTRACE_CARD_KNOWN,
 };
 
 // The contents of the simulated card's memory, tensor by tensor: strided ones element by element,

@@ -89,7 +89,7 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
   const bool by_card = changes_nothing || CardDoesIt(facts, *stack);
   if (facts.transport && !changes_nothing) call.ForgetWhatItOverwrites();
   bool computed = false;
-  if (!by_card && call.known() != Known::kNo && facts.WorthTrying()) {
+  if (!by_card && call.known() != Known::kUnknown && facts.WorthTrying()) {
     call.TakeInputs();
     // Its count decides what the operator allocates: first the values, then the operator.
     if (facts.rule->count) computed = call.Compute(op);
@@ -118,7 +118,7 @@ void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, D
     op.redispatchBoxed(below, stack);
     return;
   }
-  const OperatorScope scope(values->card.thread(), Known::kNo);
+  const OperatorScope scope(values->card.thread(), Known::kUnknown);
   op.redispatchBoxed(below, stack);
 }
 
@@ -142,7 +142,7 @@ void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack)
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kCompositeKey);
   const OperatorFacts& facts = FactsOf(op, values->policy);
   const OperatorCall call(facts, values->card, values->policy, *stack);
-  const bool is_unknown = call.concerns_card() && call.known() == Known::kNo;
+  const bool is_unknown = call.concerns_card() && call.known() == Known::kUnknown;
   {
     const InsideScope answers(facts);
     op.redispatchBoxed(below, stack);

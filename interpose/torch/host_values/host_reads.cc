@@ -55,7 +55,7 @@ std::vector<PythonLine> PythonStack() {
 
 void HostReads::CountKnown() {
   const std::lock_guard lock(mutex_);
-  ++totals_[static_cast<size_t>(Known::kYes)];
+  ++totals_[static_cast<size_t>(Known::kKnown)];
 }
 
 void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
@@ -77,7 +77,7 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
       AnnotateTotals();
     }
   }
-  TORCH_CHECK(read.known != Known::kNo || in_this_step < most, "memtrace: ", place, " read ",
+  TORCH_CHECK(read.known != Known::kUnknown || in_this_step < most, "memtrace: ", place, " read ",
               in_this_step, " values that the simulated card does not know in one step (",
               read.operation, ", answered ", read.answer.empty() ? "0" : read.answer,
               "), which looks like a loop that will not end; give it another answer or a higher '",

@@ -28,7 +28,7 @@ class HostReads {
  public:
   struct Read {
     std::string operation;  // "aten::_local_scalar_dense"
-    Known known = Known::kNo;
+    Known known = Known::kUnknown;
     bool is_condition = false;  // of a boolean
     std::string answer;         // what the host got; "" if it is not one number
   };

@@ -125,10 +125,10 @@ void OperatorCall::FindWhatIsKnown() {
   const bool is_small = elements <= (is_whole ? policy_.most_whole : policy_.most_real);
   // What only moves is known or not at any size.
   if (!is_small && !facts_.transport) return;
-  known_ = Known::kYes;
+  known_ = Known::kKnown;
   for (const at::Tensor* tensor : read_) {
     known_ = std::min(known_, card_.KnownOf(*tensor));
-    if (known_ == Known::kNo) return;
+    if (known_ == Known::kUnknown) return;
   }
   if (facts_.random) known_ = std::min(known_, Known::kAssumed);
 }

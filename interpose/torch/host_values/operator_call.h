@@ -81,7 +81,7 @@ class OperatorCall {
 
   bool concerns_card_ = false;
   bool is_irregular_ = false;
-  Known known_ = Known::kNo;
+  Known known_ = Known::kUnknown;
   // All of them are on the card. The first lives only until the operator takes its arguments.
   c10::SmallVector<const at::Tensor*, 8> read_;
   c10::SmallVector<at::Tensor, 4> written_;

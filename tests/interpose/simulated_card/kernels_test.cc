@@ -44,13 +44,13 @@ TEST(KernelsTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsForIt) {
   const std::vector<Extent> extents = {{.offset = 0, .bytes = 8}};
   KnownRanges known;
   Kernels kernels(&known);
-  known.Set(extents, Known::kYes);
+  known.Set(extents, Known::kKnown);
   ++ReadingThread().operators;
   kernels.CountCall("cublasSgemm_v2");
-  EXPECT_EQ(known.Weakest(extents), Known::kYes);
+  EXPECT_EQ(known.Weakest(extents), Known::kKnown);
   --ReadingThread().operators;
   kernels.CountCall("cublasSgemm_v2");
-  EXPECT_EQ(known.Weakest(extents), Known::kNo);
+  EXPECT_EQ(known.Weakest(extents), Known::kUnknown);
 }
 
 }  // namespace

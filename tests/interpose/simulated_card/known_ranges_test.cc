@@ -31,37 +31,37 @@ class KnownRangesTest : public ::testing::Test {
 };
 
 TEST_F(KnownRangesTest, LaterWordsWinByteByByte) {
-  Set(2, 6, Known::kYes);
+  Set(2, 6, Known::kKnown);
   Set(4, 2, Known::kAssumed);
-  Set(5, 4, Known::kNo);
+  Set(5, 4, Known::kUnknown);
   EXPECT_EQ(Bytes(10), "..kka.....");
 }
 
 TEST_F(KnownRangesTest, ARangeWrittenInPiecesIsKnownAsAWhole) {
-  Set(4, 4, Known::kYes);
-  Set(0, 4, Known::kYes);
-  Set(8, 2, Known::kYes);
-  EXPECT_EQ(known_.Weakest(Extents{{0, 10}}), Known::kYes);
-  EXPECT_EQ(known_.Weakest(Extents{{0, 11}}), Known::kNo);
+  Set(4, 4, Known::kKnown);
+  Set(0, 4, Known::kKnown);
+  Set(8, 2, Known::kKnown);
+  EXPECT_EQ(known_.Weakest(Extents{{0, 10}}), Known::kKnown);
+  EXPECT_EQ(known_.Weakest(Extents{{0, 11}}), Known::kUnknown);
 }
 
 TEST_F(KnownRangesTest, TheWeakestByteDecides) {
-  Set(0, 4, Known::kYes);
+  Set(0, 4, Known::kKnown);
   Set(4, 4, Known::kAssumed);
   EXPECT_EQ(known_.Weakest(Extents{{0, 8}}), Known::kAssumed);
-  EXPECT_EQ(known_.Weakest(Extents{{0, 4}, {100, 1}}), Known::kNo);
+  EXPECT_EQ(known_.Weakest(Extents{{0, 4}, {100, 1}}), Known::kUnknown);
 }
 
 TEST_F(KnownRangesTest, ACopyCarriesWhatIsKnownAcrossCuts) {
-  Set(0, 3, Known::kYes);
+  Set(0, 3, Known::kKnown);
   Set(3, 1, Known::kAssumed);
-  Set(10, 8, Known::kYes);  // what the target held
+  Set(10, 8, Known::kKnown);  // what the target held
   known_.Copy(Extents{{10, 2}, {14, 4}}, Extents{{0, 6}});
   EXPECT_EQ(Bytes(18), "kkka......kkkkka..");
 }
 
 TEST_F(KnownRangesTest, ForgettingAllLeavesNothing) {
-  Set(0, 5, Known::kYes);
+  Set(0, 5, Known::kKnown);
   known_.ForgetAll();
   EXPECT_EQ(Bytes(5), ".....");
 }
