@@ -13,45 +13,16 @@ time does not.
 
 import argparse
 import json
-import runpy
 import statistics
-import sys
-import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from alternating import alternate, prepare
-from support.corpus import CORPUS
-
-WARM_UP = 3
+from gpt2_scenario import is_there, medians, timed_steps
 
 
 def child(steps: int) -> None:
     """Runs the scenario in this process and prints the seconds of each step as JSON."""
     prepare()
-    scenarios = CORPUS / "scenarios"
-    sys.path.insert(0, str(scenarios))
-    import case_util
-
-    seconds: list[tuple[float, float]] = []  # wall, processor
-    guarded = case_util.guarded
-
-    def timed(name, function):
-        wall, processor = time.perf_counter(), time.process_time()
-        result = guarded(name, function)
-        seconds.append((time.perf_counter() - wall, time.process_time() - processor))
-        return result
-
-    case_util.guarded = timed
-    sys.argv = ["gpt2.py", "--steps", str(steps)]
-    runpy.run_path(str(scenarios / "gpt2.py"), run_name="__main__")
-    print(json.dumps(seconds))
-
-
-def medians(steps: list[tuple[float, float]]) -> tuple[float, float]:
-    """Gives the median wall and processor seconds of the steps after the warm-up."""
-    walls, processors = zip(*steps[WARM_UP:], strict=True)
-    return statistics.median(walls), statistics.median(processors)
+    print(json.dumps(timed_steps(steps)))
 
 
 def main() -> None:
@@ -63,8 +34,7 @@ def main() -> None:
     if options.child:
         child(options.steps)
         return
-    if not (CORPUS / "scenarios/gpt2.py").exists():
-        print(f"skipped: no scenarios/gpt2.py in {CORPUS} (set MEMTRACE_CORPUS)")
+    if not is_there():
         return
     ratios: dict[str, list[float]] = {"wall": [], "processor": []}
     for ours, native in alternate(__file__, ["--steps", str(options.steps)], options.pairs):

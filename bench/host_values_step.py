@@ -12,18 +12,14 @@ work and worst cases. On `meta` nothing is allocated or launched, so it is what 
 import argparse
 import json
 import os
-import runpy
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from support.corpus import CORPUS
+from gpt2_scenario import is_there, medians, timed_steps
 
-WARM_UP = 3
 KINDS = ("on", "off", "meta")
 
 
@@ -42,26 +38,7 @@ def child(steps: int) -> None:
         os.environ["MEMTRACE_HOST_VALUES"] = "1" if kind == "on" else "0"
         memtrace.simulated_card("80GiB")
         memtrace.enable()
-    scenarios = CORPUS / "scenarios"
-    sys.path.insert(0, str(scenarios))
-    import case_util
-
-    seconds: list[tuple[float, float]] = []  # wall, processor
-    guarded = case_util.guarded
-
-    def timed(name, function):
-        wall, processor = time.perf_counter(), time.process_time()
-        result = guarded(name, function)
-        seconds.append((time.perf_counter() - wall, time.process_time() - processor))
-        return result
-
-    case_util.guarded = timed
-    sys.argv = ["gpt2.py", "--steps", str(steps)]
-    if kind == "meta":
-        exec(compile(onto_meta((scenarios / "gpt2.py").read_text()), "gpt2.py", "exec"), {"__name__": "__main__"})
-    else:
-        runpy.run_path(str(scenarios / "gpt2.py"), run_name="__main__")
-    print(json.dumps(seconds))
+    print(json.dumps(timed_steps(steps, onto_meta if kind == "meta" else str)))
 
 
 def measure(kind: str, steps: int, folder: str) -> tuple[float, float]:
@@ -69,8 +46,7 @@ def measure(kind: str, steps: int, folder: str) -> tuple[float, float]:
     environment = {**os.environ, "BENCH_KIND": kind, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
     command = [sys.executable, __file__, "--child", "--steps", str(steps)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
-    walls, processors = zip(*json.loads(done.stdout.strip().splitlines()[-1])[WARM_UP:], strict=True)
-    return statistics.median(walls), statistics.median(processors)
+    return medians(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 def main() -> None:
@@ -82,8 +58,7 @@ def main() -> None:
     if options.child:
         child(options.steps)
         return
-    if not (CORPUS / "scenarios/gpt2.py").exists():
-        print(f"skipped: no scenarios/gpt2.py in {CORPUS} (set MEMTRACE_CORPUS)")
+    if not is_there():
         return
     ratios: dict[tuple[str, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
