@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Our allocator against torch's own, in processes that alternate, so that both see the same drift of the machine.
+"""Ways to do the same, in processes that alternate, so that all see the same drift of the machine.
 
-A benchmark script calls `prepare` in its `--child` process, before torch, and `alternate` in its parent.
+Most often our allocator against torch's own: a benchmark script calls `prepare` in its `--child` process, before torch,
+and `alternate` in its parent. A script with other ways asks `way()` which one its child is to go.
 """
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,12 @@ from collections.abc import Iterator
 from typing import Any
 
 ALLOCATORS = ("memtrace", "native")
-ENVIRONMENT = "BENCH_ALLOCATOR"
+ENVIRONMENT = "BENCH_WAY"
+
+
+def way() -> str:
+    """The way that the parent chose for this child."""
+    return os.environ[ENVIRONMENT]
 
 
 def prepare() -> None:
@@ -23,21 +30,27 @@ def prepare() -> None:
     import memtrace
 
     memtrace.simulated_card("80GiB")
-    if os.environ[ENVIRONMENT] == "memtrace":
+    if way() == "memtrace":
         memtrace.enable()
 
 
-def measure(script: str, arguments: list[str], allocator: str, folder: str) -> Any:
-    """Runs `script --child` with this allocator in a process of its own; gives the JSON of its last line."""
-    environment = {**os.environ, ENVIRONMENT: allocator, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
+def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Any:
+    """Runs `script --child` this way in a process of its own; gives the JSON of its last line."""
+    environment = {**os.environ, ENVIRONMENT: chosen, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
     command = [sys.executable, script, "--child", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def alternate(script: str, arguments: list[str], pairs: int) -> Iterator[tuple[Any, Any]]:
-    """Gives, `pairs` times, what our allocator's child printed and what the native one's did."""
+def alternate(
+    script: str, arguments: list[str], rounds: int, ways: tuple[str, ...] = ALLOCATORS
+) -> Iterator[tuple[Any, ...]]:
+    """Gives, `rounds` times, what the child of each way printed, in their order."""
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(pairs):
-            ours, native = (measure(script, arguments, allocator, folder) for allocator in ALLOCATORS)
-            yield ours, native
+        for _ in range(rounds):
+            yield tuple(measure(script, arguments, chosen, folder) for chosen in ways)
+
+
+def spread(values: list[float]) -> str:
+    """Says the least, the median and the greatest of some ratios."""
+    return f"min {min(values):.3f}  median {statistics.median(values):.3f}  max {max(values):.3f}"

@@ -13,9 +13,8 @@ time does not.
 
 import argparse
 import json
-import statistics
 
-from alternating import alternate, prepare
+from alternating import alternate, prepare, spread
 from gpt2_scenario import is_there, medians, timed_steps
 
 
@@ -42,8 +41,7 @@ def main() -> None:
             so_far.append(a / b)
             print(f"{clock:9}  ours {a * 1e3:.2f} ms  native {b * 1e3:.2f} ms  ratio {a / b:.3f}", flush=True)
     for clock, all_of_them in ratios.items():
-        low, middle, high = min(all_of_them), statistics.median(all_of_them), max(all_of_them)
-        print(f"{clock:9}  ratio: min {low:.3f}  median {middle:.3f}  max {high:.3f}")
+        print(f"{clock:9}  ratio: {spread(all_of_them)}")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,8 @@ work and worst cases. On `meta` nothing is allocated or launched, so it is what 
 import argparse
 import json
 import os
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
 
+from alternating import alternate, spread, way
 from gpt2_scenario import is_there, medians, timed_steps
 
 KINDS = ("on", "off", "meta")
@@ -31,7 +27,7 @@ def onto_meta(scenario: str) -> str:
 
 def child(steps: int) -> None:
     """Runs the scenario in this process and prints the seconds of each step as JSON."""
-    kind = os.environ["BENCH_KIND"]
+    kind = way()
     if kind != "meta":
         import memtrace
 
@@ -39,14 +35,6 @@ def child(steps: int) -> None:
         memtrace.simulated_card("80GiB")
         memtrace.enable()
     print(json.dumps(timed_steps(steps, onto_meta if kind == "meta" else str)))
-
-
-def measure(kind: str, steps: int, folder: str) -> tuple[float, float]:
-    """Gives the median wall and processor seconds of a step, in a process of its own."""
-    environment = {**os.environ, "BENCH_KIND": kind, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
-    command = [sys.executable, __file__, "--child", "--steps", str(steps)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
-    return medians(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 def main() -> None:
@@ -61,17 +49,13 @@ def main() -> None:
     if not is_there():
         return
     ratios: dict[tuple[str, str], list[float]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.pairs):
-            taken = {kind: measure(kind, options.steps, folder) for kind in KINDS}
-            for i, clock in enumerate(("wall", "processor")):
-                on, off, meta = (taken[kind][i] for kind in KINDS)
-                ratios.setdefault((clock, "on/off"), []).append(on / off)
-                ratios.setdefault((clock, "on/meta"), []).append(on / meta)
-                print(f"{clock:9}  on {on * 1e3:.2f} ms  off {off * 1e3:.2f} ms  meta {meta * 1e3:.2f} ms", flush=True)
+    for steps in alternate(__file__, ["--steps", str(options.steps)], options.pairs, KINDS):
+        for clock, on, off, meta in zip(("wall", "processor"), *map(medians, steps), strict=True):
+            ratios.setdefault((clock, "on/off"), []).append(on / off)
+            ratios.setdefault((clock, "on/meta"), []).append(on / meta)
+            print(f"{clock:9}  on {on * 1e3:.2f} ms  off {off * 1e3:.2f} ms  meta {meta * 1e3:.2f} ms", flush=True)
     for (clock, name), values in ratios.items():
-        low, middle, high = min(values), statistics.median(values), max(values)
-        print(f"{clock:9}  {name:7}  min {low:.3f}  median {middle:.3f}  max {high:.3f}")
+        print(f"{clock:9}  {name:7}  {spread(values)}")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ using Map = at::cuda::WorkspaceMapWithMutex;
 
 constexpr int kWorkspace = 7;  // trace::Role::kWorkspace; the C ABI takes its number
 
-// The shim is linked to c10 only. Python loads torch's libraries for itself alone, so that only
-// this handle finds their functions; null where torch has no CUDA.
+// The shim is not linked to this library. Python loads torch's libraries for itself alone, so that
+// only this handle finds their functions; null where torch has no CUDA.
 template <typename Function>
 Function* Find(const char* mangled) {
   static void* const kTorchCuda = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);

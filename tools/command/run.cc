@@ -138,8 +138,7 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->group("Where it runs");
   app.add_option("--host-values", options->request.host_values,
                  "on, or FILE with own answers: small tensors keep true values\n"
-                 "on a simulated card (default: off; what they cost a step is\n"
-                 "not yet measured)")
+                 "on a simulated card (default: off)")
       ->type_name("FILE")
       ->group("Where it runs");
   app.add_option("--generate-length", options->request.generate_length,

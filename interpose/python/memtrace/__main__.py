@@ -8,6 +8,7 @@ import sysconfig
 from pathlib import Path
 
 from memtrace._package import PACKAGE
+from memtrace._say import refuse
 
 
 def main() -> None:
@@ -16,11 +17,7 @@ def main() -> None:
     for program in candidates:
         if program.exists():
             os.execv(program, [str(program), *sys.argv[1:]])
-    print(
-        f"memtrace: the program is not installed in {candidates[0].parent}; install memtrace again",
-        file=sys.stderr,
-    )
-    sys.exit(5)
+    refuse(f"the program is not installed in {candidates[0].parent}; install memtrace again")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
 
 import functools
 import sys
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from memtrace._import_watch import ImportWatch
 
 _MODULE = "transformers.generation.utils"
 
@@ -21,7 +22,7 @@ def watch(length: str) -> None:
     if module is not None:
         _set_length(module, int(length))
     else:
-        sys.meta_path.insert(0, _Finder(int(length)))
+        ImportWatch(_MODULE, after=lambda imported: _set_length(imported, int(length))).begin()
 
 
 def _set_length(module: ModuleType, length: int) -> None:
@@ -35,31 +36,3 @@ def _set_length(module: ModuleType, length: int) -> None:
         return generate(model, *args, **kwargs)
 
     module.GenerationMixin.generate = generate_length
-
-
-class _Finder:
-    """Finds the module as Python would and changes it right after it was executed."""
-
-    def __init__(self, length: int) -> None:
-        self._length = length
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != _MODULE:
-            return None
-        sys.meta_path.remove(self)
-        for finder in sys.meta_path:
-            spec: ModuleSpec | None = finder.find_spec(name, path, target)
-            if spec is not None and spec.loader is not None:
-                self._follow(spec)
-                return spec
-        return None
-
-    def _follow(self, spec: ModuleSpec) -> None:
-        assert spec.loader is not None
-        execute = spec.loader.exec_module
-
-        def execute_and_set(module: ModuleType) -> None:
-            execute(module)
-            _set_length(module, self._length)
-
-        spec.loader.exec_module = execute_and_set  # type: ignore[method-assign]

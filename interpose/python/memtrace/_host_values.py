@@ -5,16 +5,12 @@
 import ctypes
 import functools
 import os
-import sys
 import threading
 from typing import Any
 
 from memtrace import _generate_length
 from memtrace._package import PACKAGE
-from memtrace._say import say
-
-# The exit status for "this environment cannot do what was asked" (docs/command_line.md).
-EXIT_ENVIRONMENT = 5
+from memtrace._say import refuse, say
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -78,8 +74,7 @@ def start(shim: ctypes.CDLL) -> HostValues:
     try:
         values.start()
     except ValueError as wrong:
-        print(f"memtrace: {wrong}", file=sys.stderr, flush=True)
-        sys.exit(EXIT_ENVIRONMENT)
+        refuse(str(wrong))
     except (AttributeError, OSError) as error:
         say(f"small tensors keep no true values on the simulated card ({error})")
     return values

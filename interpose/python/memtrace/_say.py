@@ -3,6 +3,10 @@
 """One line on stderr, once a cause: the program's own output is never touched."""
 
 import sys
+from typing import NoReturn
+
+# The exit status for "this environment cannot do what was asked" (docs/command_line.md).
+EXIT_ENVIRONMENT = 5
 
 _said: set[str] = set()
 
@@ -12,3 +16,9 @@ def say(sentence: str) -> None:
     if sentence not in _said:
         _said.add(sentence)
         print(f"memtrace: {sentence}", file=sys.stderr, flush=True)
+
+
+def refuse(sentence: str) -> NoReturn:
+    """Ends the program before it begins: what was asked for cannot be had, and going on without it would mislead."""
+    print(f"memtrace: {sentence}", file=sys.stderr, flush=True)
+    sys.exit(EXIT_ENVIRONMENT)

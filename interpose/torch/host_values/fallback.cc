@@ -34,11 +34,21 @@ bool IsCapturing() {
   return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
 }
 
+struct CopySides {
+  const at::Tensor& to;
+  const at::Tensor& from;
+};
+
+// REQUIRES: facts.transport.
+CopySides SidesOf(const OperatorFacts& facts, const Stack& stack) {
+  const size_t first = stack.size() - facts.arguments.size();
+  return {.to = stack[first].toTensor(), .from = stack[first + 1].toTensor()};
+}
+
 // A copy that the card does byte by byte: it then knows what the target holds better than we do.
 bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
   if (!facts.transport) return false;
-  const at::Tensor& to = stack[stack.size() - facts.arguments.size()].toTensor();
-  const at::Tensor& from = stack[stack.size() - facts.arguments.size() + 1].toTensor();
+  const auto [to, from] = SidesOf(facts, stack);
   return to.is_contiguous() && from.is_contiguous() && to.scalar_type() == from.scalar_type() &&
          to.sizes() == from.sizes();
 }
@@ -46,8 +56,7 @@ bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
 // x[1:3] += 1 ends with a copy of the slice to itself: nothing becomes known or unknown.
 bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
   if (!facts.transport) return false;
-  const at::Tensor& to = stack[stack.size() - facts.arguments.size()].toTensor();
-  const at::Tensor& from = stack[stack.size() - facts.arguments.size() + 1].toTensor();
+  const auto [to, from] = SidesOf(facts, stack);
   return to.is_alias_of(from) && to.storage_offset() == from.storage_offset() &&
          to.sizes() == from.sizes() && to.strides() == from.strides() &&
          to.scalar_type() == from.scalar_type();

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be done around the execution of a module, whoever imports it and whenever."""
+
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+
+class ImportWatch:
+    """Finds one module as Python would and wraps its execution; every other module is none of its business.
+
+    It stays until the module is executed: programs ask for a module's spec to see whether it is installed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        after: Callable[[ModuleType], object],
+        before: Callable[[ModuleSpec], object] = lambda spec: None,
+    ) -> None:
+        """Calls `before` with the spec, then executes the module, then calls `after` with it."""
+        self._name = name
+        self._before = before
+        self._after = after
+
+    def begin(self) -> None:
+        """Waits from now on. A second call does nothing."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Python's question to each entry of sys.meta_path."""
+        if name != self._name:
+            return None
+        spec = self._find(path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_between(module: ModuleType) -> None:
+            self._before(spec)
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            self._after(module)
+
+        spec.loader.exec_module = execute_between  # type: ignore[method-assign]
+        return spec
+
+    def _find(self, path: Any, target: Any) -> ModuleSpec | None:
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = None if finder is self or find is None else find(self._name, path, target)
+            if spec is not None:
+                return spec
+        return None
