@@ -26,9 +26,13 @@ def way() -> str:
 
 
 def prepare() -> None:
-    """Puts the simulated card, and the allocator that the parent chose, in place."""
+    """Puts the simulated card, and the allocator that the parent chose, in place.
+
+    Host values are off: they are the card's cost and not the recorder's (host_values_step.py has it).
+    """
     import memtrace
 
+    os.environ["MEMTRACE_HOST_VALUES"] = "0"
     memtrace.simulated_card("80GiB")
     if way() == "memtrace":
         memtrace.enable()
@@ -38,7 +42,7 @@ def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Any:
     """Runs `script --child` this way in a process of its own; gives the JSON of its last line."""
     environment = {**os.environ, ENVIRONMENT: chosen, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
     command = [sys.executable, script, "--child", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -15,13 +15,13 @@ import argparse
 import json
 
 from alternating import alternate, prepare, spread
-from gpt2_scenario import is_there, medians, timed_steps
+from scenario_steps import is_there, medians, timed_steps
 
 
 def child(steps: int) -> None:
     """Runs the scenario in this process and prints the seconds of each step as JSON."""
     prepare()
-    print(json.dumps(timed_steps(steps)))
+    print(json.dumps(timed_steps("gpt2", steps)))
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     if options.child:
         child(options.steps)
         return
-    if not is_there():
+    if not is_there("gpt2"):
         return
     ratios: dict[str, list[float]] = {"wall": [], "processor": []}
     for ours, native in alternate(__file__, ["--steps", str(options.steps)], options.pairs):

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What host values cost a training step: GPT-2 (124 M) on the simulated card with them, without, and on `meta`.
+"""What host values cost a training step on the simulated card: with them, without, and the same step on `meta`.
 
-Usage: host_values_step.py [--steps 25] [--pairs 3]. Needs scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS).
+Usage: host_values_step.py [gpt2 | lora] [--steps 25] [--pairs 3]. gpt2 is GPT-2 (124 M), lora a LoRA of Mistral-7B with
+4 texts of 512; both are scenarios of the corpus (MEMTRACE_CORPUS).
 
 The three alternate, each in a process of its own with our allocator; each gives the median of its steps after the first
 three, by wall and by processor time (all threads). Kernels cost nothing in any of them: the ratios are of the host's
@@ -14,18 +15,12 @@ import json
 import os
 
 from alternating import alternate, spread, way
-from gpt2_scenario import is_there, medians, timed_steps
+from scenario_steps import SCENARIOS, is_there, medians, timed_steps
 
 KINDS = ("on", "off", "meta")
 
 
-def onto_meta(scenario: str) -> str:
-    """The scenario's text with its card replaced, and without the figures that only a card has."""
-    text = scenario.replace('"cuda"', '"meta"')
-    return text[: text.index("s = torch.cuda.memory_stats()")]
-
-
-def child(steps: int) -> None:
+def child(scenario: str, steps: int) -> None:
     """Runs the scenario in this process and prints the seconds of each step as JSON."""
     kind = way()
     if kind != "meta":
@@ -34,22 +29,24 @@ def child(steps: int) -> None:
         os.environ["MEMTRACE_HOST_VALUES"] = "1" if kind == "on" else "0"
         memtrace.simulated_card("80GiB")
         memtrace.enable()
-    print(json.dumps(timed_steps(steps, onto_meta if kind == "meta" else str)))
+    print(json.dumps(timed_steps(scenario, steps, on_meta=kind == "meta")))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", nargs="?", choices=SCENARIOS, default="gpt2")
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.steps)
+        child(options.scenario, options.steps)
         return
-    if not is_there():
+    if not is_there(options.scenario):
         return
     ratios: dict[tuple[str, str], list[float]] = {}
-    for steps in alternate(__file__, ["--steps", str(options.steps)], options.pairs, KINDS):
+    arguments = [options.scenario, "--steps", str(options.steps)]
+    for steps in alternate(__file__, arguments, options.pairs, KINDS):
         for clock, on, off, meta in zip(("wall", "processor"), *map(medians, steps), strict=True):
             ratios.setdefault((clock, "on/off"), []).append(on / off)
             ratios.setdefault((clock, "on/meta"), []).append(on / meta)

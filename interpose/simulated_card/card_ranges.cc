@@ -15,8 +15,8 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Empty if a part of the range is not mapped, or if the card was made without
-// MEMTRACE_HOST_VALUES=1: it then keeps nothing, and all bytes are unknown. A mapping without
+// Empty if a part of the range is not mapped, or if the card was made with
+// MEMTRACE_HOST_VALUES=0: it then keeps nothing, and all bytes are unknown. A mapping without
 // access still has contents.
 std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes) {
   std::vector<Extent> extents;

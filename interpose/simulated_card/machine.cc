@@ -58,7 +58,7 @@ Machine* MakeFromEnvironment() {
     return Refuse("MEMTRACE_CARD_FAILURES", error);
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   settings.ledger_cards = VisibleIndices(cards.size(), visible);
-  settings.host_values = TextOf("MEMTRACE_HOST_VALUES") == "1";
+  settings.host_values = TextOf("MEMTRACE_HOST_VALUES") != "0";
   settings.shared_ledger = TextOf("MEMTRACE_CARD_SHARED");
   cards = VisibleCards(cards, visible);
   return cards.empty() ? nullptr : new Machine(cards, CopyLimit(), settings);

@@ -35,7 +35,7 @@ class CommandLineTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(CommandLineTest, HostValuesAreOffUnlessAskedFor) {
+TEST_F(CommandLineTest, HostValuesAreOnWherePossibleUnlessAskedForOrOff) {
   const std::string show =
       " -- sh -c 'echo ${MEMTRACE_HOST_VALUES-unset} ${MEMTRACE_GENERATE_LENGTH-unset}'";
   const std::string around = "export MEMTRACE_HOST_VALUES=1 MEMTRACE_GENERATE_LENGTH=3; ";
@@ -47,14 +47,18 @@ TEST_F(CommandLineTest, HostValuesAreOffUnlessAskedFor) {
                                  show))
                 .out,
             "1 5\n");
+  EXPECT_EQ(
+      shell_.Run(WithPackage(around + "memtrace run -q --card 24GiB --host-values off" + show)).out,
+      "0 unset\n");
 }
 
 TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
   ExpectRefusal("memtrace run --host-values on -- true", 2, "add --card");
   ExpectRefusal("memtrace run --card 24GiB --host-values /not/there -- true", 2,
                 "there is no file /not/there");
-  ExpectRefusal("memtrace run --card 24GiB --generate-length 5 -- true", 2,
-                "--generate-length needs --host-values on");
+  ExpectRefusal("memtrace run --card 24GiB --host-values off --generate-length 5 -- true", 2,
+                "--generate-length needs host values");
+  ExpectRefusal("memtrace run --generate-length 5 -- true", 2, "add --card");
 }
 
 TEST_F(CommandLineTest, WithoutACommandHelpGoesToStderrAsUsage) {

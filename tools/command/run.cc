@@ -137,13 +137,14 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->check(CLI::IsMember({"memtrace", "native"}))
       ->group("Where it runs");
   app.add_option("--host-values", options->request.host_values,
-                 "on, or FILE with own answers: small tensors keep true values\n"
-                 "on a simulated card (default: off)")
-      ->type_name("FILE")
+                 "Small tensors keep true values on a simulated card: on (default\n"
+                 "where torch allows it), off, or FILE with own answers for\n"
+                 "values that are unknown")
+      ->type_name("on|off|FILE")
       ->group("Where it runs");
   app.add_option("--generate-length", options->request.generate_length,
                  "Tokens that generate() makes on a simulated card, whatever\n"
-                 "they are; with --host-values (default: the program's own)")
+                 "they are (default: the program's own)")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->group("Where it runs");

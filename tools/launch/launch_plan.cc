@@ -85,28 +85,38 @@ void SetOrErase(Environment& environment, const std::string& name, const std::st
   }
 }
 
+bool NamesFile(const std::string& host_values) {
+  return !host_values.empty() && host_values != "on" && host_values != "off";
+}
+
 absl::Status CheckHostValues(const LaunchRequest& request) {
   const std::string& values = request.host_values;
   std::error_code error;
-  if (values != "on" && values != "off" && !fs::is_regular_file(values, error)) {
+  if (NamesFile(values) && !fs::is_regular_file(values, error)) {
     return absl::InvalidArgumentError("--host-values: there is no file " + values +
                                       "; write on, off or a file of answers");
   }
-  if (values != "off" && request.cards.empty()) {
+  if (!values.empty() && values != "off" && request.cards.empty()) {
     return absl::InvalidArgumentError("--host-values is for a simulated card; add --card");
   }
   if (values == "off" && request.generate_length > 0) {
-    return absl::InvalidArgumentError("--generate-length needs --host-values on");
+    return absl::InvalidArgumentError(
+        "--generate-length needs host values; leave --host-values off out");
+  }
+  if (request.generate_length > 0 && request.cards.empty()) {
+    return absl::InvalidArgumentError("--generate-length is for a simulated card; add --card");
   }
   return absl::OkStatus();
 }
 
 void AddHostValues(const LaunchRequest& request, Environment& environment) {
   const std::string& values = request.host_values;
-  const bool is_file = values != "on" && values != "off";
-  SetOrErase(environment, "MEMTRACE_HOST_VALUES", values == "off" ? "" : "1");
+  SetOrErase(environment, "MEMTRACE_HOST_VALUES",
+             values.empty()    ? ""
+             : values == "off" ? "0"
+                               : "1");
   SetOrErase(environment, "MEMTRACE_HOST_VALUES_POLICY",
-             is_file ? fs::absolute(values).string() : "");
+             NamesFile(values) ? fs::absolute(values).string() : "");
   SetOrErase(environment, "MEMTRACE_GENERATE_LENGTH",
              request.generate_length > 0 ? std::to_string(request.generate_length) : "");
 }

@@ -20,7 +20,8 @@ struct LaunchRequest {
   bool force = false;                  // overwrite `output`
   std::string allocator = "memtrace";  // or "native"
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
-  std::string host_values = "off";
+  // Empty: on where they can be had, which is no reason to refuse the program.
+  std::string host_values;
   int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own
 };
 

@@ -26,10 +26,10 @@ class HostValues:
     def start(self) -> None:
         """Switches host values on, for this thread and those that Python starts from now on.
 
-        Does nothing without a simulated card or without MEMTRACE_HOST_VALUES=1. Raises ValueError if a policy file is
-        wrong: going on would answer other than the user asked.
+        Does nothing without a simulated card or with MEMTRACE_HOST_VALUES=0. Raises ValueError if a policy file is
+        wrong or torch leaves no place for them.
         """
-        if not os.environ.get("MEMTRACE_CARD") or os.environ.get("MEMTRACE_HOST_VALUES") != "1":
+        if not os.environ.get("MEMTRACE_CARD") or os.environ.get("MEMTRACE_HOST_VALUES") == "0":
             return
         error = ctypes.create_string_buffer(1024)
         users = os.environ.get("MEMTRACE_HOST_VALUES_POLICY", "")
@@ -69,12 +69,18 @@ class HostValues:
 
 
 def start(shim: ctypes.CDLL) -> HostValues:
-    """Gives the host values of this process, on where there is a simulated card; says why they cannot be."""
+    """Gives the host values of this process, on where there is a simulated card.
+
+    If they cannot be, says why; or ends the program if MEMTRACE_HOST_VALUES=1 asks for them: going on would answer
+    other than the user wants.
+    """
     values = HostValues(shim)
     try:
         values.start()
     except ValueError as wrong:
-        refuse(str(wrong))
+        if os.environ.get("MEMTRACE_HOST_VALUES") == "1":
+            refuse(str(wrong))
+        say(f"{wrong}; the report says what the run read that was not known")
     except (AttributeError, OSError) as error:
         say(f"small tensors keep no true values on the simulated card ({error})")
     return values

@@ -62,9 +62,9 @@ bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
          to.scalar_type() == from.scalar_type();
 }
 
-bool IsSeenBelow() {
+bool IsSeenBelow(DispatchKeySet below) {
   // A mode of Python's gets the operator next and calls it again, for us to see then.
-  return c10::impl::tls_local_dispatch_key_set().included_.has(c10::DispatchKey::Python);
+  return below.has(c10::DispatchKey::Python);
 }
 
 void CallOperator(const c10::OperatorHandle& op, const OperatorFacts& facts, bool open,
@@ -134,7 +134,7 @@ void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, D
 void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
   const OperatorFacts& facts = FactsOf(op, values->policy);
-  if (facts.transparent || IsSeenBelow()) {
+  if (facts.transparent || IsSeenBelow(below)) {
     RunTransparent(op, facts, below, stack);
     return;
   }
@@ -170,6 +170,12 @@ bool IsComposite(const std::string& name) {
 }
 
 }  // namespace
+
+bool IsPlaceTaken() {
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  return dispatcher.hasBackendFallbackForDispatchKey(kLeafKey) ||
+         dispatcher.hasBackendFallbackForDispatchKey(kCompositeKey);
+}
 
 void RegisterFallback(const CardContents& card, const HostValuesPolicy& policy, Answers& answers) {
   values = new Values{.card = card, .policy = policy, .answers = answers};

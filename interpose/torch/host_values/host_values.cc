@@ -5,6 +5,7 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/host_values/answers.h"
 #include "interpose/torch/host_values/card_contents.h"
+#include "interpose/torch/host_values/dispatch_keys.h"
 #include "interpose/torch/host_values/fallback.h"
 #include "interpose/torch/host_values/host_reads.h"
 #include "interpose/torch/host_values/policy.h"
@@ -29,6 +30,10 @@ std::string StartHostValues(const std::vector<std::string>& policy_files) {
   if (host_values != nullptr) return "";
   const CardContents* card = CardContents::OfProcess();
   if (card == nullptr) return "-";
+  if (IsPlaceTaken()) {
+    return "this torch has no place for them in its dispatcher (it uses " +
+           std::string(c10::toString(kLeafKey)) + " itself); --host-values off does without";
+  }
   auto* made = new HostValues(*card);
   for (const std::string& file : policy_files) {
     if (std::string wrong = made->policy.AddFile(file); !wrong.empty()) return wrong;

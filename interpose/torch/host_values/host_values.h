@@ -19,7 +19,8 @@ namespace memtrace::shim {
 // it from the thread that calls backward.
 
 // Reads the policies, later ones winning, and registers with the dispatcher, for the life of the
-// process. Returns "" or one sentence that says why not; "-" if there is no simulated card.
+// process. Returns "" or one sentence that says why not (a policy cannot be read, or torch
+// uses our place in its dispatcher for itself); "-" if there is no simulated card.
 std::string StartHostValues(const std::vector<std::string>& policy_files);
 
 // The calling thread's operators are looked at from now on. REQUIRES: started.

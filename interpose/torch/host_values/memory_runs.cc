@@ -12,6 +12,10 @@ MemoryRuns::MemoryRuns(const at::Tensor& tensor) {
   run_bytes_ = item;
   span_ = item;
   count_ = 1;
+  if (tensor.is_contiguous()) {  // most are
+    run_bytes_ = span_ = static_cast<uint64_t>(tensor.numel()) * item;
+    return;
+  }
   for (int64_t i = 0; i < tensor.dim(); ++i) {
     // An expanded dimension is the same bytes again.
     if (tensor.size(i) == 1 || tensor.stride(i) == 0) continue;

@@ -22,11 +22,11 @@ using c10::DispatchKey;
 // A tensor whose memory is not simply its elements, or whose operators someone else handles first.
 bool IsIrregular(const at::Tensor& tensor) {
   static const c10::DispatchKeySet kOthers(
-      {DispatchKey::Python, DispatchKey::Functionalize, DispatchKey::FuncTorchBatched,
-       DispatchKey::FuncTorchGradWrapper, DispatchKey::BatchedNestedTensor,
-       DispatchKey::NestedTensor, DispatchKey::Sparse, DispatchKey::SparseCsr,
-       DispatchKey::Quantized, DispatchKey::Conjugate, DispatchKey::Negative,
-       DispatchKey::ZeroTensor});
+      {DispatchKey::Python, DispatchKey::Fake, DispatchKey::Functionalize,
+       DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchGradWrapper,
+       DispatchKey::BatchedNestedTensor, DispatchKey::NestedTensor, DispatchKey::Sparse,
+       DispatchKey::SparseCsr, DispatchKey::Quantized, DispatchKey::Conjugate,
+       DispatchKey::Negative, DispatchKey::ZeroTensor});
   if (tensor.key_set().has_any(kOthers) || !tensor.has_storage()) return true;
   return !(tensor.is_cpu() || tensor.is_cuda());
 }
