@@ -241,6 +241,17 @@ void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument) {
   VisitNumbered([&](const auto& visit) { machine->faults.Visit(visit); }, visitor, argument);
 }
 
+int memtrace_card_device_of(const void* context) {
+  Machine* machine = Machine::OfProcess();
+  return machine == nullptr ? -1 : machine->contexts.DeviceOf(context);
+}
+
+bool memtrace_card_listen(const memtrace_card_listener* listener) {
+  Machine* machine = Machine::OfProcess();
+  if (machine != nullptr) machine->calls.Listen(listener);
+  return machine != nullptr;
+}
+
 int memtrace_card_calls_are_watched() {
   Machine* machine = Machine::OfProcess();
   return machine != nullptr && machine->calls.AreWatched() ? 1 : 0;
@@ -289,17 +300,18 @@ int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, s
   });
 }
 
-int memtrace_card_launch_kernel(const void* host_function, void* stream) {
+int memtrace_card_launch_kernel(const void* host_function, void* stream,
+                                const memtrace_card_launch* shape) {
   return WithContext([&](Machine& machine, int device) {
-    machine.kernels.CountLaunch(host_function);
-    return machine.streams.Submit(stream, device);
+    const char* name = machine.kernels.CountLaunch(host_function);
+    return machine.streams.Launch(stream, device, {.name = name, .shape = *shape});
   });
 }
 
 int memtrace_card_launch_call(const char* name, void* stream) {
   const auto launch = [&](Machine& machine, int device) {
-    machine.kernels.CountCall(name);
-    return machine.streams.Submit(stream, device);
+    const char* kept = machine.kernels.CountCall(name);
+    return machine.streams.Launch(stream, device, {.name = kept, .shape = kMemtraceCardOneThread});
   };
   return WithContext(launch, name);
 }

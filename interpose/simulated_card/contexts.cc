@@ -45,6 +45,14 @@ bool Contexts::IsActive(int device) const {
   return contexts_[static_cast<std::size_t>(device)].active;
 }
 
+int Contexts::DeviceOf(const void* context) const {
+  // Devices do not change.
+  for (const Context& ours : contexts_) {
+    if (&ours == context) return ours.device;
+  }
+  return -1;
+}
+
 Context* Contexts::Find(const void* context) {
   for (Context& ours : contexts_) {
     if (&ours == context) return &ours;

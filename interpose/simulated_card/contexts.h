@@ -33,6 +33,8 @@ class Contexts {
   Result Retain(int device, Context** context);
   Result Release(int device);
   bool IsActive(int device) const;
+  // -1 if it is not one of ours.
+  int DeviceOf(const void* context) const;
 
   // A thread's stack holds this many contexts; a program that pushes more has lost its pops.
   static constexpr std::uint32_t kDeepestStack = 64;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -43,7 +44,12 @@ CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stre
         Work work;
         const Result result = machine.streams.Perform(
             stream, device, NodeType::kMemcpy,
-            [=, &machine](const Work& at) { return Move(machine, at, to, from, bytes, call); },
+            [=, &machine](const Work& at) {
+              const Result moved = Move(machine, at, to, from, bytes, call);
+              const bool is_async = blocking == Blocking::kNever;
+              if (moved == Result::kSuccess) TellCopy(machine, at, to, from, bytes, is_async);
+              return moved;
+            },
             &work);
         if (result != Result::kSuccess || !HostWaits(machine, to, from, blocking)) return result;
         return machine.streams.SynchronizeWork(work);
@@ -71,7 +77,10 @@ CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, B
         std::array<std::byte, sizeof(Value)> pattern;
         std::memcpy(pattern.data(), &value, sizeof(Value));
         const auto fill = [=, &machine](const Work& at) {
-          return FillNow(machine, at, to, bytes, pattern, call);
+          const Result filled = FillNow(machine, at, to, bytes, pattern, call);
+          const bool is_async = blocking == Blocking::kNever;
+          if (filled == Result::kSuccess) TellFill(machine, at, to, bytes, value, is_async);
+          return filled;
         };
         const Result result =
             machine.streams.Perform(stream, device, NodeType::kMemset, fill, &work);
@@ -113,6 +122,10 @@ Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY
     for (std::size_t row = 0; row < height && moved == Result::kSuccess; ++row) {
       moved =
           Move(machine, at, to.begin + row * to.pitch, from.begin + row * from.pitch, width, call);
+    }
+    if (moved == Result::kSuccess) {
+      const bool is_async = blocking == Blocking::kNever;
+      TellCopy(machine, at, to.begin, from.begin, width * height, is_async);
     }
     return moved;
   };

@@ -12,6 +12,7 @@
 
 #include "interpose/simulated_card/card_profile.h"
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -152,8 +153,11 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (context == nullptr) return Result::kInvalidValue;
     Context* retained = nullptr;
+    const bool existed = machine.contexts.IsActive(device);
     const Result result = machine.contexts.Retain(device, &retained);
-    if (result == Result::kSuccess) *context = ToHandle(retained);
+    if (result != Result::kSuccess) return result;
+    *context = ToHandle(retained);
+    if (!existed) TellContextMade(machine, *retained);
     return result;
   });
 }
@@ -207,7 +211,9 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 CUresult cuCtxSynchronize() {
   return WithContext([](Machine& machine, int device) {
     const Result result = machine.streams.SynchronizeDevice(device);
-    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    if (result != Result::kSuccess) return result;
+    machine.pools.TrimToThresholds();
+    TellWait(machine, MEMTRACE_CARD_DEVICE_WAITED, device, {});
     return result;
   });
 }

@@ -46,18 +46,12 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
 }
 
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
-  std::vector<HostWork> all;
+  GraphWork all;
   const Result found = machine.streams.graphs().WorkOf(exec, &all);
   if (found != Result::kSuccess) return found;
   machine.kernels.CountCall("(graph replay)");
   return machine.streams.Perform(stream, device, NodeType::kGraph,
-                                 [all = std::move(all)](const Work& launch) {
-                                   for (const HostWork& work : all) {
-                                     if (const Result done = work(launch); done != Result::kSuccess)
-                                       return done;
-                                   }
-                                   return Result::kSuccess;
-                                 });
+                                 [all](const Work& launch) { return Do(all, launch); });
 }
 
 }  // namespace
@@ -214,7 +208,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateRes
 // There is nothing to upload.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream) {
   return WithGraphs([&](Graphs& graphs) {
-    std::vector<HostWork> ignored;
+    GraphWork ignored;
     return graphs.WorkOf(exec, &ignored);
   });
 }

@@ -77,17 +77,12 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
   Graphs& graphs = Machine::OfProcess()->streams.graphs();
   GraphExec* exec = nullptr;
-  std::vector<HostWork> all;
+  GraphWork all;
   if (graphs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
   graphs.WorkOf(exec, &all);
   graphs.DestroyExec(exec);
   return Add(node, graph, dependencies, count, NodeType::kGraph,
-             [all = std::move(all)](const Work& launch) {
-               for (const HostWork& work : all) {
-                 if (const Result done = work(launch); done != Result::kSuccess) return done;
-               }
-               return Result::kSuccess;
-             });
+             [all](const Work& launch) { return Do(all, launch); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,

@@ -88,8 +88,11 @@ CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_byt
   const auto launch = [&](Machine& machine, int device, const Function& function) {
     const auto most = static_cast<unsigned>(function.most_dynamic_shared_bytes);
     if (!IsValid(shape) || shared_bytes > most) return Result::kInvalidValue;
-    machine.kernels.CountLaunch(handle);
-    return machine.streams.Submit(stream, device);
+    const char* name = machine.kernels.CountLaunch(handle);
+    const memtrace_card_launch told = {.grid = {shape.grid_x, shape.grid_y, shape.grid_z},
+                                       .block = {shape.block_x, shape.block_y, shape.block_z},
+                                       .shared_bytes = shared_bytes};
+    return machine.streams.Launch(stream, device, {.name = name, .shape = told});
   };
   return WithFunction(handle, launch, call);
 }

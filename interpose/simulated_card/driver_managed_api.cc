@@ -3,6 +3,7 @@
 // Managed memory. It is memory of the host, and no card is charged for it: which of its pages a
 // kernel would have brought to the card depends on kernels, which do not run.
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -26,7 +27,11 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int
     if (pointer == nullptr || bytes == 0 || !attached) return Result::kInvalidValue;
     void* begin = nullptr;
     const Result result = machine.managed.Allocate(bytes, device, &begin);
-    if (result == Result::kSuccess) *pointer = reinterpret_cast<CUdeviceptr>(begin);
+    if (result != Result::kSuccess) return result;
+    *pointer = reinterpret_cast<CUdeviceptr>(begin);
+    TellAllocated(
+        machine,
+        {.device = device, .address = *pointer, .bytes = bytes, .kind = MEMTRACE_CARD_MANAGED});
     return result;
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device and pinned memory, and what a pointer is.
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -19,11 +20,31 @@ CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCT
       call);
 }
 
+// Pinned or managed.
+Result FreeOnHost(Machine& machine, HostMemory& memory, void* pointer,
+                  memtrace_card_memory_kind kind) {
+  const auto range = memory.Find(pointer);
+  const Result result = memory.Free(pointer);
+  if (result == Result::kSuccess && range.has_value()) {
+    TellReleased(
+        machine,
+        {.device = range->device, .address = range->begin, .bytes = range->bytes, .kind = kind});
+  }
+  return result;
+}
+
 // cuda.h: cuMemFree takes stream-ordered and managed memory, too.
 Result FreeOther(Machine& machine, CUdeviceptr pointer) {
-  if (machine.pools.Free(pointer) == Result::kSuccess) return Result::kSuccess;
+  MemoryPools::Block block;
+  if (machine.pools.Free(pointer, &block) == Result::kSuccess) {
+    TellReleased(
+        machine,
+        {.device = block.device, .address = pointer, .bytes = block.bytes, .pool = block.pool});
+    return Result::kSuccess;
+  }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  return machine.managed.Free(reinterpret_cast<void*>(pointer));
+  auto* on_host = reinterpret_cast<void*>(pointer);
+  return FreeOnHost(machine, machine.managed, on_host, MEMTRACE_CARD_MANAGED);
 }
 
 // cudaFree waits for all work of the card that has the memory.
@@ -33,7 +54,9 @@ Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
   if (!mapped.has_value() || !block.has_value()) return FreeOther(machine, pointer);
   Result result = machine.streams.SynchronizeDevice(mapped->device);
   if (result == Result::kSuccess) result = machine.heap.Free(pointer);
-  if (result == Result::kSuccess) machine.uses.Freed(pointer, block->bytes, "cuMemFree");
+  if (result != Result::kSuccess) return result;
+  machine.uses.Freed(pointer, block->bytes, "cuMemFree");
+  TellReleased(machine, {.device = mapped->device, .address = pointer, .bytes = block->bytes});
   return result;
 }
 
@@ -127,7 +150,9 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     Address begin = 0;
     const Result result = machine.heap.Allocate(device, bytes, &begin);
-    if (result == Result::kSuccess) *pointer = begin;
+    if (result != Result::kSuccess) return result;
+    *pointer = begin;
+    TellAllocated(machine, {.device = device, .address = begin, .bytes = bytes});
     return result;
   });
 }
@@ -152,7 +177,13 @@ CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
     WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
-    return machine.host_memory.Allocate(bytes, device, pointer);
+    const Result result = machine.host_memory.Allocate(bytes, device, pointer);
+    if (result != Result::kSuccess) return result;
+    TellAllocated(machine, {.device = device,
+                            .address = reinterpret_cast<Address>(*pointer),
+                            .bytes = bytes,
+                            .kind = MEMTRACE_CARD_PINNED});
+    return result;
   });
 }
 
@@ -163,7 +194,8 @@ CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
 CUresult cuMemFreeHost(void* pointer) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
     const Result idle = machine.streams.SynchronizeDevice(device);
-    return idle == Result::kSuccess ? machine.host_memory.Free(pointer) : idle;
+    if (idle != Result::kSuccess) return idle;
+    return FreeOnHost(machine, machine.host_memory, pointer, MEMTRACE_CARD_PINNED);
   });
 }
 

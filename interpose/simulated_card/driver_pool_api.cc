@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory; the rules are in MemoryPools.
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 #include "interpose/simulated_card/unsupported_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -34,7 +35,14 @@ CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUs
     Address begin = 0;
     const void* from = pool != nullptr ? pool : machine.pools.Current(device);
     const Result result = machine.pools.Allocate(from, bytes, &begin);
-    if (result == Result::kSuccess) *pointer = begin;
+    if (result != Result::kSuccess) return result;
+    *pointer = begin;
+    TellAllocated(machine, {.device = device,
+                            .address = begin,
+                            .bytes = bytes,
+                            .stream = stream,
+                            .pool = from,
+                            .is_async = true});
     return result;
   };
   return WithContext(allocate, call);
@@ -98,9 +106,21 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
     const Result entered =
         EnterOutsideCapture(machine, device, stream, "cuMemFreeAsync in a capture");
     if (entered != Result::kSuccess || pointer == 0) return entered;
-    // cuda.h: cudaMalloc's memory may be freed so, too.
-    const Result freed = machine.pools.Free(pointer);
-    return freed == Result::kSuccess ? freed : machine.heap.Free(pointer);
+    MemoryPools::Block block;
+    if (machine.pools.Free(pointer, &block) != Result::kSuccess) {
+      // cuda.h: cudaMalloc's memory may be freed so, too.
+      const auto found = machine.heap.Find(pointer);
+      const Result freed = machine.heap.Free(pointer);
+      if (freed != Result::kSuccess) return freed;
+      block = {.bytes = found->bytes, .device = device};
+    }
+    TellReleased(machine, {.device = block.device,
+                           .address = pointer,
+                           .bytes = block.bytes,
+                           .stream = stream,
+                           .pool = block.pool,
+                           .is_async = true});
+    return Result::kSuccess;
   });
 }
 

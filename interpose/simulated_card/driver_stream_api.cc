@@ -2,13 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events.
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+Result Record(Machine& machine, int device, CUstream stream, CUevent event, bool external) {
+  const Result result = machine.streams.RecordEvent(event, stream, device, external);
+  if (result == Result::kSuccess)
+    TellWait(machine, MEMTRACE_CARD_EVENT_RECORDED, device, {.stream = stream, .event = event});
+  return result;
+}
+
+}  // namespace
+}  // namespace memtrace::card
 
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
   return WithContext([&](Machine& machine, int device) {
     if (stream == nullptr || flags > CU_STREAM_NON_BLOCKING) return Result::kInvalidValue;
     *stream = reinterpret_cast<CUstream>(machine.streams.CreateStream(device, flags, priority));
+    TellStream(machine, MEMTRACE_CARD_STREAM_MADE, device, *stream);
     return Result::kSuccess;
   });
 }
@@ -18,7 +33,10 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
 }
 
 CUresult cuStreamDestroy(CUstream stream) {
-  return WithMachine([&](Machine& machine) { return machine.streams.DestroyStream(stream); });
+  return WithMachine([&](Machine& machine) {
+    TellStream(machine, MEMTRACE_CARD_STREAM_ENDS, 0, stream);
+    return machine.streams.DestroyStream(stream);
+  });
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
@@ -69,14 +87,20 @@ CUresult cuStreamQuery(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
     const Result result = machine.streams.Synchronize(stream, device);
-    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    if (result != Result::kSuccess) return result;
+    machine.pools.TrimToThresholds();
+    TellWait(machine, MEMTRACE_CARD_STREAM_WAITED, device, {.stream = stream});
     return result;
   });
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
-    return machine.streams.WaitEvent(stream, device, event, (flags & CU_EVENT_WAIT_EXTERNAL) != 0);
+    const bool external = (flags & CU_EVENT_WAIT_EXTERNAL) != 0;
+    const Result result = machine.streams.WaitEvent(stream, device, event, external);
+    if (result == Result::kSuccess)
+      TellWait(machine, MEMTRACE_CARD_STREAM_WAITS, device, {.stream = stream, .event = event});
+    return result;
   });
 }
 
@@ -116,15 +140,13 @@ CUresult cuEventDestroy(CUevent event) {
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    return machine.streams.RecordEvent(event, stream, device);
-  });
+  return WithContext(
+      [&](Machine& machine, int device) { return Record(machine, device, stream, event, false); });
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
-    const bool external = (flags & CU_EVENT_RECORD_EXTERNAL) != 0;
-    return machine.streams.RecordEvent(event, stream, device, external);
+    return Record(machine, device, stream, event, (flags & CU_EVENT_RECORD_EXTERNAL) != 0);
   });
 }
 
@@ -135,7 +157,11 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventSynchronize(CUevent event) {
   return WithMachine([&](Machine& machine) {
     const Result result = machine.streams.SynchronizeEvent(event);
-    if (result == Result::kSuccess) machine.pools.TrimToThresholds();
+    if (result != Result::kSuccess) return result;
+    machine.pools.TrimToThresholds();
+    const Context* current = Contexts::Current();
+    const int device = current == nullptr ? 0 : current->device;
+    TellWait(machine, MEMTRACE_CARD_EVENT_WAITED, device, {.event = event});
     return result;
   });
 }

@@ -49,6 +49,13 @@ Result Graphs::Destroy(const void* handle) {
   return Result::kSuccess;
 }
 
+Result Do(const GraphWork& work, const Work& launch) {
+  for (const HostWork& one : *work) {
+    if (const Result done = one(launch); done != Result::kSuccess) return done;
+  }
+  return Result::kSuccess;
+}
+
 GraphNode* Graphs::AddLocked(Graph* graph, NodeType type, Nodes dependencies, HostWork work) {
   auto node = std::make_unique<GraphNode>(GraphNode{.type = type,
                                                     .dependencies = std::move(dependencies),
@@ -226,9 +233,11 @@ Result Graphs::Instantiate(const void* handle, GraphExec** exec) {
   Nodes ordered;
   if (graph == nullptr || !Order(*graph, &ordered)) return Result::kInvalidValue;
   for (const auto& node : graph->nodes) owned->types.push_back(node->type);
+  std::vector<HostWork> work;
   for (const GraphNode* node : ordered) {
-    if (node->work != nullptr) owned->work.push_back(node->work);
+    if (node->work != nullptr) work.push_back(node->work);
   }
+  owned->work = std::make_shared<const std::vector<HostWork>>(std::move(work));
   *exec = owned.get();
   execs_.emplace(owned.get(), std::move(owned));
   return Result::kSuccess;
@@ -256,7 +265,7 @@ Result Graphs::DestroyExec(const void* exec) {
   return execs_.erase(exec) == 1 ? Result::kSuccess : Result::kInvalidValue;
 }
 
-Result Graphs::WorkOf(const void* handle, std::vector<HostWork>* work) const {
+Result Graphs::WorkOf(const void* handle, GraphWork* work) const {
   const std::lock_guard lock(mutex_);
   const auto exec = execs_.find(handle);
   if (exec == execs_.end()) return Result::kInvalidValue;

@@ -33,9 +33,14 @@ enum class NodeType : int {
 };
 
 // What a node does when the graph is launched: a copy, a fill or a host function is carried out, a
-// kernel is not. It is given its place in a stream. Empty: nothing.
+// kernel is told to who listens. It is given its place in a stream. Empty: nothing.
 struct Work;
 using HostWork = std::function<Result(const Work& launch)>;
+
+// That of several nodes, in an order that respects their dependencies.
+using GraphWork = std::shared_ptr<const std::vector<HostWork>>;
+// Does it up to the first that fails.
+Result Do(const GraphWork& work, const Work& launch);
 
 struct Graph;
 
@@ -54,7 +59,7 @@ struct Graph {
 // An executable graph: the work of its nodes, each after those that it depends on.
 struct GraphExec {
   std::vector<NodeType> types;  // in the graph's own order, for an update to compare
-  std::vector<HostWork> work;
+  GraphWork work;
 };
 
 // All graphs of the process. A handle is the address of its object; one that is not alive is
@@ -97,8 +102,8 @@ class Graphs {
   // Takes over the work of a graph with the same nodes; kExecUpdateFailure for another.
   Result Update(const void* exec, const void* graph);
   Result DestroyExec(const void* exec);
-  // A copy, so that it can run without the lock.
-  Result WorkOf(const void* exec, std::vector<HostWork>* work) const;
+  // Shared, so that it can run without the lock and outlive an update.
+  Result WorkOf(const void* exec, GraphWork* work) const;
 
  private:
   Graph* Find(const void* graph) const;

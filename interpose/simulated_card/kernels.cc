@@ -18,30 +18,34 @@ void Kernels::ForgetWhatItMayWrite() {
   if (known_ != nullptr && ReadingThread().operators == 0) known_->ForgetAll();
 }
 
-void Kernels::CountLaunch(const void* host_function) {
+const char* Kernels::CountLaunch(const void* host_function) {
   ++launches_;
   ForgetWhatItMayWrite();
   const std::lock_guard lock(mutex_);
   const auto known = counts_of_functions_.find(host_function);
   if (known != counts_of_functions_.end()) {
-    ++*known->second;
-    return;
+    ++known->second->second;
+    return known->second->first.c_str();
   }
   for (; indexed_ < registrations_.size(); ++indexed_) {
     names_[registrations_[indexed_].host_function] = registrations_[indexed_].name;
   }
   const auto name = names_.find(host_function);
-  // References into an unordered_map stay valid when it grows.
-  std::uint64_t& count = counts_[name == names_.end() ? "(unregistered)" : name->second];
-  ++count;
+  const char* called = name == names_.end() ? "(unregistered)" : name->second;
+  // Its entries stay where they are when it grows.
+  auto& count = *counts_.try_emplace(called, 0).first;
+  ++count.second;
   counts_of_functions_.emplace(host_function, &count);
+  return count.first.c_str();
 }
 
-void Kernels::CountCall(const char* name) {
+const char* Kernels::CountCall(const char* name) {
   ++launches_;
   ForgetWhatItMayWrite();
   const std::lock_guard lock(mutex_);
-  ++counts_[name];
+  auto& count = *counts_.try_emplace(name, 0).first;
+  ++count.second;
+  return count.first.c_str();
 }
 
 void Kernels::Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const {

@@ -32,9 +32,10 @@ class Kernels {
 
   // name must live until the first launch (it is a string of the registering library).
   void Register(const void* host_function, const char* name);
-  // An unregistered function counts as "(unregistered)".
-  void CountLaunch(const void* host_function);
-  void CountCall(const char* name);
+  // An unregistered function counts as "(unregistered)". Both return the name, which lives as long
+  // as this.
+  const char* CountLaunch(const void* host_function);
+  const char* CountCall(const char* name);
 
   std::uint64_t Launches() const { return launches_; }
   // Calls visit(name, launches) for each name launched at least once, in no order, without the
@@ -54,8 +55,9 @@ class Kernels {
   std::deque<Registration> registrations_;  // this and below: guarded by mutex_
   std::size_t indexed_ = 0;                 // registrations already in names_
   std::unordered_map<const void*, const char*> names_;
-  std::unordered_map<const void*, std::uint64_t*> counts_of_functions_;
-  std::unordered_map<std::string, std::uint64_t> counts_;
+  using Counts = std::unordered_map<std::string, std::uint64_t>;
+  std::unordered_map<const void*, Counts::value_type*> counts_of_functions_;
+  Counts counts_;
   std::atomic<std::uint64_t> launches_ = 0;
 };
 

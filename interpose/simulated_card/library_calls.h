@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+#include "interpose/simulated_card/card_listener.h"
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -34,7 +36,8 @@ void memtrace_card_register_variable(const void* shadow, std::size_t bytes);
 int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes);
 
 // A kernel enters a stream of the current device. Returns a CUresult.
-int memtrace_card_launch_kernel(const void* host_function, void* stream);
+int memtrace_card_launch_kernel(const void* host_function, void* stream,
+                                const memtrace_card_launch* shape);
 
 // The same for a library call that stands for kernels, by its name.
 int memtrace_card_launch_call(const char* name, void* stream);

@@ -75,16 +75,18 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
       heap(space),
       copies(space, file, copy_limit, known.get()),
       contexts(cards),
-      streams(static_cast<int>(cards.size()), settings.timing),
+      streams(static_cast<int>(cards.size()), settings.timing, &listening),
       kernels(known.get()),
       variables(space, ChargeKind::kContext),
       device_variables(variables),
       modules(kernels, variables),
       pools(space, cards),
       uses(streams, faults),
-      calls([this](std::uint64_t bytes) {
-        for (const auto& card : cards) card->TakeOther(bytes);
-      }) {
+      calls(
+          [this](std::uint64_t bytes) {
+            for (const auto& card : cards) card->TakeOther(bytes);
+          },
+          listening) {
   calls.Plan(settings.failures);
 }
 

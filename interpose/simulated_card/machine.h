@@ -20,6 +20,7 @@
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/kernels.h"
 #include "interpose/simulated_card/known_ranges.h"
+#include "interpose/simulated_card/listening.h"
 #include "interpose/simulated_card/memory_pools.h"
 #include "interpose/simulated_card/memory_uses.h"
 #include "interpose/simulated_card/modules.h"
@@ -64,6 +65,7 @@ struct Machine {
   HostMemory host_memory;
   Copies copies;
   Contexts contexts;
+  Listening listening;
   Streams streams;
   Kernels kernels;
   RuntimeHeap variables;  // of modules: part of what the context is charged for

@@ -82,12 +82,14 @@ Result MemoryPools::AllocateLocked(MemoryPool& pool, std::uint64_t bytes, Addres
   return Result::kSuccess;
 }
 
-Result MemoryPools::Free(Address begin) {
+Result MemoryPools::Free(Address begin, Block* freed) {
   const std::lock_guard lock(mutex_);
   for (const auto& [handle, pool] : pools_) {
     const auto block = pool->blocks.find(begin);
     if (block == pool->blocks.end()) continue;
     pool->figures.used -= block->second;
+    if (freed != nullptr)
+      *freed = {.pool = pool.get(), .bytes = block->second, .device = pool->device};
     pool->blocks.erase(block);
     return pool->heap.Free(begin);
   }

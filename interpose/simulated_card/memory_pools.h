@@ -59,8 +59,13 @@ class MemoryPools {
 
   // kOutOfMemory leaves everything as it was.
   Result Allocate(const void* pool, std::uint64_t bytes, Address* begin);
-  // kInvalidValue if no pool has a block that begins there.
-  Result Free(Address begin);
+  struct Block {
+    const MemoryPool* pool = nullptr;
+    std::uint64_t bytes = 0;
+    int device = 0;
+  };
+  // kInvalidValue if no pool has a block that begins there. *freed, if not null, is what it was.
+  Result Free(Address begin, Block* freed = nullptr);
   // Gives back what is neither in use nor among the `keep` bytes that stay.
   Result Trim(const void* pool, std::uint64_t keep);
   // The host has synchronized: every pool goes down to its threshold.

@@ -35,12 +35,16 @@ int CurrentAttribute(CUdevice_attribute attribute) {
   return value;
 }
 
-cudaError_t Launch(const void* function, const dim3& grid, const dim3& block, cudaStream_t stream,
+cudaError_t Launch(const void* function, const dim3& grid, const dim3& block,
+                   std::size_t shared_bytes, cudaStream_t stream,
                    const char* name = __builtin_FUNCTION()) {
   const auto launch = [&] {
     if (!IsValid({grid.x, grid.y, grid.z, block.x, block.y, block.z}))
       return static_cast<CUresult>(cudaErrorInvalidConfiguration);
-    return static_cast<CUresult>(memtrace_card_launch_kernel(function, stream));
+    const memtrace_card_launch shape = {.grid = {grid.x, grid.y, grid.z},
+                                        .block = {block.x, block.y, block.z},
+                                        .shared_bytes = static_cast<unsigned>(shared_bytes)};
+    return static_cast<CUresult>(memtrace_card_launch_kernel(function, stream, &shape));
   };
   return InContext(launch, name);
 }
@@ -113,27 +117,28 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
   return cudaSuccess;
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void**, std::size_t,
-                               cudaStream_t stream) {
-  return Launch(kernel, grid, block, stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void**,
+                               std::size_t shared_bytes, cudaStream_t stream) {
+  return Launch(kernel, grid, block, shared_bytes, stream, "cudaLaunchKernel");
 }
 
 }  // extern "C"
 #pragma GCC visibility pop
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**, std::size_t,
-                             cudaStream_t stream) {
-  return Launch(function, grid, block, stream);
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**,
+                             std::size_t shared_bytes, cudaStream_t stream) {
+  return Launch(function, grid, block, shared_bytes, stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void**) {
   if (config == nullptr) return Remember(cudaErrorInvalidValue);
-  return Launch(function, config->gridDim, config->blockDim, config->stream);
+  return Launch(function, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                config->stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void**,
-                                        std::size_t, cudaStream_t stream) {
-  return Launch(function, grid, block, stream);
+                                        std::size_t shared_bytes, cudaStream_t stream) {
+  return Launch(function, grid, block, shared_bytes, stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {

@@ -8,8 +8,6 @@
 namespace memtrace::card {
 namespace {
 
-// What any piece of work takes: about what a small kernel does; assumed.
-constexpr std::int64_t kWorkNanoseconds = 10'000;
 // A host that asks so often, and does nothing on the card in between, is waiting.
 constexpr std::uint64_t kPatience = 1000;
 // Waits of one stream for others that may be outstanding.
@@ -30,8 +28,8 @@ bool IsDone(const Work& work) {
 
 }  // namespace
 
-Streams::Streams(int devices, const EventTiming& timing)
-    : timing_(timing), defers_(timing.mode != EventMode::kEager) {
+Streams::Streams(int devices, const EventTiming& timing, const Listening* listening)
+    : listening_(listening), timing_(timing), defers_(timing.mode != EventMode::kEager) {
   for (int device = 0; device < devices; ++device) {
     default_streams_.push_back(std::make_shared<Stream>());
     default_streams_.back()->device = device;
@@ -113,7 +111,8 @@ void Streams::Place(Stream* stream) {
   ++stream->submitted;
   tick_.fetch_add(1, std::memory_order_relaxed);
   stream->questions = 0;
-  stream->nanoseconds = std::max(stream->nanoseconds, host_nanoseconds_) + kWorkNanoseconds;
+  stream->nanoseconds =
+      std::max(stream->nanoseconds, host_nanoseconds_) + kMemtraceCardWorkNanoseconds;
 }
 
 // The stream goes on when that work of another is done.
@@ -164,6 +163,37 @@ Result Streams::Enter(Stream* stream, Work* named, Lock& lock) {
 Result Streams::Submit(const void* handle, int device, Work* named) {
   Lock lock(mutex_);
   return Enter(FindStream(handle, device), named, lock);
+}
+
+void Streams::Tell(const Stream& stream, const LaunchedKernel& kernel) const {
+  if (listening_ == nullptr || !listening_->IsOn()) return;
+  memtrace_card_event event = {};
+  event.kind = MEMTRACE_CARD_KERNEL;
+  event.device = stream.device;
+  event.stream = stream.id;
+  event.name = kernel.name;
+  event.launch = kernel.shape;
+  event.is_async = true;
+  listening_->Tell(event);
+}
+
+Result Streams::Launch(const void* handle, int device, const LaunchedKernel& kernel) {
+  StreamPointer entered;
+  {
+    Lock lock(mutex_);
+    Stream* stream = FindStream(handle, device);
+    if (stream != nullptr && stream->capture != nullptr) {
+      return AddNode(stream, NodeType::kKernel, [this, kernel](const Work& launch) {
+        Tell(*launch.stream, kernel);
+        return Result::kSuccess;
+      });
+    }
+    const Result result = Enter(stream, nullptr, lock);
+    if (result != Result::kSuccess) return result;
+    if (listening_ != nullptr && listening_->IsOn()) entered = stream->shared_from_this();
+  }
+  if (entered != nullptr) Tell(*entered, kernel);
+  return Result::kSuccess;
 }
 
 Result Streams::Perform(const void* handle, int device, NodeType type, HostWork work, Work* done) {

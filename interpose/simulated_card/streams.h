@@ -16,6 +16,7 @@
 #include "interpose/simulated_card/capture.h"
 #include "interpose/simulated_card/completion.h"
 #include "interpose/simulated_card/event_timing.h"
+#include "interpose/simulated_card/listening.h"
 #include "interpose/simulated_card/result.h"
 #include "interpose/simulated_card/stream.h"
 
@@ -37,6 +38,12 @@ struct CaptureView {
   Capture::Frontier frontier;
 };
 
+// What a listener is told of a kernel. The name must live until graphs that captured it are gone.
+struct LaunchedKernel {
+  const char* name = nullptr;
+  memtrace_card_launch shape = {};
+};
+
 // Streams, events and captures of all cards. A handle is the address of its object; a handle that
 // is not alive is answered with kInvalidHandle, never followed. Safe from any thread.
 //
@@ -47,7 +54,9 @@ struct CaptureView {
 // host none, and a stream that waits for another goes on when that is done.
 class Streams {
  public:
-  explicit Streams(int devices, const EventTiming& timing = {});
+  // listening is told of kernels that enter a stream, and must outlive this; null: nobody is.
+  explicit Streams(int devices, const EventTiming& timing = {},
+                   const Listening* listening = nullptr);
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -68,6 +77,9 @@ class Streams {
   // A kernel enters the stream, or the graph if the stream is capturing. With `named`: a
   // piece of work whose memory is known, which *named then stands for (nothing in a capture).
   Result Submit(const void* handle, int device, Work* named = nullptr);
+  // The same for a kernel that has a name; if it is captured, it enters at each launch of the
+  // graph.
+  Result Launch(const void* handle, int device, const LaunchedKernel& kernel);
   // Something that the host carries out (a copy, a fill, a graph's) does the same; it is carried
   // out now, or, if it is captured, at each launch of the graph. *done then stands for it.
   Result Perform(const void* handle, int device, NodeType type, HostWork work,
@@ -133,6 +145,7 @@ class Streams {
   Result FindToAsk(const void* handle, int device, Lock& lock, Stream** stream);
   Result RefuseCaptured(const Event& event) const;
   void Place(Stream* stream);
+  void Tell(const Stream& stream, const LaunchedKernel& kernel) const;
   void Await(Stream* stream, const Work& work, Lock& lock);
   void Join(Stream* stream, Lock& lock);
   Result Enter(Stream* stream, Work* named, Lock& lock);
@@ -147,6 +160,7 @@ class Streams {
   void Finish(const std::shared_ptr<Capture>& capture);
   void Abandon(const std::shared_ptr<Capture>& capture);
 
+  const Listening* const listening_;  // may be null
   Graphs graphs_;
   mutable std::mutex mutex_;  // guards all below and what it points to
   EventTiming timing_;

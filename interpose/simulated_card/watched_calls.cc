@@ -24,15 +24,16 @@ void WatchedCalls::Plan(std::vector<PlannedFailure> plan) {
   const std::lock_guard lock(mutex_);
   plan_ = std::move(plan);
   calls_.clear();
-  if (!plan_.empty()) watched_ = true;
+  planned_ = !plan_.empty();
+  if (planned_) watched_ = true;
 }
 
 int WatchedCalls::Enter(std::string_view function) {
+  if (!planned_) return 0;
   std::uint64_t taken = 0;
   int error = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (plan_.empty()) return 0;
     auto known = calls_.find(function);
     if (known == calls_.end()) known = calls_.emplace(function, 0).first;
     const std::uint64_t nth = ++known->second;
@@ -47,16 +48,22 @@ int WatchedCalls::Enter(std::string_view function) {
   return error;
 }
 
-WatchedCalls::Scope::Scope(WatchedCalls& calls, std::string_view function)
+WatchedCalls::Scope::Scope(WatchedCalls& calls, const char* function)
     : calls_(calls), function_(WithoutVersion(function)) {
-  if (depth++ == 0) noted_bytes = 0;
+  if (depth++ == 0) {
+    noted_bytes = 0;
+    calls_.listening_.Enter(function);
+  }
   failure_ = calls_.Enter(function_);
 }
 
 WatchedCalls::Scope::~Scope() { --depth; }
 
 int WatchedCalls::Scope::Returns(int result) {
-  if (depth == 1) calls_.Log(function_, result);
+  if (depth == 1) {
+    calls_.Log(function_, result);
+    calls_.listening_.Leave(result);
+  }
   return result;
 }
 
@@ -78,6 +85,11 @@ void WatchedCalls::StartLog() {
   log_.clear();
   logging_ = true;
   watched_ = true;
+}
+
+void WatchedCalls::Listen(const memtrace_card_listener* listener) {
+  listening_.Set(listener);
+  if (listener != nullptr) watched_ = true;
 }
 
 void WatchedCalls::StopLog() { logging_ = false; }

@@ -12,21 +12,25 @@
 #include <string_view>
 #include <vector>
 
+#include "interpose/simulated_card/listening.h"
 #include "interpose/simulated_card/planned_failures.h"
 
 namespace memtrace::card {
 
-// The functions that a program calls, for tests: some are made to fail, all can be logged. Nobody
-// watches until Plan() or StartLog(), and until then a call costs one look at a flag.
+// The functions that a program calls, for tests and profilers: some are made to fail, all can be
+// logged and listened to. Nobody watches until Plan(), StartLog() or Listen(), and until then a
+// call costs one look at a flag.
 //
-// A function that the program calls is logged, those that it calls itself (cudaMalloc calls
-// cuMemAlloc) are not; failures are planned for either. Safe from any thread.
+// A function that the program calls is logged and told, those that it calls itself (cudaMalloc
+// calls cuMemAlloc) are not; failures are planned for either. Safe from any thread.
 class WatchedCalls {
  public:
   // Called with the bytes that other processes take.
   using TakeMemory = std::function<void(std::uint64_t)>;
 
-  explicit WatchedCalls(TakeMemory take_memory) : take_memory_(std::move(take_memory)) {}
+  // listening must outlive this.
+  WatchedCalls(TakeMemory take_memory, Listening& listening)
+      : take_memory_(std::move(take_memory)), listening_(listening) {}
   WatchedCalls(const WatchedCalls&) = delete;
   WatchedCalls& operator=(const WatchedCalls&) = delete;
 
@@ -35,10 +39,14 @@ class WatchedCalls {
   // Replaces what was planned; calls are counted anew.
   void Plan(std::vector<PlannedFailure> plan);
 
+  // Null: nobody.
+  void Listen(const memtrace_card_listener* listener);
+
   // One scope around each call that is made while AreWatched().
   class Scope {
    public:
-    Scope(WatchedCalls& calls, std::string_view function);
+    // function must live as long as this.
+    Scope(WatchedCalls& calls, const char* function);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -70,8 +78,10 @@ class WatchedCalls {
   void Log(std::string_view function, int result);
 
   const TakeMemory take_memory_;
+  Listening& listening_;
   std::atomic<bool> watched_ = false;  // stays, once it is true: scopes must come in pairs
   std::atomic<bool> logging_ = false;
+  std::atomic<bool> planned_ = false;  // plan_ has an entry
   mutable std::mutex mutex_;
   std::vector<PlannedFailure> plan_;  // this and below: guarded by mutex_
   std::map<std::string, std::uint64_t, std::less<>> calls_;

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 // Everything that stands in for CUDA's libraries; each goes before those that it needs.
 constexpr const char* kCardLibraries[] = {
-    "libcuda.so.1",      "libcudart.so.13", "libcublasLt.so.13",
-    "libcublas.so.13",   "libcudnn.so.9",   "libcusparse.so.12",
-    "libcusolver.so.12", "libcufft.so.12",  "libnvidia-ml.so.1"};
+    "libcuda.so.1",      "libcudart.so.13",   "libcublasLt.so.13", "libcublas.so.13",
+    "libcudnn.so.9",     "libcusparse.so.12", "libcusolver.so.12", "libcufft.so.12",
+    "libnvidia-ml.so.1", "libcupti.so.13"};
 
 absl::Status CheckCards(const std::vector<std::string>& specs) {
   for (const std::string& spec : specs) {

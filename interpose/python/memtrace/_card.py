@@ -19,6 +19,7 @@ _LIBRARIES = (
     "libcusparse.so.12",
     "libcusolver.so.12",
     "libcufft.so.12",
+    "libcupti.so.13",
 )
 _loaded: list[ctypes.CDLL] = []
 

@@ -31,9 +31,9 @@ class GraphTest : public ::testing::Test {
 
   std::string Launched(GraphExec* exec) {
     done_.clear();
-    std::vector<HostWork> all;
+    GraphWork all;
     EXPECT_EQ(graphs_.WorkOf(exec, &all), Result::kSuccess);
-    for (const HostWork& work : all) EXPECT_EQ(work({}), Result::kSuccess);
+    for (const HostWork& work : *all) EXPECT_EQ(work({}), Result::kSuccess);
     return done_;
   }
 

@@ -64,7 +64,7 @@ class LazyAllocatorTest : public ::testing::Test {
 
   // A kernel in the stream that reads and writes the block.
   static void Use(DeviceAddress address, Bytes bytes, CUstream stream) {
-    ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream), 0);
+    ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream, &kMemtraceCardOneThread), 0);
     ASSERT_EQ(memtrace_card_note_use(address, bytes, stream, 0, "kernel"), MEMTRACE_CARD_OK);
   }
 

@@ -112,7 +112,7 @@ TEST_F(TestBedTest, UnmappingUnderAFillIsAFaultUnlessItWasWaitedFor) {
 
 TEST_F(TestBedTest, WhatAKernelUsesCanBeTold) {
   const Chunk chunk = Map();
-  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_), 0);
+  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_, &kMemtraceCardOneThread), 0);
   ASSERT_EQ(memtrace_card_note_use(chunk.begin, 64, stream_, 0, "kernel"), MEMTRACE_CARD_OK);
   ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess) << "not the kernel's stream";
   TakeAway(chunk);
@@ -145,7 +145,7 @@ TEST_F(TestBedTest, BlockingCopiesWaitAndOthersDoNot) {
   EXPECT_FALSE(is_done());
   ASSERT_EQ(cudaMemcpyAsync(pageable, memory, 16, cudaMemcpyDefault, stream_), cudaSuccess);
   EXPECT_TRUE(is_done()) << "to pageable memory";
-  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, nullptr), 0);
+  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, nullptr, &kMemtraceCardOneThread), 0);
   ASSERT_EQ(cudaMemcpy(static_cast<char*>(memory) + 64, memory, 16, cudaMemcpyDefault),
             cudaSuccess);
   EXPECT_EQ(cudaStreamQuery(nullptr), cudaErrorNotReady) << "within the card";
@@ -257,7 +257,7 @@ TEST_F(TestBedTest, DelayedEventsAnswerAfterSoManyQuestions) {
   ASSERT_EQ(memtrace_card_set_events(MEMTRACE_CARD_DELAYED, 1), MEMTRACE_CARD_OK);
   cudaEvent_t event = nullptr;
   ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
-  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_), 0);
+  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_, &kMemtraceCardOneThread), 0);
   ASSERT_EQ(cudaEventRecord(event, stream_), cudaSuccess);
   EXPECT_EQ(cudaEventQuery(event), cudaErrorNotReady);
   EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
@@ -271,7 +271,7 @@ TEST_F(TestBedTest, CountsSayWhetherTimingMattered) {
   ASSERT_EQ(memtrace_card_get_events(&events), MEMTRACE_CARD_OK);
   const std::uint64_t not_ready = events.not_ready;
   EXPECT_EQ(events.mode, std::uint32_t{MEMTRACE_CARD_LAZY});
-  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_), 0);
+  ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_, &kMemtraceCardOneThread), 0);
   EXPECT_EQ(cudaStreamQuery(stream_), cudaErrorNotReady);
   ASSERT_EQ(memtrace_card_set_events(MEMTRACE_CARD_EAGER, 0), MEMTRACE_CARD_OK);
   EXPECT_EQ(cudaStreamQuery(stream_), cudaSuccess);

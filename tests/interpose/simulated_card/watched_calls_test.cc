@@ -39,7 +39,8 @@ class WatchedCallsTest : public ::testing::Test {
   }
 
   std::uint64_t taken_ = 0;
-  WatchedCalls calls_{[this](std::uint64_t bytes) { taken_ += bytes; }};
+  Listening listening_;
+  WatchedCalls calls_{[this](std::uint64_t bytes) { taken_ += bytes; }, listening_};
 };
 
 TEST_F(WatchedCallsTest, NobodyWatchesUnlessAsked) {
