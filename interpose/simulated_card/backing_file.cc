@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "interpose/simulated_card/host_refusals.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -36,6 +38,11 @@ std::span<const std::byte> BlockAt(std::span<const std::byte> bytes, std::size_t
 bool IsZero(std::span<const std::byte> block) {
   return block[0] == std::byte{0} &&
          std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
+}
+
+bool Refused(std::uint64_t bytes, int error) {
+  SayHostRefused(HostNeed::kContents, bytes, error);
+  return false;
 }
 
 // Calls transfer(done, remaining) until all is moved; it returns what it moved, or less than 1.
@@ -62,6 +69,7 @@ BackingFile::~BackingFile() {
 int BackingFile::Descriptor() const {
   std::call_once(opened_, [this] {
     if (!FileSizeIsLimited()) descriptor_ = memfd_create(kName, MFD_CLOEXEC);
+    open_error_ = FileSizeIsLimited() ? EFBIG : errno;
   });
   return descriptor_;
 }
@@ -139,11 +147,12 @@ bool BackingFile::Write(std::uint64_t offset, std::span<const std::byte> from) {
 
 bool BackingFile::WriteAll(std::uint64_t offset, std::span<const std::byte> from) {
   const int file = Descriptor();
-  if (file < 0) return false;
+  if (file < 0) return Refused(from.size(), open_error_);
   written_ = true;
-  return TransferAll(from.size(), [&](std::size_t done, std::size_t remaining) {
+  const bool written = TransferAll(from.size(), [&](std::size_t done, std::size_t remaining) {
     return pwrite(file, from.data() + done, remaining, static_cast<off_t>(offset + done));
   });
+  return written || Refused(from.size(), errno);
 }
 
 bool BackingFile::Fill(std::uint64_t offset, std::uint64_t bytes,

@@ -53,6 +53,7 @@ class BackingFile {
 
   mutable std::once_flag opened_;
   mutable int descriptor_ = -1;
+  mutable int open_error_ = 0;         // errno, if there is no descriptor
   std::atomic<bool> written_ = false;  // until then all is zero and there is no file
   std::mutex mutex_;
   std::uint64_t end_ = 0;  // guarded by mutex_

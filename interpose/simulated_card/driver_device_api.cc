@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -13,6 +14,7 @@
 #include "interpose/simulated_card/card_profile.h"
 #include "interpose/simulated_card/driver_api.h"
 #include "interpose/simulated_card/driver_telling.h"
+#include "interpose/simulated_card/other_driver.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -46,6 +48,19 @@ std::string DeviceName(const CardSpec& spec) {
 // By CUlimit: the defaults of the programming guide for the stack, printf and malloc; else 0.
 std::array<std::atomic<std::size_t>, CU_LIMIT_MAX> limits = {1024, 1u << 20, 8u << 20};
 
+// Never two kinds of card in one process. Said once, at the first cuInit.
+bool IsMixed() {
+  static const std::string kOther = OtherDriverInProcess();
+  static const bool kSaid =
+      !kOther.empty() &&
+      std::fprintf(stderr,
+                   "memtrace: another CUDA driver (%s) is loaded in this process beside the "
+                   "simulated card, which refuses to work with it; load the card first, as "
+                   "memtrace run --card does, or run without one\n",
+                   kOther.c_str()) > 0;
+  return kSaid;
+}
+
 CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
 }  // namespace
@@ -57,7 +72,7 @@ bool DriverIsInitialized() { return initialized; }
 CUresult cuInit(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (forked_after_initialization) return CUDA_ERROR_NOT_INITIALIZED;
-  if (Machine::OfProcess() == nullptr) return CUDA_ERROR_NO_DEVICE;
+  if (Machine::OfProcess() == nullptr || IsMixed()) return CUDA_ERROR_NO_DEVICE;
   static int registered = pthread_atfork(nullptr, nullptr, ForgetInChild);
   initialized = registered == 0;
   return CUDA_SUCCESS;

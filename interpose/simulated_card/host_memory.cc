@@ -4,14 +4,20 @@
 
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <iterator>
+
+#include "interpose/simulated_card/host_refusals.h"
 
 namespace memtrace::card {
 
 Result HostMemory::Allocate(std::size_t bytes, int device, void** begin) {
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return Result::kOutOfMemory;
+  if (mapped == MAP_FAILED) {
+    SayHostRefused(HostNeed::kPinnedMemory, bytes, errno);
+    return Result::kOutOfMemory;
+  }
   *begin = mapped;
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
   const std::lock_guard lock(mutex_);

@@ -3,10 +3,12 @@
 #include "interpose/simulated_card/machine.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace memtrace::card {
 namespace {
@@ -29,9 +31,15 @@ Cards MakeCards(const std::vector<CardSpec>& specs, const MachineSettings& setti
   return cards;
 }
 
-std::uint64_t CopyLimit() {
-  const char* text = std::getenv("MEMTRACE_CARD_COPY_LIMIT");
-  return text == nullptr ? kDefaultCopyLimit : std::strtoull(text, nullptr, 10);
+// False, with a sentence, for what is no number of bytes: 0 would silently drop every copy.
+bool ParseCopyLimit(const std::string& text, std::uint64_t* limit, std::string* error) {
+  *limit = kDefaultCopyLimit;
+  if (text.empty()) return true;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, *limit);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return true;
+  *error = "'" + text + "' is not a number of bytes; write for example 67108864 for 64 MiB";
+  return false;
 }
 
 std::string TextOf(const char* variable) {
@@ -50,7 +58,10 @@ Machine* MakeFromEnvironment() {
   if (text.empty()) return nullptr;
   std::vector<CardSpec> cards;
   MachineSettings settings;
+  std::uint64_t copy_limit = 0;
   std::string error;
+  if (!ParseCopyLimit(TextOf("MEMTRACE_CARD_COPY_LIMIT"), &copy_limit, &error))
+    return Refuse("MEMTRACE_CARD_COPY_LIMIT", error);
   if (!ParseCardSpecs(text, &cards, &error)) return Refuse("MEMTRACE_CARD", error);
   if (!ParseEventTiming(TextOf("MEMTRACE_CARD_EVENTS"), &settings.timing, &error))
     return Refuse("MEMTRACE_CARD_EVENTS", error);
@@ -61,7 +72,7 @@ Machine* MakeFromEnvironment() {
   settings.host_values = TextOf("MEMTRACE_HOST_VALUES") != "0";
   settings.shared_ledger = TextOf("MEMTRACE_CARD_SHARED");
   cards = VisibleCards(cards, visible);
-  return cards.empty() ? nullptr : new Machine(cards, CopyLimit(), settings);
+  return cards.empty() ? nullptr : new Machine(cards, copy_limit, settings);
 }
 
 }  // namespace

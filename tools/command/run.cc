@@ -11,6 +11,7 @@
 #include "tools/command/suggestion.h"
 #include "tools/command/verbs.h"
 #include "tools/launch/child_process.h"
+#include "tools/launch/installation.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/launch/written_traces.h"
 
@@ -75,9 +76,18 @@ void TellTraces(const std::vector<std::string>& traces) {
   Note(sentence + "; next: memtrace report " + first);
 }
 
+// A machine may have both kinds of card; a process only ever gets one of them.
+void TellWhichCard(const std::vector<std::string>& cards) {
+  const std::string driver = cards.empty() ? "" : launch::FindRealDriver();
+  if (driver.empty()) return;
+  Note("the program gets the simulated card alone, not NVIDIA's driver " + driver +
+       "; without --card it gets that");
+}
+
 int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
   if (switched_off && !options.quiet) Note("MEMTRACE=0 is set: the program runs plainly, no trace");
+  if (!switched_off && !options.quiet) TellWhichCard(options.request.cards);
   // Before the start, so that of all processes the first to create the file gets its name.
   std::error_code ignored;
   if (options.request.force && !plan.output.empty()) std::filesystem::remove(plan.output, ignored);

@@ -51,8 +51,9 @@ std::vector<CardSymbol> Symbols(const fs::path& manifest) {
   return symbols;
 }
 
-// Loading it starts nothing: a driver begins with cuInit. Ours, preloaded by somebody, is none.
-std::string RealDriver() {
+}  // namespace
+
+std::string FindRealDriver() {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) return "";
   link_map* map = nullptr;
@@ -63,15 +64,13 @@ std::string RealDriver() {
   return file;
 }
 
-}  // namespace
-
 Installation FindInstallation(const fs::path& package) {
   const fs::path libraries = package / "lib";
   return {.package = package,
           .shims = Shims(libraries),
           .torch = TorchVersion(package.parent_path()),
           .symbols = Symbols(libraries / "simulated_card" / "symbols.txt"),
-          .real_driver = RealDriver()};
+          .real_driver = FindRealDriver()};
 }
 
 }  // namespace memtrace::launch

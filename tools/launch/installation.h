@@ -27,6 +27,11 @@ struct Installation {
   std::string real_driver;          // file of NVIDIA's driver library; empty if there is none
 };
 
+// The file of NVIDIA's driver library that a program without a card of ours would get; empty if
+// there is none. Loads it into this process, which starts nothing: a driver begins with cuInit.
+// Ours, preloaded by somebody, is none.
+std::string FindRealDriver();
+
 // Looks at the package's folder and its neighbours, and asks the loader for libcuda.so.1.
 Installation FindInstallation(const std::filesystem::path& package);
 

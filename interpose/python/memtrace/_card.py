@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated card: loaded into the process before torch looks for a GPU."""
 
+import _ctypes
 import ctypes
 import os
 import sys
 
+from memtrace._drivers import installed_driver, loaded_beside
 from memtrace._package import CARD, INJECT
+from memtrace._say import say
 
 # In this order: each finds those it needs already loaded, by its soname.
 _LIBRARIES = (
@@ -26,18 +29,42 @@ _loaded: list[ctypes.CDLL] = []
 
 def check_spec(spec: str) -> str:
     """Gives "" if `spec` (several joined by ";") describes cards, else one sentence that says what is wrong."""
-    driver = ctypes.CDLL(str(CARD / _LIBRARIES[0]))
-    error = ctypes.create_string_buffer(512)
-    ok = driver.memtrace_card_check(spec.encode(), error, ctypes.c_size_t(len(error))) == 0
-    return "" if ok else error.value.decode(errors="replace")
+    driver = _open(_LIBRARIES[0])
+    try:
+        error = ctypes.create_string_buffer(512)
+        ok = driver.memtrace_card_check(spec.encode(), error, ctypes.c_size_t(len(error))) == 0
+        return "" if ok else error.value.decode(errors="replace")
+    finally:
+        # A caller that goes on without a card must find NVIDIA's under this name, if there is one.
+        _ctypes.dlclose(driver._handle)
+
+
+def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(CARD / library), mode=mode)
+    except OSError as error:
+        raise RuntimeError(
+            f"the simulated card cannot be loaded ({error}); install memtrace again, or raise the limit "
+            "on addresses if one is set (ulimit -v)"
+        ) from None
 
 
 def load() -> None:
-    """Loads the stand-ins for CUDA's libraries; what is loaded later by name gets these. A second call does nothing."""
-    if not _loaded:
-        # Triton links its launchers with the driver that this folder holds.
-        os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
-        _loaded.extend(ctypes.CDLL(str(CARD / name), mode=ctypes.RTLD_GLOBAL) for name in _LIBRARIES)
+    """Loads the stand-ins for CUDA's libraries; what is loaded later by name gets these. A second call does nothing.
+
+    Raises RuntimeError if NVIDIA's are loaded already, or if the host cannot load ours.
+    """
+    if _loaded:
+        return
+    other = loaded_beside(CARD, _LIBRARIES)
+    if other:
+        raise RuntimeError(
+            f"{other} is loaded in this process already, and it is never mixed with the simulated card; "
+            "put the card in place before anything that uses CUDA is imported"
+        )
+    # Triton links its launchers with the driver that this folder holds.
+    os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
+    _loaded.extend([_open(name, ctypes.RTLD_GLOBAL) for name in _LIBRARIES])
 
 
 def _share(spec: str) -> None:
@@ -66,8 +93,8 @@ def simulated_card(spec: str, events: str = "eager") -> None:
     when the host waits for it. Memory that waits for an event (`record_stream`) makes the first the lower bound of what
     a GPU would hold, the second the upper one.
 
-    Raises ValueError if the spec does not describe a card or there are no such events, RuntimeError if torch is
-    imported already.
+    Raises ValueError if the spec does not describe a card or there are no such events, RuntimeError if torch or
+    another library of NVIDIA's is loaded already, or the card cannot be loaded.
     """
     if "torch" in sys.modules:
         raise RuntimeError("memtrace.simulated_card must be called before torch is imported")
@@ -76,8 +103,11 @@ def simulated_card(spec: str, events: str = "eager") -> None:
         raise ValueError(wrong)
     if events not in ("eager", "lazy"):
         raise ValueError(f"there are no events {events!r} of a simulated card; write 'eager' or 'lazy'")
+    load()
+    driver = installed_driver()
+    if driver:
+        say(f"this program has the simulated card alone, not NVIDIA's driver {driver}")
     _share(spec)
     os.environ["MEMTRACE_CARD"] = spec
     os.environ["MEMTRACE_CARD_EVENTS"] = events
     _hand_on()
-    load()

@@ -31,10 +31,14 @@ def _put_card_in_place(torch: ModuleSpec) -> None:
         name = "this torch" if version is None else f"torch {version.full}"
         wanted = f"torch {' or '.join(supported_torch())} with CUDA 13"
         refuse(f"the simulated card stands in for CUDA 13, but {name} was built {built}; install {wanted}")
-    wrong = _card.check_spec(spec)
+    try:
+        wrong = _card.check_spec(spec)
+        if not wrong:
+            _card.load()
+    except RuntimeError as error:
+        wrong = str(error)
     if wrong:
         refuse(wrong)
-    _card.load()
 
 
 def _start_if_recorded(torch: ModuleType) -> None:

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether this machine or this process has NVIDIA's own libraries beside the simulated card."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+# Where the loader looks beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
+_LIBRARY_FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/usr/local/nvidia/lib64",
+    "/usr/lib/wsl/lib",
+)
+
+
+def installed_driver() -> str:
+    """Gives the file of NVIDIA's driver library on this machine, "" if there is none. Nothing is loaded."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    for folder in [*filter(None, named), *_LIBRARY_FOLDERS]:
+        file = Path(folder) / "libcuda.so.1"
+        if file.is_file():
+            return str(file)
+    return ""
+
+
+def loaded_beside(card: Path, libraries: Iterable[str]) -> str:
+    """Gives the file of a library that is loaded already and that the card in folder `card` would replace, or ""."""
+    # The driver's file is libcuda.so.580.65.06; its soname is a link.
+    beginnings = ("libcuda.so", *libraries)
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        file = Path(line.split(maxsplit=5)[5]) if line.count("/") else Path()
+        if file.name.startswith(beginnings) and file.parent.name != card.name:
+            return str(file)
+    return ""
