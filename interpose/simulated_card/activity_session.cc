@@ -131,7 +131,7 @@ void ActivitySession::End(Wanted wanted) {
     const std::lock_guard lock(mutex_);
     for (auto open = open_.begin(); open != open_.end();) {
       if (wanted(open->first)) {
-        ended.push_back(std::move(open->second));
+        ended.push_back(open->second);
         open = open_.erase(open);
       } else {
         ++open;
@@ -151,7 +151,7 @@ void ActivitySession::Start(const memtrace_card_event& event) {
     const std::lock_guard lock(mutex_);
     const auto [open, is_new] = open_.try_emplace(key, work);
     // Another thread's, since we looked.
-    if (!is_new) ended.push_back(std::exchange(open->second, std::move(work)));
+    if (!is_new) ended.push_back(std::exchange(open->second, work));
   }
   if (!ended.empty()) AppendEnded(std::move(ended));
 }

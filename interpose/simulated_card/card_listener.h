@@ -19,7 +19,8 @@ struct memtrace_card_call {
 };
 
 enum memtrace_card_event_kind {
-  MEMTRACE_CARD_KERNEL = 1,      // entered a stream: name, grid, block, shared_bytes
+  MEMTRACE_CARD_NO_EVENT = 0,
+  MEMTRACE_CARD_KERNEL,          // entered a stream: name, grid, block, shared_bytes
   MEMTRACE_CARD_COPY,            // bytes, from, to, from_device, to_device, is_async
   MEMTRACE_CARD_FILL,            // bytes, value, to, is_async
   MEMTRACE_CARD_STREAM_WAITED,   // the host has waited: for a stream,

@@ -51,25 +51,44 @@ int64_t Hundredths(int64_t bytes, TableUnit unit) {
   return std::llround(exact);
 }
 
+namespace {
+
+// Rounded down, with what that loses in hundredths of a byte. No product overflows: what a damaged
+// trace claims may be any number.
+struct RoundedDown {
+  int64_t hundredths;
+  int64_t loss;
+};
+
+RoundedDown RoundDown(int64_t bytes, int64_t unit) {
+  int64_t whole = bytes / unit;
+  int64_t rest = bytes % unit;
+  if (rest < 0) {
+    --whole;
+    rest += unit;
+  }
+  return {.hundredths = whole * 100 + rest * 100 / unit, .loss = rest * 100 % unit};
+}
+
+}  // namespace
+
 std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64_t total,
                                         TableUnit unit) {
-  const auto step = static_cast<int64_t>(unit.bytes);
-  const auto floor = [step](int64_t value) {
-    const int64_t scaled = value * 100;  // 92 PB before it overflows
-    return scaled / step - (scaled % step < 0 ? 1 : 0);
-  };
   std::vector<int64_t> hundredths;
-  hundredths.reserve(bytes.size());
-  for (int64_t value : bytes) hundredths.push_back(floor(value));
+  std::vector<int64_t> losses;
+  for (int64_t value : bytes) {
+    const RoundedDown rounded = RoundDown(value, static_cast<int64_t>(unit.bytes));
+    hundredths.push_back(rounded.hundredths);
+    losses.push_back(rounded.loss);
+  }
   std::vector<size_t> by_loss(bytes.size());
   std::iota(by_loss.begin(), by_loss.end(), size_t{0});
-  const auto loss = [&](size_t i) { return bytes[i] * 100 - hundredths[i] * step; };
   std::stable_sort(by_loss.begin(), by_loss.end(),
-                   [&](size_t a, size_t b) { return loss(a) > loss(b); });
+                   [&](size_t a, size_t b) { return losses[a] > losses[b]; });
   const int64_t sum = std::accumulate(hundredths.begin(), hundredths.end(), int64_t{0});
   int64_t missing = total - sum;
   for (size_t i : by_loss) {
-    if (missing <= 0 || loss(i) == 0) break;
+    if (missing <= 0 || losses[i] == 0) break;
     ++hundredths[i];
     --missing;
   }
