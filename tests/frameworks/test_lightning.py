@@ -18,6 +18,6 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
 
 
 def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
-    report = assert_explained(run("lightning_fit.py", tmp_path, card="800MiB", expect=1))
+    report = assert_explained(run("lightning_fit.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
     assert report["request"]["site"].startswith("transformer.h.")

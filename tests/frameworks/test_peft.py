@@ -25,6 +25,6 @@ def test_adapters_get_their_paths_and_only_they_have_states(tmp_path):
 
 
 def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
-    report = assert_explained(run("peft_lora.py", tmp_path, card="800MiB", expect=1))
+    report = assert_explained(run("peft_lora.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
     assert report["request"]["site"].startswith("base_model.model.")

@@ -26,6 +26,6 @@ def test_quantized_states_of_bitsandbytes_are_optimizer_states(tmp_path):
 
 
 def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
-    report = assert_explained(run("trainer.py", tmp_path, card="800MiB", expect=1))
+    report = assert_explained(run("trainer.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
     assert report["request"]["site"].startswith("transformer.h.")

@@ -40,11 +40,17 @@ bool IsView(const c10::FunctionSchema& schema) {
                      [](const c10::Argument& result) { return result.alias_info() != nullptr; });
 }
 
+// They return before they are done: another thread copies to and from the card, which sees those
+// copies itself. What we forgot afterwards could be what had just arrived.
+bool IsCollective(const std::string& operator_name) {
+  return StartsWith(operator_name, "c10d::") || StartsWith(operator_name, "_c10d_functional::");
+}
+
 bool IsTransparent(const c10::OperatorHandle& op, bool is_aten, bool is_transport) {
   if (IsView(op.schema()) || op.hasTag(at::Tag::inplace_view)) return true;
   const std::string& name = op.schema().name();
   // Marked as writing its tensor, which it only keeps from being reused.
-  if (name == "aten::record_stream") return true;
+  if (name == "aten::record_stream" || IsCollective(name)) return true;
   if (!is_aten || is_transport) return false;
   return !op.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
 }
@@ -113,8 +119,6 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op, const HostValuesPoli
   bool has_generator = false;
   for (const c10::Argument& argument : schema.arguments()) {
     Argument facts = ArgumentFacts(argument, arguments.empty(), name, *rule);
-    // Collectives change their tensors and do not say so.
-    if (StartsWith(name, "c10d::")) facts.written = facts.holds_tensors;
     takes_tensors = takes_tensors || facts.holds_tensors;
     takes_device = takes_device || facts.is_device;
     writes = writes || facts.written;

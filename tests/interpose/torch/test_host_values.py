@@ -57,6 +57,17 @@ assert b.data_ptr() == address
 assert b[0].item() == 0  # unknown, and not the 5 that the block held
 import sys; sys.exit(3)
 """,
+    "collectives_that_another_thread_ends": """
+import torch.distributed as dist
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+for i in range(200):
+    x = torch.full((8,), i, device="cuda")
+    dist.broadcast(x, 0)
+    assert x.tolist() == [i] * 8, (i, x.tolist())
+    dist.all_reduce(x)
+    assert x.tolist() == [i] * 8, (i, x.tolist())
+dist.destroy_process_group()
+""",
     "autograd_and_threads": """
 import threading
 w = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
