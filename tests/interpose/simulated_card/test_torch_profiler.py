@@ -7,7 +7,7 @@ from support.programs import on_card
 
 # step() trains a little model by one step; its copies and fills are given by the arguments.
 PRELUDE = """
-import contextlib, ctypes, json, torch
+import contextlib, ctypes, json, sys, torch
 from torch.profiler import ProfilerActivity, profile
 
 driver = ctypes.CDLL("libcuda.so.1")
@@ -56,8 +56,8 @@ with profile(activities=both, profile_memory=True, record_shapes=True) as profil
         step()
     torch.cuda.synchronize()
 launched, moved = (after - start for after, start in zip(counted(), before))
-profiler.export_chrome_trace("run.json")
-with open("run.json") as file:
+profiler.export_chrome_trace(sys.argv[1])
+with open(sys.argv[1]) as file:
     events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
 of = lambda category: [event for event in events if event.get("cat") == category]
 calls = {event["args"]["correlation"]: event["name"] for event in of("cuda_runtime")}
@@ -79,7 +79,7 @@ print(json.dumps({
 }))
 """
     )
-    done = on_card(script, tmp_path, options=("--allocator", "native"))
+    done = on_card(script, tmp_path, str(tmp_path / "profile.json"), options=("--allocator", "native"))
     found = done.printed()
     assert quiet(done.err), done.err
     assert found["kernels"] == found["launched"] > 60
