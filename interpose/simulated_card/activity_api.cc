@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUPTI's activity API: rules are those of cupti_activity.h unless docs/simulated-card.md says
 // otherwise.
-#include <cstring>
-#include <string>
-
 #include "interpose/simulated_card/cupti_process.h"
 #include "interpose/simulated_card/external_correlation.h"
 #include "interpose/simulated_card/library_calls.h"
@@ -50,14 +47,14 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const CUptiResult result =
-      Changed([&](ActivitySession& session) { return session.Enable(kind); });
+      Changed([&](ActivitySession& session) { return session.Enable(kind, true); });
   if (result == CUPTI_ERROR_NOT_COMPATIBLE)
     memtrace_card_count_unsupported("cuptiActivityEnable of a kind that the card does not have");
   return result;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
-  return Changed([&](ActivitySession& session) { return session.Disable(kind); });
+  return Changed([&](ActivitySession& session) { return session.Enable(kind, false); });
 }
 
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enable) {

@@ -42,28 +42,16 @@ void ActivitySession::Change() {
       runtime_calls_.MayHaveAny() || driver_calls_.MayHaveAny();
 }
 
-CUptiResult ActivitySession::Enable(CUpti_ActivityKind kind) {
+CUptiResult ActivitySession::Enable(CUpti_ActivityKind kind, bool enabled) {
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
-  if (!IsHad(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
-  kinds_[static_cast<std::size_t>(kind)] = true;
+  if (enabled && !IsHad(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  kinds_[static_cast<std::size_t>(kind)] = enabled;
   // kineto enables the first of each pair and reads both.
-  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) kinds_[CUPTI_ACTIVITY_KIND_MEMCPY2] = true;
-  if (kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) kinds_[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = true;
-  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) runtime_calls_.SetAll(true);
-  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) driver_calls_.SetAll(true);
-  Change();
-  return CUPTI_SUCCESS;
-}
-
-CUptiResult ActivitySession::Disable(CUpti_ActivityKind kind) {
-  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
-    return CUPTI_ERROR_INVALID_KIND;
-  kinds_[static_cast<std::size_t>(kind)] = false;
-  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) kinds_[CUPTI_ACTIVITY_KIND_MEMCPY2] = false;
-  if (kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) kinds_[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = false;
-  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) runtime_calls_.SetAll(false);
-  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) driver_calls_.SetAll(false);
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) kinds_[CUPTI_ACTIVITY_KIND_MEMCPY2] = enabled;
+  if (kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) kinds_[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = enabled;
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) runtime_calls_.SetAll(enabled);
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) driver_calls_.SetAll(enabled);
   Change();
   return CUPTI_SUCCESS;
 }

@@ -33,8 +33,7 @@ class ActivitySession {
   ActivitySession(const ActivitySession&) = delete;
   ActivitySession& operator=(const ActivitySession&) = delete;
 
-  CUptiResult Enable(CUpti_ActivityKind kind);
-  CUptiResult Disable(CUpti_ActivityKind kind);
+  CUptiResult Enable(CUpti_ActivityKind kind, bool enabled);
   CUptiResult EnableCall(bool is_runtime, std::uint32_t number, bool enabled);
   void EnableEventTimestamps(bool enabled) { event_timestamps_ = enabled; }
   // Nothing is enabled.

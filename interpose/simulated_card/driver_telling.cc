@@ -21,21 +21,14 @@ int DeviceOf(Machine& machine, Address address, int otherwise) {
 }
 
 memtrace_card_event WorkIn(const Work& at, memtrace_card_event_kind kind) {
-  memtrace_card_event event = {};
-  event.kind = kind;
-  event.device = at.stream->device;
-  event.stream = at.stream->id;
-  return event;
+  return EventOf(kind, at.stream->device, at.stream->id);
 }
 
 void TellMemory(Machine& machine, memtrace_card_event_kind kind, const ToldMemory& memory) {
   if (!machine.listening.IsOn()) return;
-  memtrace_card_event event = {};
-  event.kind = kind;
-  event.device = memory.device;
   Stream described;
   machine.streams.Describe(memory.stream, memory.device, &described);
-  event.stream = described.id;
+  memtrace_card_event event = EventOf(kind, memory.device, described.id);
   event.address = memory.address;
   event.bytes = memory.bytes;
   event.to = memory.kind;
@@ -76,10 +69,8 @@ void TellWait(Machine& machine, memtrace_card_event_kind kind, int device, const
   if (!machine.listening.IsOn()) return;
   Stream described;
   machine.streams.Describe(waited.stream, device, &described);
-  memtrace_card_event event = {};
-  event.kind = kind;
-  event.device = waited.stream == nullptr ? device : described.device;
-  event.stream = described.id;
+  const int of_stream = waited.stream == nullptr ? device : described.device;
+  memtrace_card_event event = EventOf(kind, of_stream, described.id);
   event.object = waited.event;
   machine.listening.Tell(event);
 }
@@ -94,9 +85,7 @@ void TellReleased(Machine& machine, const ToldMemory& memory) {
 
 void TellContextMade(Machine& machine, const Context& context) {
   if (!machine.listening.IsOn()) return;
-  memtrace_card_event event = {};
-  event.kind = MEMTRACE_CARD_CONTEXT_MADE;
-  event.device = context.device;
+  memtrace_card_event event = EventOf(MEMTRACE_CARD_CONTEXT_MADE, context.device);
   event.object = &context;
   machine.listening.Tell(event);
 }
@@ -106,10 +95,7 @@ void TellStream(Machine& machine, memtrace_card_event_kind kind, int device, con
   Stream described;
   if (machine.streams.Describe(stream, device, &described) != Result::kSuccess) return;
   if (described.id == 0) return;  // default streams are neither made nor destroyed
-  memtrace_card_event event = {};
-  event.kind = kind;
-  event.device = described.device;
-  event.stream = described.id;
+  memtrace_card_event event = EventOf(kind, described.device, described.id);
   event.flags = described.flags;
   event.priority = described.priority;
   event.object = stream;

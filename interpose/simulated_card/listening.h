@@ -10,6 +10,16 @@
 
 namespace memtrace::card {
 
+// Something that happens in a stream; what else there is to tell is filled in.
+inline memtrace_card_event EventOf(memtrace_card_event_kind kind, int device,
+                                   std::uint64_t stream = 0) {
+  memtrace_card_event event = {};
+  event.kind = kind;
+  event.device = device;
+  event.stream = stream;
+  return event;
+}
+
 // Who is told what the cards do, if anybody: a profiler. While nobody listens, each place that
 // would tell costs one look at a flag. Safe from any thread.
 class Listening {

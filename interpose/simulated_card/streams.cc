@@ -167,10 +167,7 @@ Result Streams::Submit(const void* handle, int device, Work* named) {
 
 void Streams::Tell(const Stream& stream, const LaunchedKernel& kernel) const {
   if (listening_ == nullptr || !listening_->IsOn()) return;
-  memtrace_card_event event = {};
-  event.kind = MEMTRACE_CARD_KERNEL;
-  event.device = stream.device;
-  event.stream = stream.id;
+  memtrace_card_event event = EventOf(MEMTRACE_CARD_KERNEL, stream.device, stream.id);
   event.name = kernel.name;
   event.launch = kernel.shape;
   event.is_async = true;
