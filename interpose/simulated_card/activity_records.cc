@@ -13,7 +13,7 @@ Record WorkOn(const memtrace_card_event& event, CUpti_ActivityKind kind) {
   Record record = {};
   record.kind = kind;
   record.deviceId = static_cast<std::uint32_t>(event.device);
-  record.contextId = ContextIdOf(event.device);
+  record.contextId = event.context;
   record.streamId = static_cast<std::uint32_t>(event.stream);
   record.correlationId = event.correlation;
   return record;
@@ -54,13 +54,19 @@ Record CopyOf(const memtrace_card_event& event, CUpti_ActivityKind kind,
   return record;
 }
 
+// The other side of a copy between cards is in its card's primary context, whose number is 1 for
+// the first card.
+std::uint32_t ContextOn(const memtrace_card_event& event, int device) {
+  return device == event.device ? event.context : static_cast<std::uint32_t>(device) + 1;
+}
+
 PeerCopyRecord PeerCopyOf(const memtrace_card_event& event) {
   auto record =
       CopyOf<PeerCopyRecord>(event, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
   record.srcDeviceId = static_cast<std::uint32_t>(event.from_device);
-  record.srcContextId = ContextIdOf(event.from_device);
+  record.srcContextId = ContextOn(event, event.from_device);
   record.dstDeviceId = static_cast<std::uint32_t>(event.to_device);
-  record.dstContextId = ContextIdOf(event.to_device);
+  record.dstContextId = ContextOn(event, event.to_device);
   return record;
 }
 
@@ -82,8 +88,6 @@ FillRecord FillRecordOf(const memtrace_card_event& event) {
 }
 
 }  // namespace
-
-std::uint32_t ContextIdOf(int device) { return static_cast<std::uint32_t>(device) + 1; }
 
 std::uint32_t EventIdOf(const void* event) {
   constexpr int kAlignmentBits = 4;
@@ -122,7 +126,7 @@ SynchronizationRecord SynchronizationRecordOf(const memtrace_card_event& event) 
                     ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
                     : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
   record.correlationId = event.correlation;
-  record.contextId = ContextIdOf(event.device);
+  record.contextId = event.context;
   record.streamId =
       of_stream ? static_cast<std::uint32_t>(event.stream) : CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   record.cudaEventId =
@@ -158,7 +162,7 @@ MemoryRecord MemoryRecordOf(const memtrace_card_event& event) {
 CUpti_ActivityStream StreamRecordOf(const memtrace_card_event& event) {
   CUpti_ActivityStream record = {};
   record.kind = CUPTI_ACTIVITY_KIND_STREAM;
-  record.contextId = ContextIdOf(event.device);
+  record.contextId = event.context;
   record.streamId = static_cast<std::uint32_t>(event.stream);
   record.priority = static_cast<std::uint32_t>(event.priority);
   record.flag = event.flags == CU_STREAM_NON_BLOCKING

@@ -13,10 +13,9 @@
 namespace memtrace::card {
 
 // CUPTI's records, made of what the card tells. What the card does not know is 0 or CUPTI's value
-// for "unknown". A context's id is its device's number, counted from 1.
+// for "unknown".
 using WorkRecord = std::variant<KernelRecord, CopyRecord, PeerCopyRecord, FillRecord>;
 
-std::uint32_t ContextIdOf(int device);
 // Small and the same for an event as long as it lives: low bits of its address.
 std::uint32_t EventIdOf(const void* event);
 

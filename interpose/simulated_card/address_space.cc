@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/address_space.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 namespace memtrace::card {
 namespace {
@@ -45,12 +50,13 @@ Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
   return Result::kSuccess;
 }
 
-Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle) {
+Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
+                            bool exportable) {
   if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
     return Result::kInvalidDevice;
   if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
   const std::lock_guard lock(mutex_);
-  return physical_.Create(device, bytes, kind, handle);
+  return physical_.Create(device, bytes, kind, handle, exportable);
 }
 
 Result AddressSpace::Release(HandleId handle) {
@@ -72,6 +78,51 @@ Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
   if (allocation == nullptr) return Result::kInvalidValue;
   *device = allocation->device;
   return Result::kSuccess;
+}
+
+Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  const Result result = physical_.Describe(mapping->second.handle, record);
+  record->block = static_cast<std::uint32_t>(address - mapping->first);
+  return result;
+}
+
+Result AddressSpace::Export(HandleId handle, int* descriptor) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Export(handle, descriptor);
+}
+
+// -1 if this process does not have the card.
+int AddressSpace::DeviceOfCard(std::uint32_t card) const {
+  const auto has_card = [card](const auto& ours) { return ours->LedgerIndex() == card; };
+  const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
+  return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
+}
+
+Extent AddressSpace::ContentsOf(HandleId handle) const {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  return allocation == nullptr ? Extent{} : Extent{allocation->offset, allocation->bytes};
+}
+
+Result AddressSpace::Import(int descriptor, HandleId* handle) {
+  const std::optional<SharedMemoryRecord> record = ReadRecord(descriptor);
+  if (!record.has_value()) return Result::kInvalidValue;
+  const int device = DeviceOfCard(record->card);
+  if (device < 0) return Result::kNotSupported;
+  const std::lock_guard lock(mutex_);
+  if (record->process == getpid()) *handle = physical_.RetainOwn(*record);
+  if (record->process == getpid() && *handle != 0) return Result::kSuccess;
+  auto received = std::make_shared<const OpenFile>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (received->descriptor() < 0) return Result::kOperatingSystem;
+  return physical_.Import(*record, device, ChargeKind::kVmm, std::move(received), handle);
+}
+
+Result AddressSpace::Attach(const SharedMemoryRecord& record, int device, HandleId* handle) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Import(record, device, ChargeKind::kRuntime, nullptr, handle);
 }
 
 Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,

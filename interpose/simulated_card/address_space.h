@@ -62,12 +62,26 @@ class AddressSpace {
   // The whole reservation, with nothing mapped in it.
   Result FreeReservation(Address begin, std::uint64_t bytes);
 
-  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle);
+  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
+                bool exportable = false);
   Result Release(HandleId handle);
   // A further reference to what is mapped at address.
   Result RetainAt(Address address, HandleId* handle);
   // The card that holds a referenced handle; kInvalidValue if there is none.
   Result DeviceOf(HandleId handle, int* device) const;
+
+  // Where the contents of a referenced handle are; of any other no bytes.
+  Extent ContentsOf(HandleId handle) const;
+
+  // Between processes: PhysicalMemory. Where what is mapped at address is found by another one, and
+  // where in it address lies.
+  Result DescribeAt(Address address, SharedMemoryRecord* record);
+  Result Export(HandleId handle, int* descriptor);
+  // kInvalidValue for a descriptor of something else, kNotSupported for memory of a card that this
+  // process does not have. In the exporting process: a further reference.
+  Result Import(int descriptor, HandleId* handle);
+  // Memory that another process made with cudaMalloc.
+  Result Attach(const SharedMemoryRecord& record, int device, HandleId* handle);
 
   Result Map(Address begin, std::uint64_t bytes, std::uint64_t offset, HandleId handle);
   Result Unmap(Address begin, std::uint64_t bytes);
@@ -95,6 +109,7 @@ class AddressSpace {
   };
   using Mappings = std::map<Address, Mapping>;
 
+  int DeviceOfCard(std::uint32_t card) const;
   Mappings::const_iterator MappingAt(Address address) const;
   bool CoversWholeMappings(Address begin, std::uint64_t bytes) const;
   MappedRange Describe(Mappings::const_iterator mapping) const;

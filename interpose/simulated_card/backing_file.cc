@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "interpose/simulated_card/host_refusals.h"
@@ -19,6 +21,9 @@ namespace memtrace::card {
 namespace {
 
 constexpr const char* kName = "memtrace-simulated-card";
+
+// Offsets from here on are other processes' memory: a file of our own never grows so far.
+constexpr std::uint64_t kFirstAttached = 1ull << 62;
 
 // Large enough to make system calls few, small enough for a stack; a multiple of every pattern.
 constexpr std::size_t kBlock = 64u << 10;
@@ -60,6 +65,8 @@ bool TransferAll(std::size_t bytes, Transfer transfer) {
 }
 
 }  // namespace
+
+BackingFile::BackingFile() : attached_end_(kFirstAttached) {}
 
 BackingFile::~BackingFile() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -112,16 +119,70 @@ std::uint64_t BackingFile::Extend(std::uint64_t bytes) {
   return offset;
 }
 
+bool BackingFile::Share(std::uint64_t offset, SharedMemoryRecord* record) {
+  const Place place = Locate(offset);
+  const int file = place.other != nullptr ? place.file : Descriptor();
+  struct stat status = {};
+  if (file < 0) return Refused(0, open_error_);
+  if (fstat(file, &status) != 0) return false;
+  written_ = true;  // by whoever opens it
+  record->process = getpid();
+  record->descriptor = file;
+  record->inode = status.st_ino;
+  record->offset = place.offset;
+  return true;
+}
+
+// One descriptor for all that is attached of a process.
+OpenFilePointer BackingFile::FileOf(const SharedMemoryRecord& record) {
+  std::weak_ptr<const OpenFile>& known = others_[record.inode];
+  OpenFilePointer file = known.lock();
+  if (file == nullptr) known = file = OpenContents(record);
+  return file;
+}
+
+std::optional<std::uint64_t> BackingFile::Attach(const SharedMemoryRecord& record) {
+  const std::lock_guard lock(mutex_);
+  const OpenFilePointer file = FileOf(record);
+  if (file == nullptr) return std::nullopt;
+  const std::uint64_t offset = attached_end_;
+  attached_end_ += record.bytes;
+  attached_.emplace(offset, Attached{.bytes = record.bytes, .offset = record.offset, .file = file});
+  return offset;
+}
+
+void BackingFile::Detach(std::uint64_t offset) {
+  const std::lock_guard lock(mutex_);
+  attached_.erase(offset);
+}
+
+BackingFile::Place BackingFile::Locate(std::uint64_t offset) const {
+  if (offset < kFirstAttached)
+    return {.file = written_ ? Descriptor() : -1,
+            .offset = offset,
+            .written = written_,
+            .other = nullptr};
+  const std::lock_guard lock(mutex_);
+  const auto after = attached_.upper_bound(offset);
+  if (after == attached_.begin())
+    return {.file = -1, .offset = offset, .written = true, .other = nullptr};
+  const auto& [begin, attached] = *std::prev(after);
+  return {.file = attached.file->descriptor(),
+          .offset = attached.offset + (offset - begin),
+          .written = true,
+          .other = attached.file};
+}
+
 bool BackingFile::Read(std::uint64_t offset, std::span<std::byte> to) const {
-  if (!written_) {
+  const Place place = Locate(offset);
+  if (!place.written) {
     if (!to.empty()) std::memset(to.data(), 0, to.size());
     return true;
   }
-  const int file = Descriptor();
-  if (file < 0) return false;
+  if (place.file < 0) return false;
   const auto read_some = [&](std::size_t done, std::size_t remaining) -> ssize_t {
     const ssize_t moved =
-        pread(file, to.data() + done, remaining, static_cast<off_t>(offset + done));
+        pread(place.file, to.data() + done, remaining, static_cast<off_t>(place.offset + done));
     if (moved != 0) return moved;
     // Past the end of the file nothing was ever written.
     std::memset(to.data() + done, 0, remaining);
@@ -146,11 +207,13 @@ bool BackingFile::Write(std::uint64_t offset, std::span<const std::byte> from) {
 }
 
 bool BackingFile::WriteAll(std::uint64_t offset, std::span<const std::byte> from) {
-  const int file = Descriptor();
-  if (file < 0) return Refused(from.size(), open_error_);
-  written_ = true;
+  if (Descriptor() < 0) return Refused(from.size(), open_error_);
+  if (offset < kFirstAttached) written_ = true;
+  const Place place = Locate(offset);
+  if (place.file < 0) return false;
   const bool written = TransferAll(from.size(), [&](std::size_t done, std::size_t remaining) {
-    return pwrite(file, from.data() + done, remaining, static_cast<off_t>(offset + done));
+    return pwrite(place.file, from.data() + done, remaining,
+                  static_cast<off_t>(place.offset + done));
   });
   return written || Refused(from.size(), errno);
 }
@@ -171,18 +234,20 @@ bool BackingFile::Fill(std::uint64_t offset, std::uint64_t bytes,
 }
 
 bool BackingFile::CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
-  if (!written_) return true;
+  const Place source = Locate(from);
+  if (!source.written) return Clear(to, bytes);
+  const std::uint64_t begin = source.offset;
   for (std::uint64_t done = 0; done < bytes;) {
     // Past the last written byte SEEK_DATA fails: the rest is a hole.
-    const off_t data = lseek(Descriptor(), static_cast<off_t>(from + done), SEEK_DATA);
+    const off_t data = lseek(source.file, static_cast<off_t>(begin + done), SEEK_DATA);
     const std::uint64_t hole_end =
-        data < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(data) - from);
+        data < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(data) - begin);
     if (!Clear(to + done, hole_end - done)) return false;
     done = hole_end;
     if (done == bytes) break;
-    const off_t hole = lseek(Descriptor(), static_cast<off_t>(from + done), SEEK_HOLE);
+    const off_t hole = lseek(source.file, static_cast<off_t>(begin + done), SEEK_HOLE);
     if (hole < 0) return false;
-    const std::uint64_t data_end = std::min(bytes, static_cast<std::uint64_t>(hole) - from);
+    const std::uint64_t data_end = std::min(bytes, static_cast<std::uint64_t>(hole) - begin);
     if (!CopyWritten(from + done, to + done, data_end - done)) return false;
     done = data_end;
   }
@@ -200,9 +265,10 @@ bool BackingFile::CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_
 }
 
 bool BackingFile::Clear(std::uint64_t offset, std::uint64_t bytes) {
-  if (bytes == 0 || !written_) return true;
-  return fallocate(Descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
+  const Place place = Locate(offset);
+  if (bytes == 0 || !place.written) return true;
+  return fallocate(place.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   static_cast<off_t>(place.offset), static_cast<off_t>(bytes)) == 0;
 }
 
 }  // namespace memtrace::card

@@ -6,8 +6,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+
+#include "interpose/simulated_card/shared_memory.h"
 
 namespace memtrace::card {
 
@@ -22,7 +27,7 @@ namespace memtrace::card {
 // Safe from any thread; concurrent writes to one range race as they would on a card.
 class BackingFile {
  public:
-  BackingFile() = default;
+  BackingFile();
   ~BackingFile();
   BackingFile(const BackingFile&) = delete;
   BackingFile& operator=(const BackingFile&) = delete;
@@ -33,6 +38,15 @@ class BackingFile {
   // In a forked child: further writes are not seen by the parent, nor its by us. False if the host
   // cannot hold a copy. REQUIRES: no other thread uses this.
   bool MakePrivate();
+
+  // Makes sure that other processes find this file and all that they write; fills in where in it
+  // `offset` is. False if the host cannot hold contents.
+  bool Share(std::uint64_t offset, SharedMemoryRecord* record);
+  // Memory of another process under an offset of this file's, until Detach. None if its contents
+  // cannot be reached.
+  std::optional<std::uint64_t> Attach(const SharedMemoryRecord& record);
+  // REQUIRES: offset is what Attach gave.
+  void Detach(std::uint64_t offset);
 
   // All return false if the host cannot hold the contents (no memfd, RLIMIT_FSIZE, no memory); the
   // range is then in part unwritten.
@@ -46,7 +60,22 @@ class BackingFile {
   bool Clear(std::uint64_t offset, std::uint64_t bytes);
 
  private:
+  // Where an offset really is.
+  struct Place {
+    int file = -1;
+    std::uint64_t offset = 0;
+    bool written = false;   // something of it may have been
+    OpenFilePointer other;  // keeps another process's file open
+  };
+  struct Attached {
+    std::uint64_t bytes = 0;
+    std::uint64_t offset = 0;  // in `file`
+    OpenFilePointer file;
+  };
+
   int Descriptor() const;
+  Place Locate(std::uint64_t offset) const;
+  OpenFilePointer FileOf(const SharedMemoryRecord& record);
   bool WriteAll(std::uint64_t offset, std::span<const std::byte> from);
   static bool CopyWrittenParts(int from, int to);
   bool CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
@@ -55,8 +84,11 @@ class BackingFile {
   mutable int descriptor_ = -1;
   mutable int open_error_ = 0;         // errno, if there is no descriptor
   std::atomic<bool> written_ = false;  // until then all is zero and there is no file
-  std::mutex mutex_;
-  std::uint64_t end_ = 0;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  std::uint64_t end_ = 0;  // this and below: guarded by mutex_
+  std::map<std::uint64_t, Attached> attached_;
+  std::uint64_t attached_end_;
+  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_;  // by inode
 };
 
 }  // namespace memtrace::card

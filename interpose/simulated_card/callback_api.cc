@@ -112,17 +112,17 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
 
 CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
   if (device == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  const int found = memtrace_card_device_of(context);
-  if (found < 0) return CUPTI_ERROR_INVALID_CONTEXT;
-  *device = static_cast<std::uint32_t>(found);
+  memtrace_card_context found;
+  if (!memtrace_card_find_context(context, &found)) return CUPTI_ERROR_INVALID_CONTEXT;
+  *device = static_cast<std::uint32_t>(found.device);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
   if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  const int device = memtrace_card_device_of(context);
-  if (device < 0) return CUPTI_ERROR_INVALID_CONTEXT;
-  *id = ContextIdOf(device);
+  memtrace_card_context found;
+  if (!memtrace_card_find_context(context, &found)) return CUPTI_ERROR_INVALID_CONTEXT;
+  *id = found.number;
   return CUPTI_SUCCESS;
 }
 

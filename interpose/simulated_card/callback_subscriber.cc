@@ -105,8 +105,8 @@ void CallbackSubscriber::CallAt(CUpti_ApiCallbackSite site, const memtrace_card_
   data.functionName = NameOf(number.is_runtime, number.number);
   data.functionReturnValue = site == CUPTI_API_EXIT ? &result : nullptr;
   data.context = CurrentContext();
-  const int device = data.context == nullptr ? -1 : memtrace_card_device_of(data.context);
-  data.contextUid = device < 0 ? 0 : ContextIdOf(device);
+  memtrace_card_context context = {};
+  if (memtrace_card_find_context(data.context, &context)) data.contextUid = context.number;
   data.correlationData = &correlation_data;
   data.correlationId = call.correlation;
   Call(domain, number.number, &data);
@@ -124,7 +124,8 @@ void CallbackSubscriber::CallForResource(CUpti_CallbackId id, const memtrace_car
   CUpti_ResourceData data = {};
   data.context = CurrentContext();
   data.resourceHandle.stream = static_cast<CUstream>(const_cast<void*>(event.object));
-  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED ||
+      id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
     data.context = static_cast<CUcontext>(const_cast<void*>(event.object));
   Call(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
@@ -140,6 +141,8 @@ void CallbackSubscriber::Happen(const memtrace_card_event& event) {
   switch (event.kind) {
     case MEMTRACE_CARD_CONTEXT_MADE:
       return CallForResource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, event);
+    case MEMTRACE_CARD_CONTEXT_ENDS:
+      return CallForResource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, event);
     case MEMTRACE_CARD_STREAM_MADE:
       return CallForResource(CUPTI_CBID_RESOURCE_STREAM_CREATED, event);
     case MEMTRACE_CARD_STREAM_ENDS:

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/card.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -15,9 +17,11 @@ Card::Card(const CardSpec& spec, SharedLedger* shared, std::size_t index)
       other_(spec.other_bytes),
       peak_(spec.other_bytes) {}
 
-std::uint64_t Card::Own() const {
-  return (context_active_ ? spec_.context_bytes : 0) + runtime_ + vmm_;
+std::uint64_t Card::ContextBytes() const {
+  return ((context_active_ ? 1 : 0) + further_contexts_) * spec_.context_bytes;
 }
+
+std::uint64_t Card::Own() const { return ContextBytes() + runtime_ + vmm_; }
 
 std::uint64_t Card::HeldByOthers() const {
   return other_ + (shared_ == nullptr ? 0 : shared_->HeldByOthers(index_));
@@ -43,6 +47,25 @@ bool Card::ActivateContext() {
   return context_active_;
 }
 
+void Card::DeactivateContext() {
+  const std::lock_guard lock(mutex_);
+  context_active_ = false;
+  Occupy(Own());
+}
+
+bool Card::AddContext() {
+  const std::lock_guard lock(mutex_);
+  if (!Occupy(Own() + spec_.context_bytes)) return false;
+  ++further_contexts_;
+  return true;
+}
+
+void Card::RemoveContext() {
+  const std::lock_guard lock(mutex_);
+  --further_contexts_;
+  Occupy(Own());
+}
+
 bool Card::HasContext() const {
   const std::lock_guard lock(mutex_);
   return context_active_;
@@ -62,6 +85,16 @@ void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
   Occupy(Own());
+}
+
+int Card::Lend(const SharedMemoryRecord& record) {
+  return shared_ != nullptr ? shared_->Lend(record) : MakeShareableDescriptor(record);
+}
+
+bool Card::Reclaim(const SharedMemoryRecord& record, int descriptor) {
+  if (shared_ != nullptr) return shared_->Reclaim(record, descriptor);
+  close(descriptor);
+  return false;  // whether somebody else has one cannot be told
 }
 
 bool Card::Resize(std::uint64_t total) {
@@ -89,7 +122,7 @@ Ledger Card::CurrentLedger() const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t others = HeldByOthers();
   return {.total = total_,
-          .context = context_active_ ? spec_.context_bytes : 0,
+          .context = ContextBytes(),
           .other = others,
           .runtime = runtime_,
           .vmm = vmm_,

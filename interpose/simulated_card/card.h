@@ -44,11 +44,24 @@ class Card {
 
   // Charges the context, once; false if it does not fit. REQUIRES: nothing.
   bool ActivateContext();
+  // REQUIRES: it is active.
+  void DeactivateContext();
   bool HasContext() const;
+  // A further context, as large; false if it does not fit.
+  bool AddContext();
+  // REQUIRES: there is one.
+  void RemoveContext();
 
   bool Charge(ChargeKind kind, std::uint64_t bytes);
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
+
+  // As the ledger of all processes counts cards.
+  std::uint32_t LedgerIndex() const { return static_cast<std::uint32_t>(index_); }
+  // See SharedLedger; without one, nobody else has the card, and only contents are shared.
+  int Lend(const SharedMemoryRecord& record);
+  // Ends the descriptor.
+  bool Reclaim(const SharedMemoryRecord& record, int descriptor);
 
   // The card shrinks or grows, or other processes take or give back; false if what is charged no
   // longer fits.
@@ -60,6 +73,7 @@ class Card {
   Ledger CurrentLedger() const;
 
  private:
+  std::uint64_t ContextBytes() const;
   std::uint64_t Own() const;
   std::uint64_t HeldByOthers() const;
   bool Occupy(std::uint64_t own);
@@ -71,6 +85,7 @@ class Card {
   std::uint64_t total_;  // this and all below: guarded by mutex_
   std::uint64_t other_;
   bool context_active_ = false;
+  std::uint64_t further_contexts_ = 0;
   std::uint64_t runtime_ = 0;
   std::uint64_t vmm_ = 0;
   std::uint64_t peak_;

@@ -241,9 +241,13 @@ void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument) {
   VisitNumbered([&](const auto& visit) { machine->faults.Visit(visit); }, visitor, argument);
 }
 
-int memtrace_card_device_of(const void* context) {
+bool memtrace_card_find_context(const void* context, memtrace_card_context* found) {
   Machine* machine = Machine::OfProcess();
-  return machine == nullptr ? -1 : machine->contexts.DeviceOf(context);
+  Context* ours = nullptr;
+  if (machine == nullptr || machine->contexts.Find(context, &ours) != Result::kSuccess)
+    return false;
+  *found = {.device = ours->device, .number = static_cast<std::uint32_t>(ours->id)};
+  return true;
 }
 
 bool memtrace_card_listen(const memtrace_card_listener* listener) {

@@ -31,6 +31,7 @@ enum memtrace_card_event_kind {
   MEMTRACE_CARD_ALLOCATED,       // address, bytes, to, is_async, object (a pool or null)
   MEMTRACE_CARD_RELEASED,        // the same
   MEMTRACE_CARD_CONTEXT_MADE,    // object
+  MEMTRACE_CARD_CONTEXT_ENDS,    // object: it still works
   MEMTRACE_CARD_STREAM_MADE,     // object: its handle; flags, priority
   MEMTRACE_CARD_STREAM_ENDS      // object
 };
@@ -52,6 +53,7 @@ struct memtrace_card_launch {
 struct memtrace_card_event {
   memtrace_card_event_kind kind;
   int device;
+  std::uint32_t context;      // as cuCtxGetId: the current one's, if it is of that device
   std::uint64_t stream;       // as cuStreamGetId
   std::uint32_t correlation;  // of the call that the thread is in; 0: none
   const char* name;           // of a kernel or a library's call; lives as long as the process
@@ -65,6 +67,11 @@ struct memtrace_card_event {
   unsigned flags;
   int priority;
   const void* object;
+};
+
+struct memtrace_card_context {
+  int device;
+  std::uint32_t number;  // as cuCtxGetId
 };
 
 // Called in the thread that makes the call, with no lock of the card held. None may throw.
@@ -84,8 +91,8 @@ inline constexpr memtrace_card_launch kMemtraceCardOneThread = {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// The device of a context; -1 if it is none of ours.
-int memtrace_card_device_of(const void* context);
+// False for a context that is none of ours or was destroyed.
+bool memtrace_card_find_context(const void* context, memtrace_card_context* found);
 
 // One listener at a time, which lives as long as the process; null: nobody listens. False without
 // a card. Calls that are going on may still be told to the one before.

@@ -19,6 +19,14 @@ std::byte* HostPointer(Address address) { return reinterpret_cast<std::byte*>(ad
 
 }  // namespace
 
+Result Copies::Check(Address to, Address from, std::uint64_t bytes) {
+  if (bytes == 0) return Result::kSuccess;
+  Side source;
+  Side target;
+  const Result result = Resolve(from, bytes, Access::kRead, &source);
+  return result == Result::kSuccess ? Resolve(to, bytes, Access::kReadWrite, &target) : result;
+}
+
 Result Copies::Copy(Address to, Address from, std::uint64_t bytes) {
   if (bytes == 0) return Result::kSuccess;
   Side source;

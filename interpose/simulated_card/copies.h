@@ -42,6 +42,8 @@ class Copies {
   Copies& operator=(const Copies&) = delete;
 
   Result Copy(Address to, Address from, std::uint64_t bytes);
+  // Whether Copy would find both sides; one that it would not is counted as a fault.
+  Result Check(Address to, Address from, std::uint64_t bytes);
   // Repeats pattern (1, 2 or 4 bytes). REQUIRES: bytes is a multiple of pattern.size().
   Result Fill(Address to, std::uint64_t bytes, std::span<const std::byte> pattern);
 

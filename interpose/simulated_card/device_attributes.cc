@@ -74,8 +74,7 @@ int BlockLimit(CUdevice_attribute attribute) {
   }
 }
 
-// Features that hold for every card. Whatever is not listed is absent: handle export and multicast
-// among them.
+// Features that hold for every card. Whatever is not listed is absent: multicast among them.
 bool HasFeature(CUdevice_attribute attribute) {
   constexpr CUdevice_attribute kFeatures[] = {
       CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
@@ -92,6 +91,8 @@ bool HasFeature(CUdevice_attribute attribute) {
       CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
       CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+      CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+      CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
   };
   return std::find(std::begin(kFeatures), std::end(kFeatures), attribute) != std::end(kFeatures);
 }

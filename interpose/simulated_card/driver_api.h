@@ -17,6 +17,8 @@ namespace memtrace::card {
 
 static_assert(static_cast<int>(Result::kAlreadyMapped) == CUDA_ERROR_ALREADY_MAPPED);
 static_assert(static_cast<int>(Result::kIllegalAddress) == CUDA_ERROR_ILLEGAL_ADDRESS);
+static_assert(static_cast<int>(Result::kContextIsDestroyed) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
+static_assert(static_cast<int>(Result::kMapFailed) == CUDA_ERROR_MAP_FAILED);
 static_assert(static_cast<int>(Result::kNotPermitted) == CUDA_ERROR_NOT_PERMITTED);
 static_assert(static_cast<int>(Result::kNotSupported) == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(static_cast<int>(Result::kInvalidContext) == CUDA_ERROR_INVALID_CONTEXT);
@@ -41,13 +43,14 @@ CUresult WithMachine(Body body, const char* call = __builtin_FUNCTION()) {
   return static_cast<CUresult>(scope.Returns(result));
 }
 
-// Runs body(machine, device) if the thread has a current context.
+// Runs body(machine, device) if the thread has a current context that has not been ended.
 template <typename Body>
 CUresult WithContext(Body body, const char* call = __builtin_FUNCTION()) {
   return WithMachine(
       [&](Machine& machine) {
         const Context* current = Contexts::Current();
-        return current == nullptr ? Result::kInvalidContext : body(machine, current->device);
+        if (current == nullptr) return Result::kInvalidContext;
+        return current->active ? body(machine, current->device) : Result::kContextIsDestroyed;
       },
       call);
 }

@@ -1,23 +1,18 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. Their bytes move before they return; when they are done is the stream's matter.
+// Copies in one dimension and fills. Their bytes move before they return; when they are done is the
+// stream's matter.
 #include <array>
 #include <cstring>
 #include <span>
 
-#include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_copies.h"
 #include "interpose/simulated_card/driver_telling.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
 namespace memtrace::card {
-namespace {
 
-// Whether the function is one that tells the host of the end.
-enum class Blocking { kNever, kOnReturn };
-
-// The host waits for blocking copies with a side of the host's, and always for a copy to pageable
-// memory, but not for one within the card ("API synchronization behavior", manual of the runtime).
 bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
   const bool to_host = !AddressRanges::Contains(to);
   if (blocking == Blocking::kOnReturn) return to_host || !AddressRanges::Contains(from);
@@ -25,8 +20,8 @@ bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
   return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to));
 }
 
-Result Move(Machine& machine, const Work& work, Address to, Address from, std::size_t bytes,
-            const char* call) {
+Result MoveBytes(Machine& machine, const Work& work, Address to, Address from, std::uint64_t bytes,
+                 const char* call) {
   const Result result = machine.copies.Copy(to, from, bytes);
   if (result != Result::kSuccess && to != 0 && from != 0)
     machine.uses.Missed(to, from, bytes, call);
@@ -35,6 +30,8 @@ Result Move(Machine& machine, const Work& work, Address to, Address from, std::s
   machine.uses.Used(from, bytes, work, call);
   return result;
 }
+
+namespace {
 
 CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream,
               Blocking blocking, const char* call = __builtin_FUNCTION()) {
@@ -45,7 +42,7 @@ CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stre
         const Result result = machine.streams.Perform(
             stream, device, NodeType::kMemcpy,
             [=, &machine](const Work& at) {
-              const Result moved = Move(machine, at, to, from, bytes, call);
+              const Result moved = MoveBytes(machine, at, to, from, bytes, call);
               const bool is_async = blocking == Blocking::kNever;
               if (moved == Result::kSuccess) TellCopy(machine, at, to, from, bytes, is_async);
               return moved;
@@ -93,49 +90,6 @@ CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, B
 
 CUdeviceptr AddressOf(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-// One side of a 2D copy.
-struct Plane {
-  CUdeviceptr begin = 0;
-  std::size_t pitch = 0;
-};
-
-Result PlaneOf(CUmemorytype type, CUdeviceptr on_card, const void* on_host, std::size_t pitch,
-               std::size_t x, std::size_t y, Plane* plane) {
-  if (type == CU_MEMORYTYPE_ARRAY) return Result::kNotSupported;
-  plane->begin = (type == CU_MEMORYTYPE_HOST ? AddressOf(on_host) : on_card) + y * pitch + x;
-  plane->pitch = pitch;
-  return Result::kSuccess;
-}
-
-Result CopyRows(Machine& machine, int device, CUstream stream, const CUDA_MEMCPY2D& copy,
-                Blocking blocking, const char* call) {
-  Plane from;
-  Plane to;
-  Result result = PlaneOf(copy.srcMemoryType, copy.srcDevice, copy.srcHost, copy.srcPitch,
-                          copy.srcXInBytes, copy.srcY, &from);
-  if (result != Result::kSuccess) return result;
-  result = PlaneOf(copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstPitch,
-                   copy.dstXInBytes, copy.dstY, &to);
-  if (result != Result::kSuccess) return result;
-  const auto move = [=, &machine, width = copy.WidthInBytes, height = copy.Height](const Work& at) {
-    Result moved = Result::kSuccess;
-    for (std::size_t row = 0; row < height && moved == Result::kSuccess; ++row) {
-      moved =
-          Move(machine, at, to.begin + row * to.pitch, from.begin + row * from.pitch, width, call);
-    }
-    if (moved == Result::kSuccess) {
-      const bool is_async = blocking == Blocking::kNever;
-      TellCopy(machine, at, to.begin, from.begin, width * height, is_async);
-    }
-    return moved;
-  };
-  Work work;
-  result = machine.streams.Perform(stream, device, NodeType::kMemcpy, move, &work);
-  const bool waits =
-      result == Result::kSuccess && HostWaits(machine, to.begin, from.begin, blocking);
-  return waits ? machine.streams.SynchronizeWork(work) : result;
-}
-
 }  // namespace
 }  // namespace memtrace::card
 
@@ -178,22 +132,6 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
   return Copy(to, from, bytes, nullptr, Blocking::kOnReturn);
-}
-
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {
-  return WithContext([&](Machine& machine, int device) {
-    if (copy == nullptr) return Result::kInvalidValue;
-    return CopyRows(machine, device, nullptr, *copy, Blocking::kOnReturn, "cuMemcpy2D");
-  });
-}
-
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2D(copy); }
-
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return WithContext([&](Machine& machine, int device) {
-    if (copy == nullptr) return Result::kInvalidValue;
-    return CopyRows(machine, device, stream, *copy, Blocking::kNever, "cuMemcpy2DAsync");
-  });
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// cuInit, devices and contexts.
+// cuInit, devices and what their current context tells of them.
 #include <pthread.h>
 
 #include <algorithm>
@@ -60,8 +60,6 @@ bool IsMixed() {
                    kOther.c_str()) > 0;
   return kSaid;
 }
-
-CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
 }  // namespace
 
@@ -162,57 +160,6 @@ CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
 
 CUresult cuCtxDisablePeerAccess(CUcontext) {
   return WithContext([](Machine&, int) { return Result::kPeerAccessNotEnabled; });
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  return WithDevice(device, [&](Machine& machine) {
-    if (context == nullptr) return Result::kInvalidValue;
-    Context* retained = nullptr;
-    const bool existed = machine.contexts.IsActive(device);
-    const Result result = machine.contexts.Retain(device, &retained);
-    if (result != Result::kSuccess) return result;
-    *context = ToHandle(retained);
-    if (!existed) TellContextMade(machine, *retained);
-    return result;
-  });
-}
-
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-  return WithDevice(device, [&](Machine& machine) { return machine.contexts.Release(device); });
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active) {
-  return WithDevice(device, [&](Machine& machine) {
-    if (flags == nullptr || active == nullptr) return Result::kInvalidValue;
-    *flags = 0;
-    *active = machine.contexts.IsActive(device) ? 1 : 0;
-    return Result::kSuccess;
-  });
-}
-
-CUresult cuCtxSetCurrent(CUcontext context) {
-  return WithMachine([&](Machine& machine) { return machine.contexts.SetCurrent(context); });
-}
-
-CUresult cuCtxPushCurrent(CUcontext context) {
-  return WithMachine([&](Machine& machine) { return machine.contexts.Push(context); });
-}
-
-CUresult cuCtxPopCurrent(CUcontext* context) {
-  return WithMachine([&](Machine&) {
-    Context* popped = nullptr;
-    const Result result = Contexts::Pop(&popped);
-    if (result == Result::kSuccess && context != nullptr) *context = ToHandle(popped);
-    return result;
-  });
-}
-
-CUresult cuCtxGetCurrent(CUcontext* context) {
-  return WithMachine([&](Machine&) {
-    if (context == nullptr) return Result::kInvalidValue;
-    *context = ToHandle(Contexts::Current());
-    return Result::kSuccess;
-  });
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {

@@ -26,7 +26,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int
     const bool attached = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
     if (pointer == nullptr || bytes == 0 || !attached) return Result::kInvalidValue;
     void* begin = nullptr;
-    const Result result = machine.managed.Allocate(bytes, device, &begin);
+    const Result result = machine.managed.Allocate(bytes, device, &begin, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
     *pointer = reinterpret_cast<CUdeviceptr>(begin);
     TellAllocated(

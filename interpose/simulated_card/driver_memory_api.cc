@@ -68,23 +68,25 @@ struct PointerFacts {
   int device = 0;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
+  OwnerId owner = 0;
 };
 
 PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
   if (const auto mapped = machine.space.Find(pointer)) {
-    PointerFacts facts{true, true, false, mapped->device, mapped->begin, mapped->bytes};
+    PointerFacts facts{true, true, false, mapped->device, mapped->begin, mapped->bytes, 0};
     if (const auto block = machine.heap.Find(pointer)) {
       facts.begin = block->begin;
       facts.bytes = block->bytes;
+      facts.owner = block->owner;
     }
     return facts;
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
   const auto* on_host = reinterpret_cast<const void*>(pointer);
   if (const auto pinned = machine.host_memory.Find(on_host))
-    return {true, false, false, pinned->device, pinned->begin, pinned->bytes};
+    return {true, false, false, pinned->device, pinned->begin, pinned->bytes, pinned->owner};
   if (const auto managed = machine.managed.Find(on_host))
-    return {true, false, true, managed->device, managed->begin, managed->bytes};
+    return {true, false, true, managed->device, managed->begin, managed->bytes, managed->owner};
   return {};
 }
 
@@ -98,11 +100,8 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
                        std::uint64_t pointer, void* data) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: {
-      Context* context = nullptr;
-      const Result result = machine.contexts.Retain(facts.device, &context);
-      machine.contexts.Release(facts.device);
-      *static_cast<Context**>(data) = context;
-      return result;
+      Context* context = machine.contexts.Owner(facts.owner, facts.device);
+      return Answer<CUcontext>(data, reinterpret_cast<CUcontext>(context));
     }
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return Answer<unsigned>(data, facts.on_card ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
@@ -123,7 +122,7 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return Answer<bool>(data, true);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      return Answer<bool>(data, false);
+      return Answer<bool>(data, machine.heap.Find(pointer).has_value());
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return Answer<unsigned long long>(data, facts.begin);
     default:
@@ -149,7 +148,7 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
     WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
     Address begin = 0;
-    const Result result = machine.heap.Allocate(device, bytes, &begin);
+    const Result result = machine.heap.Allocate(device, bytes, &begin, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
     *pointer = begin;
     TellAllocated(machine, {.device = device, .address = begin, .bytes = bytes});
@@ -177,7 +176,8 @@ CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
     WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
-    const Result result = machine.host_memory.Allocate(bytes, device, pointer);
+    const Result result =
+        machine.host_memory.Allocate(bytes, device, pointer, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
     TellAllocated(machine, {.device = device,
                             .address = reinterpret_cast<Address>(*pointer),

@@ -129,7 +129,10 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
 
 CUresult cuEventCreate(CUevent* event, unsigned int flags) {
   return WithContext([&](Machine& machine, int) {
-    if (event == nullptr) return Result::kInvalidValue;
+    // cuda.h: no event for other processes measures time.
+    const bool may_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
+    if (event == nullptr || ((flags & CU_EVENT_INTERPROCESS) != 0 && may_time))
+      return Result::kInvalidValue;
     *event = reinterpret_cast<CUevent>(machine.streams.CreateEvent(flags));
     return Result::kSuccess;
   });

@@ -83,9 +83,9 @@ void TellReleased(Machine& machine, const ToldMemory& memory) {
   TellMemory(machine, MEMTRACE_CARD_RELEASED, memory);
 }
 
-void TellContextMade(Machine& machine, const Context& context) {
+void TellContext(Machine& machine, memtrace_card_event_kind kind, const Context& context) {
   if (!machine.listening.IsOn()) return;
-  memtrace_card_event event = EventOf(MEMTRACE_CARD_CONTEXT_MADE, context.device);
+  memtrace_card_event event = EventOf(kind, context.device);
   event.object = &context;
   machine.listening.Tell(event);
 }

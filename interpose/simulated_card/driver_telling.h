@@ -38,7 +38,7 @@ struct ToldMemory {
 void TellAllocated(Machine& machine, const ToldMemory& memory);
 void TellReleased(Machine& machine, const ToldMemory& memory);
 
-void TellContextMade(Machine& machine, const Context& context);
+void TellContext(Machine& machine, memtrace_card_event_kind kind, const Context& context);
 void TellStream(Machine& machine, memtrace_card_event_kind kind, int device, const void* stream);
 
 }  // namespace memtrace::card

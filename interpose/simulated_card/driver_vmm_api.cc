@@ -8,14 +8,17 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Memory of a card, exportable at most as a file descriptor. (Exporting itself is not supported;
-// but torch asks for exportable memory as a matter of course, and drivers grant it.)
+bool IsExportable(const CUmemAllocationProp& properties) {
+  return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
+// Memory of a card, exportable at most as a file descriptor.
 Result CheckProperties(const CUmemAllocationProp* properties) {
   if (properties == nullptr || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
     return Result::kInvalidValue;
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
-  const bool plain = properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ||
-                     properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  const bool plain =
+      properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE || IsExportable(*properties);
   return plain ? Result::kSuccess : Result::kNotSupported;
 }
 
@@ -119,8 +122,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     const Result valid = CheckProperties(properties);
     if (valid != Result::kSuccess) return valid;
     HandleId created = 0;
-    const Result result =
-        machine.space.Create(properties->location.id, bytes, ChargeKind::kVmm, &created);
+    const Result result = machine.space.Create(properties->location.id, bytes, ChargeKind::kVmm,
+                                               &created, IsExportable(*properties));
     if (result == Result::kSuccess) *handle = created;
     return result;
   });

@@ -11,7 +11,7 @@
 
 namespace memtrace::card {
 
-Result HostMemory::Allocate(std::size_t bytes, int device, void** begin) {
+Result HostMemory::Allocate(std::size_t bytes, int device, void** begin, std::uint64_t owner) {
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -21,7 +21,7 @@ Result HostMemory::Allocate(std::size_t bytes, int device, void** begin) {
   *begin = mapped;
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
   const std::lock_guard lock(mutex_);
-  ranges_.emplace(address, Range{address, bytes, device, /*ours=*/true});
+  ranges_.emplace(address, Range{address, bytes, device, /*ours=*/true, owner});
   return Result::kSuccess;
 }
 
@@ -34,6 +34,16 @@ Result HostMemory::Free(void* begin) {
   return Result::kSuccess;
 }
 
+void HostMemory::FreeAllOf(std::uint64_t owner) {
+  const std::lock_guard lock(mutex_);
+  for (auto range = ranges_.begin(); range != ranges_.end();) {
+    const bool is_theirs = range->second.ours && range->second.owner == owner;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the key is the address.
+    if (is_theirs) munmap(reinterpret_cast<void*>(range->first), range->second.bytes);
+    range = is_theirs ? ranges_.erase(range) : std::next(range);
+  }
+}
+
 Result HostMemory::Register(void* begin, std::size_t bytes, int device) {
   if (begin == nullptr || bytes == 0) return Result::kInvalidValue;
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
@@ -41,7 +51,7 @@ Result HostMemory::Register(void* begin, std::size_t bytes, int device) {
   const auto next = ranges_.lower_bound(address);
   const bool overlaps_next = next != ranges_.end() && next->first - address < bytes;
   if (overlaps_next || FindLocked(address)) return Result::kHostMemoryAlreadyRegistered;
-  ranges_.emplace(address, Range{address, bytes, device, /*ours=*/false});
+  ranges_.emplace(address, Range{address, bytes, device, /*ours=*/false, /*owner=*/0});
   return Result::kSuccess;
 }
 

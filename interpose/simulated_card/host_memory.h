@@ -22,8 +22,11 @@ class HostMemory {
   HostMemory& operator=(const HostMemory&) = delete;
 
   // Page-aligned zeros; they cost host memory when touched. REQUIRES: bytes > 0.
-  Result Allocate(std::size_t bytes, int device, void** begin);
+  // `owner`: a context's number, for FreeAllOf.
+  Result Allocate(std::size_t bytes, int device, void** begin, std::uint64_t owner = 0);
   Result Free(void* begin);
+  // All that an owner allocated; what is registered stays its owner's.
+  void FreeAllOf(std::uint64_t owner);
 
   Result Register(void* begin, std::size_t bytes, int device);
   Result Unregister(void* begin);
@@ -33,6 +36,7 @@ class HostMemory {
     std::size_t bytes = 0;
     int device = 0;  // current when it was pinned
     bool ours = false;
+    std::uint64_t owner = 0;
   };
   std::optional<Range> Find(const void* address) const;
   // Ranges.

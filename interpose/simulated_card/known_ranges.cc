@@ -24,6 +24,25 @@ void KnownRanges::ForgetAll() {
   empty_ = true;
 }
 
+void KnownRanges::Assume(std::span<const Extent> extents) {
+  const std::lock_guard lock(mutex_);
+  for (const Extent& extent : extents) AssumeLocked(extent.offset, extent.offset + extent.bytes);
+  empty_ = ranges_.empty();
+}
+
+void KnownRanges::AssumeLocked(std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // before the ranges change
+  auto range = ranges_.upper_bound(begin);
+  if (range != ranges_.begin()) --range;
+  for (; range != ranges_.end() && range->first < end; ++range) {
+    if (range->second.end <= begin) continue;
+    if (range->first > begin) gaps.emplace_back(begin, range->first);
+    begin = range->second.end;
+  }
+  if (begin < end) gaps.emplace_back(begin, end);
+  for (const auto& [from, to] : gaps) SetLocked(from, to, Known::kAssumed);
+}
+
 Known KnownRanges::Weakest(std::span<const Extent> extents) const {
   Known weakest = Known::kKnown;
   const std::lock_guard lock(mutex_);

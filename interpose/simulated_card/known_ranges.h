@@ -16,7 +16,7 @@ namespace memtrace::card {
 // What is known of a byte of device memory. Ordered: the weakest of several bytes is their minimum.
 enum class Known {
   kUnknown = 0,  // never written, or a kernel that did not run may have written it
-  kAssumed = 1,  // follows from an answer that somebody made up, and said so
+  kAssumed = 1,  // follows from an answer that somebody made up, and said so; or shared
   kKnown = 2,    // as on a GPU: written by the host, or computed from such bytes
 };
 
@@ -35,6 +35,8 @@ class KnownRanges {
   void Set(std::span<const Extent> extents, Known known);
   void Forget(std::span<const Extent> extents) { Set(extents, Known::kUnknown); }
   void ForgetAll();
+  // What was unknown of the bytes is assumed.
+  void Assume(std::span<const Extent> extents);
 
   // The weakest of the bytes; kKnown for none.
   Known Weakest(std::span<const Extent> extents) const;
@@ -50,6 +52,7 @@ class KnownRanges {
   };
   using Ranges = std::map<std::uint64_t, Range>;  // by begin; they do not touch unless they differ
 
+  void AssumeLocked(std::uint64_t begin, std::uint64_t end);
   void SetLocked(std::uint64_t begin, std::uint64_t end, Known known);
   Known WeakestLocked(std::uint64_t begin, std::uint64_t end) const;
   void CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);

@@ -2,11 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/listening.h"
 
+#include "interpose/simulated_card/contexts.h"
+
 namespace memtrace::card {
 namespace {
 
 // The call that this thread is in; correlation 0: none that a listener knows of.
 thread_local memtrace_card_call current_call = {.name = nullptr, .correlation = 0, .result = 0};
+
+// Of the current context or, if that is another card's, of the primary one.
+std::uint32_t ContextOn(int device) {
+  const Context* current = Contexts::Current();
+  const bool is_on = current != nullptr && current->device == device;
+  return static_cast<std::uint32_t>(is_on ? current->id : Contexts::NumberOf(device));
+}
 
 }  // namespace
 
@@ -31,6 +40,7 @@ void Listening::Tell(memtrace_card_event event) const {
   const memtrace_card_listener* listener = listener_;
   if (listener == nullptr) return;
   event.correlation = current_call.correlation;
+  event.context = ContextOn(event.device);
   listener->happens(&event);
 }
 

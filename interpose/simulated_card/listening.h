@@ -36,7 +36,7 @@ class Listening {
   void Enter(const char* name);
   void Leave(int result);
 
-  // Says in which call it happened. REQUIRES: the caller holds no lock.
+  // Says in which call and context it happened. REQUIRES: the caller holds no lock.
   void Tell(memtrace_card_event event) const;
 
  private:

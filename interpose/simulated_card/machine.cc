@@ -84,6 +84,7 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
       known(settings.host_values ? std::make_unique<KnownRanges>() : nullptr),
       space(cards, file),
       heap(space),
+      imported(space, cards),
       copies(space, file, copy_limit, known.get()),
       contexts(cards),
       streams(static_cast<int>(cards.size()), settings.timing, &listening),
@@ -99,6 +100,13 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
           },
           listening) {
   calls.Plan(settings.failures);
+}
+
+void Machine::EndContext(const Context& context) {
+  streams.SynchronizeDevice(context.device);
+  heap.FreeAllOf(context.id);
+  host_memory.FreeAllOf(context.id);
+  managed.FreeAllOf(context.id);
 }
 
 Machine* Machine::OfProcess() {

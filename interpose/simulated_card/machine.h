@@ -18,6 +18,7 @@
 #include "interpose/simulated_card/event_timing.h"
 #include "interpose/simulated_card/faults.h"
 #include "interpose/simulated_card/host_memory.h"
+#include "interpose/simulated_card/imported_blocks.h"
 #include "interpose/simulated_card/kernels.h"
 #include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/listening.h"
@@ -55,6 +56,10 @@ struct Machine {
   bool HasDevice(int device) const { return device >= 0 && device < DeviceCount(); }
   Card& CardAt(int device) { return *cards[static_cast<std::size_t>(device)]; }
 
+  // A context has ended: its work is waited for, and what cuMemAlloc, cuMemAllocHost and
+  // cuMemAllocManaged made in it is given back.
+  void EndContext(const Context& context);
+
   // In order of dependency. Each is safe from any thread by itself.
   std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
@@ -62,6 +67,7 @@ struct Machine {
   std::unique_ptr<KnownRanges> known;  // null without host values: nobody asks
   AddressSpace space;
   RuntimeHeap heap;
+  ImportedBlocks imported;
   HostMemory host_memory;
   Copies copies;
   Contexts contexts;

@@ -27,10 +27,16 @@ struct PhysicalAllocation {
   ChargeKind kind = ChargeKind::kVmm;
   std::uint32_t references = 1;  // cuMemCreate and cuMemRetainAllocationHandle
   std::uint32_t mappings = 0;
+  bool exportable = false;    // as asked for when it was created
+  bool imported = false;      // another process's, which is charged for it
+  SharedMemoryRecord record;  // once exported or imported
+  int lent = -1;              // the descriptor that Card::Lend gave, once exported
+  OpenFilePointer received;   // the descriptor that it was imported by
 };
 
 // The physical memory of all cards. An allocation goes back to its card when no reference and no
-// mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does.
+// mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does. What was
+// exported by a descriptor goes back when that is closed everywhere, too.
 //
 // Not safe from several threads: AddressSpace locks.
 class PhysicalMemory {
@@ -39,7 +45,21 @@ class PhysicalMemory {
   PhysicalMemory(Cards& cards, BackingFile& file) : cards_(cards), file_(file) {}
 
   // kOutOfMemory leaves everything as it was. REQUIRES: device exists.
-  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle);
+  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
+                bool exportable = false);
+
+  // Where another process finds it. kMapFailed if the host cannot hold contents. REQUIRES: the
+  // allocation is alive and not imported.
+  Result Describe(HandleId handle, SharedMemoryRecord* record);
+  // A new descriptor that stands for it. kInvalidValue for memory that was not made for that.
+  Result Export(HandleId handle, int* descriptor);
+  // Memory of another process, on a card of this one; it is charged nowhere. `received` may be
+  // null. kMapFailed if that process cannot be reached.
+  Result Import(const SharedMemoryRecord& record, int device, ChargeKind kind,
+                OpenFilePointer received, HandleId* handle);
+  // This process's own memory that the record stands for, with a further reference; 0: none.
+  HandleId RetainOwn(const SharedMemoryRecord& record);
+
   // kInvalidValue for a handle that was released or never existed.
   Result Release(HandleId handle);
   Result Retain(HandleId handle);
@@ -56,6 +76,7 @@ class PhysicalMemory {
 
  private:
   void DropIfUnused(HandleId handle);
+  void GiveBack(const PhysicalAllocation& allocation);
 
   Cards& cards_;
   BackingFile& file_;

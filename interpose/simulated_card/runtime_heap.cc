@@ -16,13 +16,13 @@ std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
 
 }  // namespace
 
-Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin) {
+Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner) {
   if (bytes > std::numeric_limits<std::uint64_t>::max() - kGranularity) return Result::kOutOfMemory;
   const std::lock_guard lock(mutex_);
   const Result result = bytes < kGranularity
                             ? AllocateShared(device, RoundUp(bytes, kCut), begin)
                             : AllocateGranules(device, RoundUp(bytes, kGranularity), begin);
-  if (result == Result::kSuccess) blocks_.emplace(*begin, bytes);
+  if (result == Result::kSuccess) blocks_.emplace(*begin, Block{*begin, bytes, owner});
   return result;
 }
 
@@ -30,13 +30,26 @@ Result RuntimeHeap::Free(Address begin) {
   const std::lock_guard lock(mutex_);
   const auto block = blocks_.find(begin);
   if (block == blocks_.end()) return Result::kInvalidValue;
-  if (block->second < kGranularity) {
-    FreeShared(begin);
-  } else {
-    FreeGranules(begin, RoundUp(block->second, kGranularity));
-  }
+  FreeLocked(block->second);
   blocks_.erase(block);
   return Result::kSuccess;
+}
+
+void RuntimeHeap::FreeAllOf(std::uint64_t owner) {
+  const std::lock_guard lock(mutex_);
+  for (auto block = blocks_.begin(); block != blocks_.end();) {
+    const bool is_theirs = block->second.owner == owner;
+    if (is_theirs) FreeLocked(block->second);
+    block = is_theirs ? blocks_.erase(block) : std::next(block);
+  }
+}
+
+void RuntimeHeap::FreeLocked(const Block& block) {
+  if (block.bytes < kGranularity) {
+    FreeShared(block.begin);
+  } else {
+    FreeGranules(block.begin, RoundUp(block.bytes, kGranularity));
+  }
 }
 
 std::uint64_t RuntimeHeap::HeldBytes() const {
@@ -48,9 +61,9 @@ std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
   const std::lock_guard lock(mutex_);
   const auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return std::nullopt;
-  const auto& [begin, bytes] = *std::prev(after);
-  if (address - begin >= bytes) return std::nullopt;
-  return Block{begin, bytes};
+  const Block& block = std::prev(after)->second;
+  if (address - block.begin >= block.bytes) return std::nullopt;
+  return block;
 }
 
 std::size_t RuntimeHeap::Live() const {

@@ -31,9 +31,12 @@ class RuntimeHeap {
   RuntimeHeap& operator=(const RuntimeHeap&) = delete;
 
   // kOutOfMemory leaves everything as it was. REQUIRES: bytes > 0.
-  Result Allocate(int device, std::uint64_t bytes, Address* begin);
+  // `owner`: a context's number, for FreeAllOf.
+  Result Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner = 0);
   // kInvalidValue for anything but the begin of a live block.
   Result Free(Address begin);
+  // All blocks of an owner.
+  void FreeAllOf(std::uint64_t owner);
 
   // Whole granules in use.
   std::uint64_t HeldBytes() const;
@@ -41,6 +44,7 @@ class RuntimeHeap {
   struct Block {
     Address begin = 0;
     std::uint64_t bytes = 0;  // as asked for
+    std::uint64_t owner = 0;
   };
   // The live block that holds address.
   std::optional<Block> Find(Address address) const;
@@ -53,6 +57,7 @@ class RuntimeHeap {
     std::map<Address, std::uint64_t> used;  // begin -> bytes, whole cuts
   };
 
+  void FreeLocked(const Block& block);
   Result AllocateGranules(int device, std::uint64_t bytes, Address* begin);
   void FreeGranules(Address begin, std::uint64_t bytes);
   Result AllocateShared(int device, std::uint64_t bytes, Address* begin);
@@ -62,8 +67,7 @@ class RuntimeHeap {
   AddressSpace& space_;
   const ChargeKind kind_;
   mutable std::mutex mutex_;
-  std::map<Address, std::uint64_t>
-      blocks_;  // begin -> bytes asked for; this and below: guarded by mutex_
+  std::map<Address, Block> blocks_;  // by begin; this and below: guarded by mutex_
   std::map<Address, Granule> shared_;
   std::uint64_t held_ = 0;
 };

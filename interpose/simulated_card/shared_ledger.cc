@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <utility>
 
@@ -32,9 +34,9 @@ bool IsLedger(const std::string& path) {
 class SharedLedger::Exclusive {
  public:
   explicit Exclusive(const SharedLedger& ledger) : ledger_(ledger) {
-    ledger_.Lock(kSlots, F_WRLCK, /*wait=*/true);
+    Lock(ledger_.descriptor_, kSlots, F_WRLCK, /*wait=*/true);
   }
-  ~Exclusive() { ledger_.Lock(kSlots, F_UNLCK, /*wait=*/false); }
+  ~Exclusive() { Lock(ledger_.descriptor_, kSlots, F_UNLCK, /*wait=*/false); }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
 
@@ -77,17 +79,20 @@ void SharedLedger::Leave() {
   if (descriptor_ >= 0) close(descriptor_);
   contents_ = nullptr;
   descriptor_ = -1;
+  for (const auto& [descriptor, slot] : lent_slots_) close(descriptor);
+  lent_slots_.clear();
+  lent_ = {};
 }
 
 // Locks that belong to the open file, not to the process ("OFD" in fcntl(2)): they go when its last
 // descriptor does, and one may lie anywhere, also behind the end of the file.
-bool SharedLedger::Lock(std::size_t place, short type, bool wait) const {
+bool SharedLedger::Lock(int descriptor, std::size_t place, short type, bool wait) {
   struct flock lock = {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(sizeof(Contents) + place);
   lock.l_len = 1;
-  return fcntl(descriptor_, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
+  return fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
 }
 
 bool SharedLedger::IsLockedByAnother(std::size_t place) const {
@@ -110,18 +115,33 @@ bool SharedLedger::Open() {
   return true;
 }
 
-bool SharedLedger::TakeSlot() {
-  const Exclusive exclusive(*this);
-  for (slot_ = 0; slot_ < kSlots; ++slot_) {
-    if (!Lock(slot_, F_WRLCK, /*wait=*/false)) continue;
-    for (auto& held : contents_->slots[slot_]) held = 0;
-    return true;
+// For as long as this open file is. REQUIRES: the exclusive lock.
+std::optional<std::size_t> SharedLedger::TakeSlot(int descriptor) {
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (!Lock(descriptor, slot, F_WRLCK, /*wait=*/false)) continue;
+    for (auto& held : contents_->slots[slot]) held = 0;
+    contents_->used_slots = std::max<std::uint64_t>(contents_->used_slots, slot + 1);
+    return slot;
   }
-  return false;
+  return std::nullopt;
+}
+
+// Locks belong to the open file: another one is needed for a lock that is to live longer or
+// shorter than this process's.
+int SharedLedger::Reopen() const {
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+  return open(self.c_str(), O_RDWR | O_CLOEXEC);
 }
 
 bool SharedLedger::Join() {
-  if (!std::exchange(has_tried_, true) && !(Open() && TakeSlot())) {
+  if (std::exchange(has_tried_, true)) return contents_ != nullptr;
+  std::optional<std::size_t> slot;
+  if (Open()) {
+    const Exclusive exclusive(*this);
+    slot = TakeSlot(descriptor_);
+  }
+  slot_ = slot.value_or(0);
+  if (!slot.has_value()) {
     Leave();
     std::fprintf(stderr,
                  "memtrace: the cards' ledger %s cannot be joined: this process does not see what "
@@ -134,7 +154,7 @@ bool SharedLedger::Join() {
 // Slots whose process is dead are cleared on the way. REQUIRES: the exclusive lock.
 std::uint64_t SharedLedger::SumOfOthers(std::size_t card) {
   std::uint64_t sum = 0;
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+  for (std::size_t slot = 0; slot < contents_->used_slots; ++slot) {
     const std::uint64_t held = contents_->slots[slot][card];
     if (held == 0 || slot == slot_) continue;
     if (IsLockedByAnother(slot)) {
@@ -143,7 +163,7 @@ std::uint64_t SharedLedger::SumOfOthers(std::size_t card) {
       for (auto& left : contents_->slots[slot]) left = 0;
     }
   }
-  return sum;
+  return sum - lent_[card];
 }
 
 std::optional<std::uint64_t> SharedLedger::Hold(std::size_t card, std::uint64_t bytes,
@@ -154,9 +174,43 @@ std::optional<std::uint64_t> SharedLedger::Hold(std::size_t card, std::uint64_t 
   const std::uint64_t others = SumOfOthers(card);
   std::atomic<std::uint64_t>& own = contents_->slots[slot_][card];
   const bool fits = others <= room && bytes <= room - others;
-  if (!fits && bytes > own) return std::nullopt;
-  own = bytes;
+  if (!fits && bytes > own + lent_[card]) return std::nullopt;
+  own = bytes - lent_[card];
   return others;
+}
+
+int SharedLedger::Lend(const SharedMemoryRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (!Join()) return -1;
+  const int descriptor = Reopen();
+  if (descriptor < 0) return -1;
+  const Exclusive exclusive(*this);
+  const std::optional<std::size_t> slot = TakeSlot(descriptor);
+  const auto place = [&] {
+    const auto* base = reinterpret_cast<const std::byte*>(contents_);
+    const auto* at = reinterpret_cast<const std::byte*>(&contents_->records[*slot]);
+    return PlaceRecord(descriptor, static_cast<std::uint64_t>(at - base), record);
+  };
+  if (!slot.has_value() || !place()) {
+    close(descriptor);
+    return -1;
+  }
+  contents_->slots[*slot][record.card] = record.bytes;
+  contents_->slots[slot_][record.card] -= record.bytes;
+  lent_[record.card] += record.bytes;
+  lent_slots_.emplace(descriptor, *slot);
+  return descriptor;
+}
+
+bool SharedLedger::Reclaim(const SharedMemoryRecord& record, int descriptor) {
+  const std::lock_guard lock(mutex_);
+  const auto lent = lent_slots_.find(descriptor);
+  if (lent == lent_slots_.end()) return false;  // lent before a fork, by the parent
+  const std::size_t slot = lent->second;
+  lent_slots_.erase(lent);
+  close(descriptor);
+  lent_[record.card] -= record.bytes;
+  return !IsLockedByAnother(slot);
 }
 
 std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {

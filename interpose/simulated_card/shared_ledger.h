@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "interpose/simulated_card/card_spec.h"
+#include "interpose/simulated_card/shared_memory.h"
 
 namespace memtrace::card {
 
@@ -40,21 +42,33 @@ class SharedLedger {
   std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
   std::uint64_t HeldByOthers(std::size_t card);
 
+  // Hands memory that this process holds to whoever has the descriptor that this gives, or a
+  // duplicate of it, in any process: as long as one is open, the card has it. This process holds it
+  // as before until Reclaim. -1 if the ledger cannot be joined or is full. REQUIRES: this process
+  // holds record.bytes on record.card.
+  int Lend(const SharedMemoryRecord& record);
+  // This process's part in it ends, and so does `descriptor`, which Lend gave; its bytes are to be
+  // given back by Hold. True if nobody else has one.
+  bool Reclaim(const SharedMemoryRecord& record, int descriptor);
+
  private:
-  static constexpr std::size_t kSlots = 512;
+  static constexpr std::size_t kSlots = 4096;
   using Slot = std::array<std::atomic<std::uint64_t>, kMaxCards>;
   struct Contents {
-    std::array<Slot, kSlots> slots;
+    std::atomic<std::uint64_t> used_slots;           // none behind these was ever taken
+    std::array<Slot, kSlots> slots;                  // of a process, or of memory that was lent
+    std::array<SharedMemoryRecord, kSlots> records;  // of lent memory
   };
   class Exclusive;
 
   bool Join();
   bool Open();
-  bool TakeSlot();
+  std::optional<std::size_t> TakeSlot(int descriptor);
   void Leave();
   std::uint64_t SumOfOthers(std::size_t card);
-  bool Lock(std::size_t place, short type, bool wait) const;
+  static bool Lock(int descriptor, std::size_t place, short type, bool wait);
   bool IsLockedByAnother(std::size_t place) const;
+  int Reopen() const;
 
   static void BeforeFork();
   static void AfterForkInParent();
@@ -66,6 +80,8 @@ class SharedLedger {
   int descriptor_ = -1;
   Contents* contents_ = nullptr;
   std::size_t slot_ = 0;
+  std::array<std::uint64_t, kMaxCards> lent_ = {};  // and held: a part of what this process holds
+  std::map<int, std::size_t> lent_slots_;           // by descriptor
 };
 
 }  // namespace memtrace::card

@@ -17,6 +17,7 @@ using Tick = std::uint64_t;
 
 inline constexpr unsigned kNonBlockingStream = 1;   // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
+inline constexpr unsigned kEventInterprocess = 4;   // CU_EVENT_INTERPROCESS
 inline constexpr int kLowestPriority = 0;
 inline constexpr int kHighestPriority = -5;
 

@@ -20,6 +20,13 @@ Event* Streams::CreateEvent(unsigned flags) {
   return event;
 }
 
+Result Streams::CheckInterprocess(const void* handle) const {
+  const std::lock_guard lock(mutex_);
+  const Event* event = FindEvent(handle);
+  const bool shared = event != nullptr && (event->flags & kEventInterprocess) != 0;
+  return shared ? Result::kSuccess : Result::kInvalidHandle;
+}
+
 Result Streams::DestroyEvent(const void* handle) {
   const std::lock_guard lock(mutex_);
   Event* event = FindEvent(handle);

@@ -106,6 +106,8 @@ class Streams {
 
   Event* CreateEvent(unsigned flags);
   Result DestroyEvent(const void* handle);
+  // kInvalidHandle unless the event was made for other processes.
+  Result CheckInterprocess(const void* handle) const;
   Result RecordEvent(const void* event, const void* stream, int device, bool external = false);
   Result QueryEvent(const void* event);
   Result SynchronizeEvent(const void* event);

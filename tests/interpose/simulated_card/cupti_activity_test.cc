@@ -147,6 +147,43 @@ TEST_F(CuptiActivityTest, CopiesAndFillsHaveTheirBytesAndSides) {
   ASSERT_EQ(cudaFreeHost(pinned), cudaSuccess);
 }
 
+TEST_F(CuptiActivityTest, AVolumeIsOneCopyAndOneThatFailsIsNone) {
+  void* device = nullptr;
+  std::vector<char> pageable(4096);
+  ASSERT_EQ(cudaMalloc(&device, 4096), cudaSuccess);
+  Enable({CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_RUNTIME});
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = {.ptr = pageable.data(), .pitch = 16, .xsize = 16, .ysize = 8};
+  copy.dstPtr = {.ptr = device, .pitch = 32, .xsize = 32, .ysize = 8};
+  copy.extent = {.width = 10, .height = 4, .depth = 3};
+  copy.kind = cudaMemcpyDefault;
+  ASSERT_EQ(cudaMemcpy3DAsync(&copy, nullptr), cudaSuccess);
+  copy.extent.width = 17;
+  ASSERT_EQ(cudaMemcpy3D(&copy), cudaErrorInvalidValue);
+  EXPECT_THAT(Calls(), ElementsAre("cudaMemcpy3DAsync_v3020", "cudaMemcpy3D_v3020"));
+  const auto copies = CuptiRecorder::Of<CopyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY);
+  ASSERT_THAT(copies, SizeIs(1));
+  EXPECT_EQ(copies[0]->bytes, 120u);
+  EXPECT_EQ(copies[0]->copyKind, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD);
+  EXPECT_EQ(copies[0]->flags, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC);
+  ASSERT_EQ(cudaFree(device), cudaSuccess);
+}
+
+TEST_F(CuptiActivityTest, WorkHasTheNumberOfItsContext) {
+  CUcontext context = nullptr;
+  unsigned long long id = 0;
+  Enable({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
+  Launch();
+  ASSERT_EQ(cuCtxCreate(&context, nullptr, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxGetId(context, &id), CUDA_SUCCESS);
+  ASSERT_EQ(memtrace_card_launch_call("in the second context", nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
+  const auto kernels = CuptiRecorder::Of<KernelRecord>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  ASSERT_THAT(kernels, SizeIs(2));
+  EXPECT_EQ(kernels[0]->contextId, 1u);
+  EXPECT_EQ(kernels[1]->contextId, id);
+}
+
 TEST_F(CuptiActivityTest, ACopyBetweenCardsNamesBoth) {
   void* first = nullptr;
   void* second = nullptr;

@@ -82,6 +82,30 @@ TEST_F(CuptiCallbacksTest, StreamsAndWaitsAreTold) {
                                   "> domain 3 id 4"));
 }
 
+TEST_F(CuptiCallbacksTest, AContextIsToldOnceItIsMadeAndWhileItStillWorks) {
+  ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE), CUPTI_SUCCESS);
+  ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), CUPTI_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxCreate(&context, nullptr, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_THAT(called, ElementsAre("> enter cuCtxCreate_v4", "> domain 3 id 1",
+                                  "> exit cuCtxCreate_v4 = 0", "> enter cuCtxDestroy_v2",
+                                  "> domain 3 id 2", "> exit cuCtxDestroy_v2 = 0",
+                                  "> enter cuCtxDestroy_v2", "> exit cuCtxDestroy_v2 = 201"));
+}
+
+TEST_F(CuptiCallbacksTest, ThePrimaryContextIsToldByItsFirstAndItsLastReference) {
+  ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE), CUPTI_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+  EXPECT_THAT(called, ElementsAre("> domain 3 id 1"));
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+  EXPECT_THAT(called, ElementsAre("> domain 3 id 1", "> domain 3 id 2"));
+}
+
 TEST_F(CuptiCallbacksTest, NothingIsToldThatWasNotAskedForOrIsNoLonger) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ASSERT_EQ(cuptiEnableAllDomains(1, subscriber_), CUPTI_SUCCESS);
@@ -126,6 +150,16 @@ TEST_F(CuptiCallbacksTest, ContextsAndStreamsHaveNumbers) {
   EXPECT_EQ(number, id);
   ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   EXPECT_EQ(cuptiGetContextId(nullptr, &number), CUPTI_ERROR_INVALID_CONTEXT);
+  CUcontext second = nullptr;
+  ASSERT_EQ(cuCtxCreate(&second, nullptr, 0, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuptiGetDeviceId(second, &number), CUPTI_SUCCESS);
+  EXPECT_EQ(number, 1u);
+  ASSERT_EQ(cuptiGetContextId(second, &number), CUPTI_SUCCESS);
+  ASSERT_EQ(cuCtxGetId(second, &id), CUDA_SUCCESS);
+  EXPECT_EQ(number, id);
+  EXPECT_GT(number, 2u);
+  ASSERT_EQ(cuCtxDestroy(second), CUDA_SUCCESS);
+  EXPECT_EQ(cuptiGetContextId(second, &number), CUPTI_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace

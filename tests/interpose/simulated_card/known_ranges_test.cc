@@ -37,6 +37,14 @@ TEST_F(KnownRangesTest, LaterWordsWinByteByByte) {
   EXPECT_EQ(Bytes(10), "..kka.....");
 }
 
+TEST_F(KnownRangesTest, AssumingFillsTheGapsAndLeavesWhatIsKnown) {
+  Set(0, 3, Known::kKnown);
+  Set(4, 2, Known::kKnown);
+  Set(7, 1, Known::kAssumed);
+  known_.Assume(Extents{{2, 7}, {12, 2}});
+  EXPECT_EQ(Bytes(15), "kkkakkaaa...aa.");
+}
+
 TEST_F(KnownRangesTest, ARangeWrittenInPiecesIsKnownAsAWhole) {
   Set(4, 4, Known::kKnown);
   Set(0, 4, Known::kKnown);

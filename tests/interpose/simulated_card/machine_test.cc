@@ -39,9 +39,13 @@ TEST(MachineTest, ContextsAreChargedPerCardAndOnce) {
   EXPECT_EQ(context->device, 1);
   EXPECT_EQ(machine.CardAt(0).CurrentLedger().free, 100u);
   EXPECT_EQ(machine.CardAt(1).CurrentLedger().free, 90u);
-  EXPECT_EQ(machine.contexts.Release(1), Result::kSuccess);
-  EXPECT_EQ(machine.contexts.Release(1), Result::kSuccess);
-  EXPECT_EQ(machine.contexts.Release(1), Result::kInvalidContext);
+  Context* ended = nullptr;
+  EXPECT_EQ(machine.contexts.Release(1, &ended), Result::kSuccess);
+  EXPECT_EQ(ended, nullptr);
+  EXPECT_EQ(machine.contexts.Release(1, &ended), Result::kSuccess);
+  EXPECT_EQ(ended, context);
+  EXPECT_EQ(machine.CardAt(1).CurrentLedger().free, 100u);
+  EXPECT_EQ(machine.contexts.Release(1, &ended), Result::kInvalidContext);
 }
 
 class ContextStackTest : public ::testing::Test {
