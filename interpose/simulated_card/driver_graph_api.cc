@@ -46,12 +46,20 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
 }
 
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
-  GraphWork all;
-  const Result found = machine.streams.graphs().WorkOf(exec, &all);
-  if (found != Result::kSuccess) return found;
+  GraphLaunch all;
+  CaptureStatus status = CaptureStatus::kNone;
+  CaptureView ignored;
+  Result result = machine.streams.graphs().LaunchOf(exec, &all);
+  if (result == Result::kSuccess)
+    result = machine.streams.CaptureState(stream, device, &status, &ignored);
+  // In a capture it becomes a child node, which a graph with memory cannot be.
+  if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
+  if (result == Result::kSuccess)
+    result = machine.graph_memory.Prepare(*all.memory, all.frees_first);
+  if (result != Result::kSuccess) return result;
   machine.kernels.CountCall("(graph replay)");
   return machine.streams.Perform(stream, device, NodeType::kGraph,
-                                 [all](const Work& launch) { return Do(all, launch); });
+                                 [work = all.work](const Work& at) { return Do(work, at); });
 }
 
 }  // namespace
@@ -171,11 +179,12 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int) {
   });
 }
 
-CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
   return WithGraphs([&](Graphs& graphs) {
     GraphExec* made = nullptr;
+    const bool frees_first = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
     const Result result =
-        exec == nullptr ? Result::kInvalidValue : graphs.Instantiate(graph, &made);
+        exec == nullptr ? Result::kInvalidValue : graphs.Instantiate(graph, &made, frees_first);
     if (result == Result::kSuccess) *exec = reinterpret_cast<CUgraphExec>(made);
     return result;
   });
@@ -208,8 +217,8 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateRes
 // There is nothing to upload.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream) {
   return WithGraphs([&](Graphs& graphs) {
-    GraphWork ignored;
-    return graphs.WorkOf(exec, &ignored);
+    GraphLaunch ignored;
+    return graphs.LaunchOf(exec, &ignored);
   });
 }
 

@@ -77,12 +77,13 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
   Graphs& graphs = Machine::OfProcess()->streams.graphs();
   GraphExec* exec = nullptr;
-  GraphWork all;
+  GraphLaunch all;
   if (graphs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
-  graphs.WorkOf(exec, &all);
+  graphs.LaunchOf(exec, &all);
   graphs.DestroyExec(exec);
+  if (!all.memory->empty()) return CUDA_ERROR_NOT_SUPPORTED;
   return Add(node, graph, dependencies, count, NodeType::kGraph,
-             [all](const Work& launch) { return Do(all, launch); });
+             [work = all.work](const Work& launch) { return Do(work, launch); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,

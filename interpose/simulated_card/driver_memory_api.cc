@@ -33,7 +33,7 @@ Result FreeOnHost(Machine& machine, HostMemory& memory, void* pointer,
   return result;
 }
 
-// cuda.h: cuMemFree takes stream-ordered and managed memory, too.
+// cuda.h: cuMemFree takes stream-ordered and managed memory and that of graphs, too.
 Result FreeOther(Machine& machine, CUdeviceptr pointer) {
   MemoryPools::Block block;
   if (machine.pools.Free(pointer, &block) == Result::kSuccess) {
@@ -42,6 +42,9 @@ Result FreeOther(Machine& machine, CUdeviceptr pointer) {
         {.device = block.device, .address = pointer, .bytes = block.bytes, .pool = block.pool});
     return Result::kSuccess;
   }
+  GraphBlockPointer of_graph;
+  if (machine.graph_memory.FreeOutside(pointer, &of_graph) == Result::kSuccess)
+    return Result::kSuccess;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
   auto* on_host = reinterpret_cast<void*>(pointer);
   return FreeOnHost(machine, machine.managed, on_host, MEMTRACE_CARD_MANAGED);

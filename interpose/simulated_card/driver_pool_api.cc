@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory; the rules are in MemoryPools.
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/driver_graph_memory.h"
 #include "interpose/simulated_card/driver_telling.h"
-#include "interpose/simulated_card/unsupported_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -12,27 +12,32 @@ namespace {
 
 CUmemoryPool ToHandle(MemoryPool* pool) { return reinterpret_cast<CUmemoryPool>(pool); }
 
-// Memory that belongs to a graph is not modelled: a replay would have to hold it.
-Result EnterOutsideCapture(Machine& machine, int device, CUstream stream, const char* name) {
+// Enters the stream, unless it is capturing.
+Result EnterOrCapture(Machine& machine, int device, CUstream stream, bool* is_capturing) {
   CaptureStatus status = CaptureStatus::kNone;
   CaptureView ignored;
   const Result result = machine.streams.CaptureState(stream, device, &status, &ignored);
   if (result != Result::kSuccess) return result;
-  if (status == CaptureStatus::kNone) return machine.streams.Submit(stream, device);
-  UnsupportedCalls::OfProcess().Count(name);
-  return Result::kNotSupported;
+  *is_capturing = status != CaptureStatus::kNone;
+  return *is_capturing ? Result::kSuccess : machine.streams.Submit(stream, device);
 }
 
 CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUstream stream,
                   const char* call = __builtin_FUNCTION()) {
   const auto allocate = [&](Machine& machine, int device) {
     if (pointer == nullptr) return Result::kInvalidValue;
-    const Result entered =
-        EnterOutsideCapture(machine, device, stream, "cuMemAllocAsync in a capture");
+    bool is_capturing = false;
+    const Result entered = EnterOrCapture(machine, device, stream, &is_capturing);
     if (entered != Result::kSuccess) return entered;
     *pointer = 0;
     if (bytes == 0) return Result::kSuccess;
     Address begin = 0;
+    if (is_capturing) {
+      // As in cuGraphAddMemAllocNode, memory in a graph has a device and no pool.
+      const Result captured = AllocateInCapture(machine, device, stream, bytes, &begin);
+      *pointer = begin;
+      return captured;
+    }
     const void* from = pool != nullptr ? pool : machine.pools.Current(device);
     const Result result = machine.pools.Allocate(from, bytes, &begin);
     if (result != Result::kSuccess) return result;
@@ -103,9 +108,13 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemo
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
-    const Result entered =
-        EnterOutsideCapture(machine, device, stream, "cuMemFreeAsync in a capture");
+    bool is_capturing = false;
+    const Result entered = EnterOrCapture(machine, device, stream, &is_capturing);
     if (entered != Result::kSuccess || pointer == 0) return entered;
+    if (is_capturing) return FreeInCapture(machine, device, stream, pointer);
+    if (GraphBlockPointer freed;
+        machine.graph_memory.FreeOutside(pointer, &freed) == Result::kSuccess)
+      return Result::kSuccess;
     MemoryPools::Block block;
     if (machine.pools.Free(pointer, &block) != Result::kSuccess) {
       // cuda.h: cudaMalloc's memory may be freed so, too.

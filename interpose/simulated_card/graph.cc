@@ -17,6 +17,17 @@ std::string_view NameOf(NodeType type) {
   return number < kNames.size() ? kNames[number] : "node";
 }
 
+GraphLaunch MakeLaunch(std::span<GraphNode* const> ordered) {
+  std::vector<HostWork> work;
+  std::vector<GraphMemoryStep> memory;
+  for (const GraphNode* node : ordered) {
+    if (node->work != nullptr) work.push_back(node->work);
+    if (node->block != nullptr) memory.push_back({node->block, node->type == NodeType::kMemFree});
+  }
+  return {.work = std::make_shared<const std::vector<HostWork>>(std::move(work)),
+          .memory = std::make_shared<const std::vector<GraphMemoryStep>>(std::move(memory))};
+}
+
 bool Contains(std::span<GraphNode* const> nodes, const GraphNode* node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
@@ -60,21 +71,25 @@ GraphNode* Graphs::AddLocked(Graph* graph, NodeType type, Nodes dependencies, Ho
   auto node = std::make_unique<GraphNode>(GraphNode{.type = type,
                                                     .dependencies = std::move(dependencies),
                                                     .work = std::move(work),
-                                                    .graph = graph});
+                                                    .graph = graph,
+                                                    .block = nullptr});
   nodes_.insert(node.get());
   graph->nodes.push_back(std::move(node));
   return graph->nodes.back().get();
+}
+
+bool Graphs::AreNodesOf(const Graph* graph, std::span<GraphNode* const> nodes) const {
+  return std::all_of(nodes.begin(), nodes.end(), [&](const GraphNode* node) {
+    const GraphNode* alive = FindNode(node);
+    return alive != nullptr && alive->graph == graph;
+  });
 }
 
 Result Graphs::Add(const void* handle, NodeType type, std::span<GraphNode* const> dependencies,
                    HostWork work, GraphNode** node) {
   const std::lock_guard lock(mutex_);
   Graph* graph = Find(handle);
-  if (graph == nullptr) return Result::kInvalidValue;
-  for (const GraphNode* dependency : dependencies) {
-    const GraphNode* alive = FindNode(dependency);
-    if (alive == nullptr || alive->graph != graph) return Result::kInvalidValue;
-  }
+  if (graph == nullptr || !AreNodesOf(graph, dependencies)) return Result::kInvalidValue;
   *node = AddLocked(graph, type, {dependencies.begin(), dependencies.end()}, std::move(work));
   return Result::kSuccess;
 }
@@ -84,7 +99,7 @@ Result Graphs::Clone(const void* handle, Graph** clone,
   auto owned = std::make_unique<Graph>();
   const std::lock_guard lock(mutex_);
   const Graph* graph = Find(handle);
-  if (graph == nullptr) return Result::kInvalidValue;
+  if (graph == nullptr || graph->HasMemory()) return Result::kInvalidValue;
   std::unordered_map<const GraphNode*, GraphNode*> made;
   for (const auto& node : graph->nodes)
     made[node.get()] = AddLocked(owned.get(), node->type, {}, node->work);
@@ -101,7 +116,7 @@ Result Graphs::Clone(const void* handle, Graph** clone,
 Result Graphs::DestroyNode(const void* handle) {
   const std::lock_guard lock(mutex_);
   GraphNode* node = FindNode(handle);
-  if (node == nullptr) return Result::kInvalidValue;
+  if (node == nullptr || node->graph->HasMemory()) return Result::kInvalidValue;
   nodes_.erase(node);
   Graph& graph = *node->graph;
   for (const auto& other : graph.nodes) std::erase(other->dependencies, node);
@@ -125,7 +140,8 @@ Result Graphs::RemoveEdge(const void* from, const void* to) {
   const std::lock_guard lock(mutex_);
   const GraphNode* source = FindNode(from);
   GraphNode* target = FindNode(to);
-  if (source == nullptr || target == nullptr) return Result::kInvalidValue;
+  if (source == nullptr || target == nullptr || target->graph->HasMemory())
+    return Result::kInvalidValue;
   return std::erase(target->dependencies, source) == 1 ? Result::kSuccess : Result::kInvalidValue;
 }
 
@@ -226,24 +242,31 @@ bool Graphs::Order(const Graph& graph, Nodes* ordered) {
   return ordered->size() == graph.nodes.size();
 }
 
-Result Graphs::Instantiate(const void* handle, GraphExec** exec) {
+Result Graphs::Instantiate(const void* handle, GraphExec** exec, bool frees_first) {
   auto owned = std::make_unique<GraphExec>();
   const std::lock_guard lock(mutex_);
-  const Graph* graph = Find(handle);
+  Graph* graph = Find(handle);
   Nodes ordered;
   if (graph == nullptr || !Order(*graph, &ordered)) return Result::kInvalidValue;
-  for (const auto& node : graph->nodes) owned->types.push_back(node->type);
-  std::vector<HostWork> work;
-  for (const GraphNode* node : ordered) {
-    if (node->work != nullptr) work.push_back(node->work);
+  if (graph->HasMemory()) {
+    if (!graph->executable.expired()) return Result::kInvalidValue;
+    owned->existence = std::make_shared<const int>();
+    graph->executable = owned->existence;
   }
-  owned->work = std::make_shared<const std::vector<HostWork>>(std::move(work));
+  for (const auto& node : graph->nodes) owned->types.push_back(node->type);
+  owned->launch = MakeLaunch(ordered);
+  owned->launch.frees_first = frees_first;
   *exec = owned.get();
   execs_.emplace(owned.get(), std::move(owned));
   return Result::kSuccess;
 }
 
 Result Graphs::Update(const void* handle, const void* graph) {
+  {
+    const std::lock_guard lock(mutex_);
+    const Graph* source = Find(graph);
+    if (source != nullptr && source->HasMemory()) return Result::kExecUpdateFailure;
+  }
   GraphExec* fresh = nullptr;
   const Result instantiated = Instantiate(graph, &fresh);
   if (instantiated != Result::kSuccess) return instantiated;
@@ -253,7 +276,7 @@ Result Graphs::Update(const void* handle, const void* graph) {
   Result result = Result::kInvalidValue;
   if (exec != execs_.end()) {
     const bool same = exec->second->types == made->second->types;
-    if (same) exec->second->work = std::move(made->second->work);
+    if (same) exec->second->launch.work = std::move(made->second->launch.work);
     result = same ? Result::kSuccess : Result::kExecUpdateFailure;
   }
   execs_.erase(made);
@@ -265,11 +288,11 @@ Result Graphs::DestroyExec(const void* exec) {
   return execs_.erase(exec) == 1 ? Result::kSuccess : Result::kInvalidValue;
 }
 
-Result Graphs::WorkOf(const void* handle, GraphWork* work) const {
+Result Graphs::LaunchOf(const void* handle, GraphLaunch* launch) const {
   const std::lock_guard lock(mutex_);
   const auto exec = execs_.find(handle);
   if (exec == execs_.end()) return Result::kInvalidValue;
-  *work = exec->second->work;
+  *launch = exec->second->launch;
   return Result::kSuccess;
 }
 

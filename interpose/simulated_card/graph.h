@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/simulated_card/graph_block.h"
 #include "interpose/simulated_card/result.h"
 
 namespace memtrace::card {
@@ -49,17 +50,32 @@ struct GraphNode {
   std::vector<GraphNode*> dependencies;
   HostWork work;
   Graph* graph = nullptr;
+  GraphBlockPointer block;  // of kMemAlloc and kMemFree
 };
 
 // Nodes in the order in which they were added; destroyed ones are gone.
 struct Graph {
+  // With allocation or free nodes a graph can lose no part, be copied, nor be executable twice.
+  bool HasMemory() const { return !allocated.empty() || !freed.empty(); }
+
   std::vector<std::unique_ptr<GraphNode>> nodes;
+  std::unordered_set<const GraphBlock*> allocated;  // by its nodes, which own them
+  std::unordered_set<const GraphBlock*> freed;
+  std::weak_ptr<const void> executable;  // of one with memory
 };
 
-// An executable graph: the work of its nodes, each after those that it depends on.
+// What a launch of an executable graph does: the work of its nodes, each after those that it
+// depends on. What of it is memory is known before.
+struct GraphLaunch {
+  GraphWork work;
+  std::shared_ptr<const std::vector<GraphMemoryStep>> memory;
+  bool frees_first = false;  // what an earlier launch left allocated
+};
+
 struct GraphExec {
   std::vector<NodeType> types;  // in the graph's own order, for an update to compare
-  GraphWork work;
+  GraphLaunch launch;
+  std::shared_ptr<const void> existence;  // for Graph::executable
 };
 
 // All graphs of the process. A handle is the address of its object; one that is not alive is
@@ -82,6 +98,12 @@ class Graphs {
   // Dependencies are nodes of the same graph.
   Result Add(const void* graph, NodeType type, std::span<GraphNode* const> dependencies,
              HostWork work, GraphNode** node);
+  // A node that allocates or frees memory of graphs; `work` does it. kInvalidValue for a second
+  // free node in a graph, and for one inside and one outside the graph that allocates.
+  Result AddMemory(const void* graph, std::span<GraphNode* const> dependencies,
+                   const GraphMemoryStep& step, HostWork work, GraphNode** node);
+  // kInvalidValue for nodes of other types.
+  Result MemoryOf(const void* node, NodeType type, GraphBlockPointer* block) const;
   // Its edges go with it.
   Result DestroyNode(const void* node);
   Result AddEdge(const void* from, const void* to);
@@ -97,18 +119,20 @@ class Graphs {
   // The graph in Graphviz's language.
   Result Dot(const void* graph, std::string* text) const;
 
-  // kInvalidValue for a graph with a cycle.
-  Result Instantiate(const void* graph, GraphExec** exec);
-  // Takes over the work of a graph with the same nodes; kExecUpdateFailure for another.
+  // kInvalidValue for a graph with a cycle. frees_first: GraphLaunch has it.
+  Result Instantiate(const void* graph, GraphExec** exec, bool frees_first = false);
+  // Takes over the work of a graph with the same nodes; kExecUpdateFailure for another, and for one
+  // with memory, whose addresses are its own.
   Result Update(const void* exec, const void* graph);
   Result DestroyExec(const void* exec);
   // Shared, so that it can run without the lock and outlive an update.
-  Result WorkOf(const void* exec, GraphWork* work) const;
+  Result LaunchOf(const void* exec, GraphLaunch* launch) const;
 
  private:
   Graph* Find(const void* graph) const;
   GraphNode* FindNode(const void* node) const;
   GraphNode* AddLocked(Graph* graph, NodeType type, Nodes dependencies, HostWork work);
+  bool AreNodesOf(const Graph* graph, std::span<GraphNode* const> nodes) const;
   static bool Order(const Graph& graph, Nodes* ordered);
 
   mutable std::mutex mutex_;

@@ -17,6 +17,7 @@
 #include "interpose/simulated_card/device_variables.h"
 #include "interpose/simulated_card/event_timing.h"
 #include "interpose/simulated_card/faults.h"
+#include "interpose/simulated_card/graph_memory.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/imported_blocks.h"
 #include "interpose/simulated_card/kernels.h"
@@ -70,6 +71,7 @@ struct Machine {
   ImportedBlocks imported;
   HostMemory host_memory;
   Copies copies;
+  GraphMemory graph_memory;  // before streams, whose graphs have blocks of it
   Contexts contexts;
   Listening listening;
   Streams streams;

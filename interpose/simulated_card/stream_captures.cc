@@ -43,14 +43,31 @@ Result Streams::RefuseImplicitDependency(const Stream& stream) {
   return refused ? Result::kCaptureImplicit : Result::kSuccess;
 }
 
-Result Streams::AddNode(Stream* stream, NodeType type, HostWork work) {
+Result Streams::Extend(Stream* stream, const NodeMaker& add) {
   Capture& capture = *stream->capture;
   if (capture.invalidated) return Result::kCaptureInvalidated;
   Capture::Frontier& frontier = capture.streams[stream];
   GraphNode* node = nullptr;
-  const Result added = graphs_.Add(capture.graph, type, frontier, std::move(work), &node);
+  const Result added = add(capture.graph, frontier, &node);
   if (added == Result::kSuccess) frontier = {node};
   return added;
+}
+
+Result Streams::AddNode(Stream* stream, NodeType type, HostWork work) {
+  return Extend(stream, [&](Graph* graph, const Capture::Frontier& after, GraphNode** node) {
+    return graphs_.Add(graph, type, after, std::move(work), node);
+  });
+}
+
+Result Streams::CaptureMemory(const void* handle, int device, const GraphMemoryStep& step,
+                              HostWork work) {
+  const std::lock_guard lock(mutex_);
+  Stream* stream = FindStream(handle, device);
+  if (stream == nullptr) return Result::kInvalidHandle;
+  if (stream->capture == nullptr) return Result::kIllegalState;
+  return Extend(stream, [&](Graph* graph, const Capture::Frontier& after, GraphNode** node) {
+    return graphs_.AddMemory(graph, after, step, std::move(work), node);
+  });
 }
 
 Result Streams::WaitInCapture(Stream* stream, const Event* event, bool external) {

@@ -87,6 +87,9 @@ class Streams {
   // The call is made when its turn comes, by the thread that waits for it; at once if eager; if it
   // is captured, at each launch of the graph.
   Result SubmitCall(const void* handle, int device, std::function<void()> call);
+  // An allocation or free node enters the graph of the stream, which must be capturing
+  // (kIllegalState).
+  Result CaptureMemory(const void* handle, int device, const GraphMemoryStep& step, HostWork work);
   // All work that is now in the stream.
   Result LastWork(const void* handle, int device, Work* work) const;
   Result Query(const void* handle, int device);
@@ -156,6 +159,8 @@ class Streams {
   void ForgetFinished();
   Result RefuseImplicitDependency(const Stream& stream);
   bool IsGoingOn(const Capture& capture) const;
+  using NodeMaker = std::function<Result(Graph*, const Capture::Frontier& after, GraphNode**)>;
+  Result Extend(Stream* stream, const NodeMaker& add);
   Result AddNode(Stream* stream, NodeType type, HostWork work);
   Result WaitInCapture(Stream* stream, const Event* event, bool external);
   bool IsJoined(const Capture& capture) const;

@@ -84,11 +84,11 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
   ASSERT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kSuccess);
   EXPECT_EQ(done, 0);
   GraphExec* exec = nullptr;
-  GraphWork all;
+  GraphLaunch all;
   ASSERT_EQ(streams_.graphs().Instantiate(graph_, &exec), Result::kSuccess);
-  ASSERT_EQ(streams_.graphs().WorkOf(exec, &all), Result::kSuccess);
+  ASSERT_EQ(streams_.graphs().LaunchOf(exec, &all), Result::kSuccess);
   for (int launch = 0; launch < 2; ++launch) {
-    for (const HostWork& one : *all) EXPECT_EQ(one({}), Result::kSuccess);
+    for (const HostWork& one : *all.work) EXPECT_EQ(one({}), Result::kSuccess);
   }
   EXPECT_EQ(done, 2);
 }

@@ -31,9 +31,9 @@ class GraphTest : public ::testing::Test {
 
   std::string Launched(GraphExec* exec) {
     done_.clear();
-    GraphWork all;
-    EXPECT_EQ(graphs_.WorkOf(exec, &all), Result::kSuccess);
-    for (const HostWork& work : *all) EXPECT_EQ(work({}), Result::kSuccess);
+    GraphLaunch all;
+    EXPECT_EQ(graphs_.LaunchOf(exec, &all), Result::kSuccess);
+    for (const HostWork& work : *all.work) EXPECT_EQ(work({}), Result::kSuccess);
     return done_;
   }
 

@@ -107,10 +107,10 @@ TEST_F(ListeningTest, ACapturedKernelIsToldAtEachLaunchOfTheGraph) {
   ASSERT_EQ(streams_.EndCapture(stream, 0, &graph), Result::kSuccess);
   EXPECT_THAT(told, IsEmpty());
   GraphExec* exec = nullptr;
-  GraphWork work;
+  GraphLaunch all;
   ASSERT_EQ(streams_.graphs().Instantiate(graph, &exec), Result::kSuccess);
-  ASSERT_EQ(streams_.graphs().WorkOf(exec, &work), Result::kSuccess);
-  const auto replay = [&](const Work& at) { return Do(work, at); };
+  ASSERT_EQ(streams_.graphs().LaunchOf(exec, &all), Result::kSuccess);
+  const auto replay = [&](const Work& at) { return Do(all.work, at); };
   for (int launch = 0; launch < 2; ++launch)
     ASSERT_EQ(streams_.Perform(stream, 0, NodeType::kGraph, replay), Result::kSuccess);
   EXPECT_THAT(told, ElementsAre("captured 0", "captured 0"));
