@@ -99,7 +99,8 @@ bool HasFeature(CUdevice_attribute attribute) {
 
 }  // namespace
 
-int DeviceAttribute(const CardSpec& spec, int device, CUdevice_attribute attribute) {
+int DeviceAttribute(const Card& card, CUdevice_attribute attribute) {
+  const CardSpec& spec = card.Spec();
   const Limits& limits = LimitsOf(spec);
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
@@ -115,7 +116,7 @@ int DeviceAttribute(const CardSpec& spec, int device, CUdevice_attribute attribu
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       return limits.shared_memory_per_multiprocessor - kReservedSharedMemory;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      return device + 1;
+      return static_cast<int>(card.LedgerIndex()) + 1;  // as NVML counts cards, too
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
       return 2;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:

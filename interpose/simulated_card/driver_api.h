@@ -66,7 +66,7 @@ CUresult WithDevice(int device, Body body, const char* call = __builtin_FUNCTION
 }
 
 // The value of a device attribute; 0 for a feature that the card does not have.
-int DeviceAttribute(const CardSpec& spec, int device, CUdevice_attribute attribute);
+int DeviceAttribute(const Card& card, CUdevice_attribute attribute);
 
 }  // namespace memtrace::card
 

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <string>
 
-#include "interpose/simulated_card/card_profile.h"
 #include "interpose/simulated_card/driver_api.h"
 #include "interpose/simulated_card/driver_telling.h"
 #include "interpose/simulated_card/other_driver.h"
@@ -38,11 +37,6 @@ bool ChildCopiesCards() {
 void ForgetInChild() {
   if (initialized && ChildCopiesCards() && Machine::OfProcess()->file.MakePrivate()) return;
   if (initialized.exchange(false)) forked_after_initialization = true;
-}
-
-std::string DeviceName(const CardSpec& spec) {
-  const CardProfile* profile = FindCardProfile(spec.profile);
-  return profile != nullptr ? std::string(profile->device_name) : "memtrace simulated card";
 }
 
 // By CUlimit: the defaults of the programming guide for the stack, printf and malloc; else 0.
@@ -101,7 +95,7 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (name == nullptr || length <= 0) return Result::kInvalidValue;
-    const std::string text = DeviceName(machine.CardAt(device).Spec());
+    const std::string text = NameOf(machine.CardAt(device).Spec());
     const std::size_t copied = std::min(text.size(), static_cast<std::size_t>(length) - 1);
     std::memcpy(name, text.data(), copied);
     name[copied] = '\0';
@@ -110,10 +104,10 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
-  return WithDevice(device, [&](Machine&) {
+  return WithDevice(device, [&](Machine& machine) {
     if (uuid == nullptr) return Result::kInvalidValue;
-    std::memcpy(uuid->bytes, "memtrace card  ", sizeof(uuid->bytes));
-    uuid->bytes[sizeof(uuid->bytes) - 1] = static_cast<char>('A' + device);
+    const auto bytes = UuidOf(machine.CardAt(device).LedgerIndex());
+    std::memcpy(uuid->bytes, bytes.data(), bytes.size());
     return Result::kSuccess;
   });
 }
@@ -129,7 +123,7 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (value == nullptr) return Result::kInvalidValue;
-    *value = DeviceAttribute(machine.CardAt(device).Spec(), device, attribute);
+    *value = DeviceAttribute(machine.CardAt(device), attribute);
     return Result::kSuccess;
   });
 }

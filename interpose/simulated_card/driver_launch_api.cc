@@ -23,7 +23,7 @@ CUresult WithFunction(const void* handle, Body body, const char* call = __builti
 }
 
 int AttributeOf(Machine& machine, int device, CUdevice_attribute attribute) {
-  return DeviceAttribute(machine.CardAt(device).Spec(), device, attribute);
+  return DeviceAttribute(machine.CardAt(device), attribute);
 }
 
 Multiprocessor MultiprocessorOf(Machine& machine, int device) {

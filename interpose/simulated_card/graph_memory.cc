@@ -144,11 +144,9 @@ Result GraphMemory::AllocateLocked(const GraphBlockPointer& block) {
 }
 
 Result GraphMemory::FreeLocked(const GraphBlockPointer& block) {
-  // The caller's may be the one that is erased.
-  const GraphBlockPointer kept = block;
-  if (allocated_.erase(kept) == 0) return Result::kInvalidValue;
-  At(kept->device).used -= UsedBy(*kept);
-  return space_.Unmap(kept->begin, RoomOf(*kept));
+  if (allocated_.erase(block) == 0) return Result::kInvalidValue;
+  At(block->device).used -= UsedBy(*block);
+  return space_.Unmap(block->begin, RoomOf(*block));
 }
 
 Result GraphMemory::Free(const GraphBlockPointer& block) {

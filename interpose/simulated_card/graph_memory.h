@@ -64,6 +64,7 @@ class GraphMemory {
   PoolFigures& At(int device) { return figures_[static_cast<std::size_t>(device)]; }
   Result Charge(int device, std::uint64_t peak);
   Result AllocateLocked(const GraphBlockPointer& block);
+  // REQUIRES: the caller has a reference of its own.
   Result FreeLocked(const GraphBlockPointer& block);
 
   AddressSpace& space_;

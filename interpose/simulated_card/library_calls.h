@@ -8,11 +8,27 @@
 // libraries.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "interpose/simulated_card/card_listener.h"
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+// A card as NVML sees it, counted without CUDA_VISIBLE_DEVICES. No driver is started by asking.
+struct memtrace_card_installed {
+  std::uint64_t total;  // bytes
+  std::uint64_t used;   // bytes; of a hidden card: by others
+  std::uint64_t own;    // bytes that this process holds
+  int has_context;      // this process has one there
+  int compute_capability_major;
+  int compute_capability_minor;
+  char name[96];
+  char uuid[64];
+};
+int memtrace_card_installed_count(void);
+// False if there is no such card.
+bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
 
 // Adds one call of a function that is not supported.
 void memtrace_card_count_unsupported(const char* name);

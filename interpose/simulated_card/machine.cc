@@ -115,27 +115,6 @@ Machine* Machine::OfProcess() {
   return machine;
 }
 
-std::vector<std::size_t> VisibleIndices(std::size_t cards, const char* visible_devices) {
-  std::vector<std::size_t> visible;
-  if (visible_devices == nullptr) {
-    for (std::size_t i = 0; i < cards; ++i) visible.push_back(i);
-    return visible;
-  }
-  std::string_view rest = visible_devices;
-  while (!rest.empty()) {
-    const std::string_view entry = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-    char* end = nullptr;
-    const std::string text(entry);
-    const unsigned long index = std::strtoul(text.c_str(), &end, 10);
-    const bool is_index =
-        end != text.c_str() && *end == '\0' && text.find('-') == std::string::npos;
-    if (!is_index || index >= cards) break;
-    visible.push_back(index);
-  }
-  return visible;
-}
-
 std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards,
                                    const char* visible_devices) {
   std::vector<CardSpec> visible;

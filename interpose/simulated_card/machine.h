@@ -20,6 +20,7 @@
 #include "interpose/simulated_card/graph_memory.h"
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/imported_blocks.h"
+#include "interpose/simulated_card/installed_cards.h"
 #include "interpose/simulated_card/kernels.h"
 #include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/listening.h"
@@ -86,9 +87,7 @@ struct Machine {
   WatchedCalls calls;
 };
 
-// The cards that CUDA_VISIBLE_DEVICES leaves, in its order: indices up to the first that is not
-// one, as the driver reads it. Null: all.
-std::vector<std::size_t> VisibleIndices(std::size_t cards, const char* visible_devices);
+// The cards that CUDA_VISIBLE_DEVICES leaves (VisibleIndices).
 std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards, const char* visible_devices);
 
 }  // namespace memtrace::card

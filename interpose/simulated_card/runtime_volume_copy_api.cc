@@ -15,7 +15,7 @@ CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>
 // both.
 template <typename Driver, typename Runtime>
 CUresult Translate(const Runtime* copy, Driver* driver) {
-  *driver = {};
+  *driver = {};  // NOLINT(bugprone-invalid-enum-default-initialization): set below
   const auto is_one = [](const cudaArray_t array, const cudaPitchedPtr& pointer) {
     return (array == nullptr) != (pointer.ptr == nullptr);
   };

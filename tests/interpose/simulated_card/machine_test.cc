@@ -28,6 +28,13 @@ TEST(VisibleCardsTest, CudaVisibleDevicesSelectsAndOrdersUpToTheFirstThatIsNone)
   EXPECT_EQ(Visible("2,0"), "20");
   EXPECT_EQ(Visible("-1"), "");
   EXPECT_EQ(Visible("1,7,0"), "1");
+  EXPECT_EQ(Visible("2, 0"), "20");
+}
+
+TEST(VisibleCardsTest, AnUuidMayBeCutWhileItFitsOneCard) {
+  EXPECT_EQ(Visible(UuidTextOf(2).c_str()), "2");
+  EXPECT_EQ(Visible((UuidTextOf(1) + ",0").c_str()), "10");
+  EXPECT_EQ(Visible("GPU-6d65"), "");
   EXPECT_EQ(Visible("GPU-x,0"), "");
 }
 

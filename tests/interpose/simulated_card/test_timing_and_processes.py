@@ -210,3 +210,27 @@ def test_ranks_of_torchrun_inherit_the_cards(tmp_path: Path, cards: str, free: i
     ranks = re.findall(r"RANK (\d) (\d) 1.0 (\d+)", done.stdout)
     devices = {"2GiB": ["0", "0"], "2x2GiB": ["0", "1"]}[cards]
     assert sorted(ranks) == [("0", devices[0], str(free)), ("1", devices[1], str(free))]
+
+
+COUNTS_THEN_FORKS = """
+import os
+import torch
+assert torch.cuda.device_count() == 1
+child = os.fork()
+value = torch.full((4,), 3.0 if child else 5.0).to("cuda").sum().item()
+total = torch.cuda.get_device_properties(0).total_memory >> 30
+if not child:
+    os._exit(0 if (value, total) == (20.0, 2) else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert (value, total) == (12.0, 2), (value, total)
+"""
+
+
+@pytest.mark.parametrize("shown", ["1", "GPU-6d656d74-7261-6365-2063-617264202042"])
+def test_counting_cards_starts_none(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch counts them by NVML, so that a process that only counted may fork children that use them."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    script = tmp_path / "count.py"
+    script.write_text(COUNTS_THEN_FORKS)
+    done = run(tmp_path, "--card", "8GiB", "--card", "2GiB", program=[str(script)])
+    assert done.returncode == 0, done.stderr

@@ -116,6 +116,7 @@ TEST_F(VolumeCopiesTest, WhatIsNoBoxIsRefused) {
   EXPECT_EQ(cudaMemcpy3D(&copy), cudaErrorInvalidValue);
   copy.srcArray = reinterpret_cast<cudaArray_t>(host.data());
   EXPECT_EQ(cudaMemcpy3D(&copy), cudaErrorNotSupported);
+  // NOLINTNEXTLINE(bugprone-invalid-enum-default-initialization): refused before it is looked at
   CUDA_MEMCPY3D driver = {};
   driver.srcLOD = 1;
   EXPECT_EQ(cuMemcpy3D(&driver), CUDA_ERROR_INVALID_VALUE);
