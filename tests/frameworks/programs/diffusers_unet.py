@@ -6,9 +6,6 @@ import torch
 from diffusers import DDPMScheduler, UNet2DModel
 from figures import on_card, states, tell
 
-# Convolutions without cuDNN: the card has no stand-in for it.
-torch.backends.cudnn.enabled = False
-
 model = UNet2DModel(
     sample_size=32,
     in_channels=3,
