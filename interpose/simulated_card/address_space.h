@@ -17,6 +17,12 @@ namespace memtrace::card {
 
 // Size and alignment of everything in cuMem*: 2 MiB on every card so far.
 inline constexpr std::uint64_t kGranularity = 2ull << 20;
+// What shares a granule is cut at multiples of this; assumed.
+inline constexpr std::uint64_t kCut = 512;
+
+constexpr std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 enum class Access { kNone, kRead, kReadWrite };
 

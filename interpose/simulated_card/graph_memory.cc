@@ -9,12 +9,6 @@
 namespace memtrace::card {
 namespace {
 
-constexpr std::uint64_t kCut = 512;
-
-std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
 std::uint64_t RoomOf(const GraphBlock& block) { return RoundUp(block.bytes, kGranularity); }
 
 std::uint64_t UsedBy(const GraphBlock& block) { return RoundUp(block.bytes, kCut); }

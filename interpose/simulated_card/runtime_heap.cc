@@ -6,15 +6,6 @@
 #include <limits>
 
 namespace memtrace::card {
-namespace {
-
-constexpr std::uint64_t kCut = 512;
-
-std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
-}  // namespace
 
 Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner) {
   if (bytes > std::numeric_limits<std::uint64_t>::max() - kGranularity) return Result::kOutOfMemory;

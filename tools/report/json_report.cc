@@ -147,6 +147,10 @@ ordered_json NextStepJson(const Explanation& explanation) {
           {"how_known", "estimated"}};
 }
 
+ordered_json OptionalText(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
 ordered_json OptionalCount(const std::optional<uint64_t>& count) {
   return count ? ordered_json(*count) : ordered_json(nullptr);
 }
@@ -177,7 +181,7 @@ ordered_json SimulatedJson(const RunFacts& run) {
       {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
       {"faults", OptionalCount(run.simulation.faults)},
       {"first_faults", run.simulation.first_faults},
-      {"events", run.simulation.events},
+      {"events", OptionalText(run.simulation.events)},
       {"timed_answers", OptionalCount(run.simulation.timed_answers)},
       {"unsupported", unsupported}};
   if (run.simulation.assumed_workspaces)
