@@ -52,14 +52,15 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return cuStreamGetCaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-// The list of dependencies belongs to the library until the thread's next call of this kind.
+// cuda.h: the list of dependencies is valid until the next call that operates on the stream, or the
+// capture's end. It is the capture's own, so that calls about other streams leave it alone.
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                 CUgraph* graph, const CUgraphNode** dependencies,
                                 const CUgraphEdgeData** edges, std::size_t* dependency_count) {
-  static thread_local CaptureView capture;
   return WithContext([&](Machine& machine, int device) {
     if (status == nullptr) return Result::kInvalidValue;
     CaptureStatus state = CaptureStatus::kNone;
+    CaptureView capture;
     const Result result = machine.streams.CaptureState(stream, device, &state, &capture);
     if (result != Result::kSuccess) return result;
     *status = static_cast<CUstreamCaptureStatus>(state);

@@ -48,10 +48,8 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   GraphLaunch all;
   CaptureStatus status = CaptureStatus::kNone;
-  CaptureView ignored;
   Result result = machine.streams.graphs().LaunchOf(exec, &all);
-  if (result == Result::kSuccess)
-    result = machine.streams.CaptureState(stream, device, &status, &ignored);
+  if (result == Result::kSuccess) result = machine.streams.CaptureState(stream, device, &status);
   // In a capture it becomes a child node, which a graph with memory cannot be.
   if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
   if (result == Result::kSuccess)

@@ -89,14 +89,14 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
                                    const CUgraphNode* dependencies, std::size_t count,
                                    CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work&) {
-    const Context* current = Contexts::Current();
-    if (current == nullptr) return Result::kInvalidContext;
-    return Machine::OfProcess()->streams.RecordEvent(event, nullptr, current->device);
+  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work& launch) {
+    return Machine::OfProcess()->streams.RecordEventAt(event, launch);
   });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                 std::size_t count, CUevent) {
-  return Add(node, graph, dependencies, count, NodeType::kWaitEvent, nullptr);
+                                 std::size_t count, CUevent event) {
+  return Add(node, graph, dependencies, count, NodeType::kWaitEvent, [event](const Work& launch) {
+    return Machine::OfProcess()->streams.WaitEventAt(event, launch);
+  });
 }

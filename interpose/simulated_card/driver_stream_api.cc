@@ -118,8 +118,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
     // cuda.h: not to be captured.
     CaptureStatus status = CaptureStatus::kNone;
-    CaptureView ignored;
-    const Result found = machine.streams.CaptureState(stream, device, &status, &ignored);
+    const Result found = machine.streams.CaptureState(stream, device, &status);
     if (found != Result::kSuccess) return found;
     if (status != CaptureStatus::kNone) return Result::kCaptureUnsupported;
     return machine.streams.SubmitCall(stream, device,

@@ -81,7 +81,10 @@ Result Streams::WaitInCapture(Stream* stream, const Event* event, bool external)
   }
   Capture& ours = *stream->capture;
   if (ours.invalidated) return Result::kCaptureInvalidated;
-  if (external) return AddNode(stream, NodeType::kWaitEvent, nullptr);
+  if (external) {
+    return AddNode(stream, NodeType::kWaitEvent,
+                   [this, event](const Work& launch) { return WaitEventAt(event, launch); });
+  }
   if (captured && theirs == stream->capture) {
     AddTo(ours.streams[stream], ours.events.at(event));
     return Result::kSuccess;
@@ -172,7 +175,7 @@ Result Streams::CaptureState(const void* handle, int device, CaptureStatus* stat
   *status = stream->capture == nullptr     ? CaptureStatus::kNone
             : stream->capture->invalidated ? CaptureStatus::kInvalidated
                                            : CaptureStatus::kActive;
-  if (*status == CaptureStatus::kActive) {
+  if (*status == CaptureStatus::kActive && capture != nullptr) {
     *capture = {stream->capture->id, stream->capture->graph, stream->capture->streams.at(stream)};
   }
   return Result::kSuccess;

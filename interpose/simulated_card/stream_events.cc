@@ -47,17 +47,42 @@ Result Streams::RecordEvent(const void* event_handle, const void* stream_handle,
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture != nullptr && capture->invalidated) return Result::kCaptureInvalidated;
   if (capture != nullptr && external) {
-    return AddNode(stream, NodeType::kEventRecord, [this, event_handle, device](const Work&) {
-      return RecordEvent(event_handle, nullptr, device);
+    return AddNode(stream, NodeType::kEventRecord, [this, event_handle](const Work& launch) {
+      return RecordEventAt(event_handle, launch);
     });
   }
-  if (capture != nullptr) capture->events[event] = capture->streams[stream];
+  Mark(event, stream);
+  if (capture == nullptr) return Result::kSuccess;
+  capture->events[event] = capture->streams[stream];
+  event->work = {};
+  event->capture = capture;
+  return Result::kSuccess;
+}
+
+// The event stands for all that is now in the stream.
+void Streams::Mark(Event* event, Stream* stream) const {
   event->recorded = true;
-  event->work =
-      stream->capture == nullptr ? Work{stream->shared_from_this(), stream->submitted} : Work{};
+  event->work = {stream->shared_from_this(), stream->submitted};
   event->questions = 0;
   event->nanoseconds = std::max(stream->nanoseconds, host_nanoseconds_);
-  event->capture = capture;
+  event->capture.reset();
+}
+
+Result Streams::RecordEventAt(const void* handle, const Work& launch) {
+  const std::lock_guard lock(mutex_);
+  Event* event = FindEvent(handle);
+  if (event == nullptr) return Result::kInvalidHandle;
+  Mark(event, launch.stream.get());
+  return Result::kSuccess;
+}
+
+Result Streams::WaitEventAt(const void* handle, const Work& launch) {
+  Lock lock(mutex_);
+  const Event* event = FindEvent(handle);
+  if (event == nullptr) return Result::kInvalidHandle;
+  const Work work = event->work;
+  launch.stream->nanoseconds = std::max(launch.stream->nanoseconds, event->nanoseconds);
+  Await(launch.stream.get(), work, lock);
   return Result::kSuccess;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -35,7 +36,7 @@ struct WaitCounts {
 struct CaptureView {
   std::uint64_t id = 0;
   Graph* graph = nullptr;
-  Capture::Frontier frontier;
+  std::span<GraphNode* const> frontier;  // the capture's own: until the stream's next node
 };
 
 // What a listener is told of a kernel. The name must live until graphs that captured it are gone.
@@ -111,7 +112,12 @@ class Streams {
   Result DestroyEvent(const void* handle);
   // kInvalidHandle unless the event was made for other processes.
   Result CheckInterprocess(const void* handle) const;
+  // external: for a captured record, a node of the graph instead of a place in it.
   Result RecordEvent(const void* event, const void* stream, int device, bool external = false);
+  // Nodes of a graph do the same where it was launched. All of a launch is one piece of work: what
+  // follows it in the stream waits, and so does an event that the graph records after the wait.
+  Result RecordEventAt(const void* event, const Work& launch);
+  Result WaitEventAt(const void* event, const Work& launch);
   Result QueryEvent(const void* event);
   Result SynchronizeEvent(const void* event);
   // At least 1 us for events recorded in that order: callers divide by it.
@@ -126,9 +132,9 @@ class Streams {
                       Capture::Frontier first = {});
   // *graph is null unless the result is kSuccess.
   Result EndCapture(const void* handle, int device, Graph** graph);
-  // A snapshot; *capture is untouched unless the status is kActive.
+  // *capture, if not null, is untouched unless the status is kActive.
   Result CaptureState(const void* handle, int device, CaptureStatus* status,
-                      CaptureView* capture) const;
+                      CaptureView* capture = nullptr) const;
   // What the stream's next captured node will depend on: `nodes` too, or instead.
   Result ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
                         bool replace);
@@ -149,6 +155,7 @@ class Streams {
   // The stream that a question about its progress is of, joined; refused while it captures.
   Result FindToAsk(const void* handle, int device, Lock& lock, Stream** stream);
   Result RefuseCaptured(const Event& event) const;
+  void Mark(Event* event, Stream* stream) const;
   void Place(Stream* stream);
   void Tell(const Stream& stream, const LaunchedKernel& kernel) const;
   void Await(Stream* stream, const Work& work, Lock& lock);
