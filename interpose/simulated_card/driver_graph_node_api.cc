@@ -56,10 +56,10 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             std::size_t count, const CUDA_HOST_NODE_PARAMS* parameters) {
   if (parameters == nullptr || parameters->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return Add(node, graph, dependencies, count, NodeType::kHost, [host = *parameters](const Work&) {
-    host.fn(host.userData);
-    return Result::kSuccess;
-  });
+  return Add(
+      node, graph, dependencies, count, NodeType::kHost, [host = *parameters](const Work& at) {
+        return Machine::OfProcess()->streams.SubmitCallAt(at, [host] { host.fn(host.userData); });
+      });
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -89,14 +89,14 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
                                    const CUgraphNode* dependencies, std::size_t count,
                                    CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work& launch) {
-    return Machine::OfProcess()->streams.RecordEventAt(event, launch);
+  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work& at) {
+    return Machine::OfProcess()->streams.RecordEventAt(event, at);
   });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                  std::size_t count, CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kWaitEvent, [event](const Work& launch) {
-    return Machine::OfProcess()->streams.WaitEventAt(event, launch);
+  return Add(node, graph, dependencies, count, NodeType::kWaitEvent, [event](const Work& at) {
+    return Machine::OfProcess()->streams.WaitEventAt(event, at);
   });
 }

@@ -215,20 +215,27 @@ Result Streams::SubmitCall(const void* handle, int device, std::function<void()>
   Work work;
   Stream* stream = FindStream(handle, device);
   if (stream != nullptr && stream->capture != nullptr) {
-    return AddNode(stream, NodeType::kHost, [call = std::move(call)](const Work&) {
-      call();
-      return Result::kSuccess;
+    return AddNode(stream, NodeType::kHost, [this, call = std::move(call)](const Work& launch) {
+      return SubmitCallAt(launch, call);
     });
   }
   const Result result = Enter(stream, &work, lock);
-  if (result != Result::kSuccess || work.stream == nullptr) return result;
-  if (Defers()) {
-    completion_.AddCall(*work.stream, std::move(call));
-    return result;
-  }
+  if (result == Result::kSuccess) CallLast(*work.stream, std::move(call), lock);
+  return result;
+}
+
+Result Streams::SubmitCallAt(const Work& launch, std::function<void()> call) {
+  Lock lock(mutex_);
+  ++launch.stream->submitted;
+  CallLast(*launch.stream, std::move(call), lock);
+  return Result::kSuccess;
+}
+
+// Makes the last work of the stream a call.
+void Streams::CallLast(const Stream& stream, std::function<void()> call, Lock& lock) {
+  if (Defers()) return completion_.AddCall(stream, std::move(call));
   lock.unlock();
   call();
-  return result;
 }
 
 Result Streams::LastWork(const void* handle, int device, Work* work) const {

@@ -114,10 +114,10 @@ class Streams {
   Result CheckInterprocess(const void* handle) const;
   // external: for a captured record, a node of the graph instead of a place in it.
   Result RecordEvent(const void* event, const void* stream, int device, bool external = false);
-  // Nodes of a graph do the same where it was launched. All of a launch is one piece of work: what
-  // follows it in the stream waits, and so does an event that the graph records after the wait.
+  // Nodes of a graph do the same where it was launched: in order, as if its stream were given them.
   Result RecordEventAt(const void* event, const Work& launch);
   Result WaitEventAt(const void* event, const Work& launch);
+  Result SubmitCallAt(const Work& launch, std::function<void()> call);
   Result QueryEvent(const void* event);
   Result SynchronizeEvent(const void* event);
   // At least 1 us for events recorded in that order: callers divide by it.
@@ -161,6 +161,7 @@ class Streams {
   void Await(Stream* stream, const Work& work, Lock& lock);
   void Join(Stream* stream, Lock& lock);
   Result Enter(Stream* stream, Work* named, Lock& lock);
+  void CallLast(const Stream& stream, std::function<void()> call, Lock& lock);
   Result WaitFor(const Work& work, Lock& lock);
   Result Answer(const Work& work, std::uint64_t* questions, Lock& lock);
   void ForgetFinished();

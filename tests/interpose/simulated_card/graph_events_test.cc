@@ -1,16 +1,22 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Events inside graphs, where work is done when the host waits: a launch records them, and waits
-// for them, in the stream that it was launched in (cuda.h, cuGraphAddEventRecordNode: "Each launch
-// of the graph will record event to capture execution of the node's dependencies").
+// Events and calls of the host inside graphs, where work is done when the host waits: a launch
+// records them, and waits for them, in the stream that it was launched in (cuda.h,
+// cuGraphAddEventRecordNode: "Each launch of the graph will record event to capture execution of
+// the node's dependencies").
 #include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <vector>
 
 #include "interpose/simulated_card/card_control.h"
 
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class GraphEventsTest : public ::testing::Test {
  protected:
@@ -92,6 +98,32 @@ TEST_F(GraphEventsTest, NodesAddedByHandDoTheSame) {
   EXPECT_EQ(cudaStreamSynchronize(launched_), cudaSuccess);
   EXPECT_EQ(cudaEventQuery(last_), cudaSuccess);
   EXPECT_EQ(cudaEventQuery(first_), cudaSuccess);
+}
+
+TEST_F(GraphEventsTest, HostFunctionsAreCalledInTheOrderOfTheStream) {
+  std::vector<int> calls;
+  struct Call {
+    std::vector<int>* calls;
+    int number;
+  };
+  const auto append = [](void* argument) {
+    const auto* call = static_cast<const Call*>(argument);
+    call->calls->push_back(call->number);
+  };
+  Call before{&calls, 1};
+  Call captured{&calls, 2};
+  Call by_hand{&calls, 3};
+  ASSERT_EQ(cudaLaunchHostFunc(launched_, append, &before), cudaSuccess);
+  LaunchCaptured([&] { EXPECT_EQ(cudaLaunchHostFunc(captured_, append, &captured), cudaSuccess); });
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = nullptr;
+  const cudaHostNodeParams function = {.fn = append, .userData = &by_hand};
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddHostNode(&node, graph, nullptr, 0, &function), cudaSuccess);
+  Launch(graph, launched_);
+  EXPECT_THAT(calls, IsEmpty());
+  EXPECT_EQ(cudaStreamSynchronize(launched_), cudaSuccess);
+  EXPECT_THAT(calls, ElementsAre(1, 2, 3));
 }
 
 TEST_F(GraphEventsTest, ADestroyedEventFailsTheLaunch) {
