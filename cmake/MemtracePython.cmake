@@ -35,9 +35,11 @@ endif()
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
 
-# torch depends on cuDNN's wheel, which carries its headers.
+# torch depends on cuDNN's wheel, which carries its headers, and on NCCL's.
 add_library(cudnn_headers INTERFACE)
 target_include_directories(cudnn_headers SYSTEM INTERFACE ${MEMTRACE_SITE_PACKAGES}/nvidia/cudnn/include)
+add_library(nccl_headers INTERFACE)
+target_include_directories(nccl_headers SYSTEM INTERFACE ${MEMTRACE_SITE_PACKAGES}/nvidia/nccl/include)
 
 # scikit-build-core (a wheel) sets SKBUILD and its own folders; otherwise straight into the environment.
 if(SKBUILD)

@@ -15,12 +15,10 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Empty if a part of the range is not mapped, or if the card was made with
-// MEMTRACE_HOST_VALUES=0: it then keeps nothing, and all bytes are unknown. A mapping without
-// access still has contents.
+// Empty if a part of the range is not mapped. A mapping without access still has contents.
 std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes) {
   std::vector<Extent> extents;
-  if (machine == nullptr || machine->known == nullptr || bytes == 0) return extents;
+  if (machine == nullptr || bytes == 0) return extents;
   const Result found = machine->space.Translate(begin, bytes, Access::kRead, &extents);
   return found == Result::kSuccess ? extents : std::vector<Extent>{};
 }
@@ -28,15 +26,26 @@ std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes
 }  // namespace
 }  // namespace memtrace::card
 
+// A card that was made with MEMTRACE_HOST_VALUES=0 keeps nothing: all bytes are unknown.
 int memtrace_card_known_at(std::uint64_t address, std::uint64_t bytes) {
   Machine* machine = Machine::OfProcess();
+  if (machine == nullptr || machine->known == nullptr) return MEMTRACE_CARD_UNKNOWN;
   const std::vector<Extent> extents = Extents(machine, address, bytes);
   return extents.empty() ? MEMTRACE_CARD_UNKNOWN
                          : static_cast<int>(machine->known->Weakest(extents));
 }
 
+void memtrace_card_read_known(std::uint64_t address, std::uint64_t bytes, char* states) {
+  Machine* machine = Machine::OfProcess();
+  std::fill_n(states, bytes, static_cast<char>(MEMTRACE_CARD_UNKNOWN));
+  if (machine == nullptr || machine->known == nullptr) return;
+  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  if (!extents.empty()) machine->known->Read(extents, {states, bytes});
+}
+
 void memtrace_card_set_known(std::uint64_t address, std::uint64_t bytes, int known) {
   Machine* machine = Machine::OfProcess();
+  if (machine == nullptr || machine->known == nullptr) return;
   const int clamped = std::clamp<int>(known, MEMTRACE_CARD_UNKNOWN, MEMTRACE_CARD_KNOWN);
   const std::vector<Extent> extents = Extents(machine, address, bytes);
   if (!extents.empty()) machine->known->Set(extents, static_cast<Known>(clamped));

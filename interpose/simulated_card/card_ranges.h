@@ -30,8 +30,13 @@ enum memtrace_card_known {
   MEMTRACE_CARD_KNOWN = 2    /* as on a GPU */
 };
 
+enum { MEMTRACE_CARD_BY_BYTE = -1 }; /* of `delivers` below */
+
 /* The weakest of the bytes; UNKNOWN for an address that is not mapped. */
 int memtrace_card_known_at(uint64_t address, uint64_t bytes);
+
+/* What is known of each byte, into states[bytes]. */
+void memtrace_card_read_known(uint64_t address, uint64_t bytes, char* states);
 
 /* Says what is known of the bytes. Does nothing where nothing is mapped. */
 void memtrace_card_set_known(uint64_t address, uint64_t bytes, int known);
@@ -47,7 +52,8 @@ struct memtrace_card_thread_state {
   uint32_t size;      /* set by the card */
   uint32_t operators; /* nesting; > 0: the caller accounts for what this thread's kernels write */
   /* Inside an operator, what its copies to the host deliver: a memtrace_card_known. If UNKNOWN,
-   * they deliver zeros, so that a run can be repeated, and not what a block held before. */
+   * they deliver zeros, so that a run can be repeated, and not what a block held before. BY_BYTE:
+   * zeros for the bytes that the card does not know (of at most 1 MiB; of more, all). */
   int32_t delivers;
   uint32_t answer_bytes; /* > 0: the next copy to the host of exactly that many bytes delivers */
   uint64_t answer;       /* these (at most 8) and counts as none; the card then sets it to 0 */

@@ -10,6 +10,9 @@
 namespace memtrace::card {
 namespace {
 
+// To find which of them are unknown.
+constexpr std::size_t kMostBytesLookedAt = 1 << 20;
+
 bool IsZero(std::span<const std::byte> pattern) {
   return std::all_of(pattern.begin(), pattern.end(), [](std::byte b) { return b == std::byte{0}; });
 }
@@ -97,13 +100,26 @@ bool Copies::Deliver(const Side& from, std::span<std::byte> to) {
     thread.answer_bytes = 0;
     return true;
   }
-  const Known known =
-      thread.operators > 0 ? static_cast<Known>(thread.delivers) : known_->Weakest(from.extents);
+  const bool says = thread.operators > 0 && thread.delivers != MEMTRACE_CARD_BY_BYTE;
+  const Known known = says ? static_cast<Known>(thread.delivers) : known_->Weakest(from.extents);
   ++thread.reads[static_cast<std::size_t>(known)];
   ++reads_[static_cast<std::size_t>(known)];
   if (thread.operators == 0 || known != Known::kUnknown) return ReadAll(from, to);
-  std::memset(to.data(), 0, to.size());
+  if (says || to.size() > kMostBytesLookedAt) {
+    std::memset(to.data(), 0, to.size());
+    return true;
+  }
+  if (!ReadAll(from, to)) return false;
+  ZeroUnknown(from, to);
   return true;
+}
+
+void Copies::ZeroUnknown(const Side& from, std::span<std::byte> to) const {
+  std::vector<char> states(to.size());
+  known_->Read(from.extents, states);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (states[i] == static_cast<char>(Known::kUnknown)) to[i] = std::byte{0};
+  }
 }
 
 void Copies::Note(const Side& to, const Side& from, bool moved) {

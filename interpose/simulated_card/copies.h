@@ -62,6 +62,7 @@ class Copies {
   Result Resolve(Address begin, std::uint64_t bytes, Access least, Side* side);
   bool Move(const Side& to, const Side& from, std::uint64_t bytes);
   bool Deliver(const Side& from, std::span<std::byte> to);
+  void ZeroUnknown(const Side& from, std::span<std::byte> to) const;
   void Note(const Side& to, const Side& from, bool moved);
   bool MoveOnCard(const Side& to, const Side& from);
   bool ReadAll(const Side& from, std::span<std::byte> to) const;

@@ -52,6 +52,23 @@ Known KnownRanges::Weakest(std::span<const Extent> extents) const {
   return weakest;
 }
 
+void KnownRanges::Read(std::span<const Extent> extents, std::span<char> states) const {
+  std::fill(states.begin(), states.end(), static_cast<char>(Known::kUnknown));
+  const std::lock_guard lock(mutex_);
+  for (const auto& [offset, bytes] : extents) {
+    auto range = ranges_.upper_bound(offset);
+    if (range != ranges_.begin()) --range;
+    for (; range != ranges_.end() && range->first < offset + bytes; ++range) {
+      const std::uint64_t begin = std::max(range->first, offset);
+      const std::uint64_t end = std::min(range->second.end, offset + bytes);
+      if (begin >= end) continue;
+      const auto part = states.subspan(begin - offset, end - begin);
+      std::fill(part.begin(), part.end(), static_cast<char>(range->second.known));
+    }
+    states = states.subspan(bytes);
+  }
+}
+
 void KnownRanges::Copy(std::span<const Extent> to, std::span<const Extent> from) {
   if (empty_) return;
   const std::lock_guard lock(mutex_);

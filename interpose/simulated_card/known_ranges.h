@@ -40,6 +40,8 @@ class KnownRanges {
 
   // The weakest of the bytes; kKnown for none.
   Known Weakest(std::span<const Extent> extents) const;
+  // Of each byte, in order. REQUIRES: states has as many elements as the extents have bytes.
+  void Read(std::span<const Extent> extents, std::span<char> states) const;
 
   // Both sides cover the same number of bytes, cut at different places: what is known of the target
   // becomes what is known of the source.

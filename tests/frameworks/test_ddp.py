@@ -4,6 +4,7 @@
 
 import json
 
+import pytest
 from frameworks_under_test import assert_complete, needs_frameworks, role, run, torchrun
 from support.programs import Finished
 
@@ -21,8 +22,9 @@ def traces_by_card(finished: Finished) -> dict[int, Finished]:
     return found
 
 
-def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path):
-    finished = run("ddp.py", tmp_path, card="2x24GiB", launcher=torchrun(2))
+@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path, backend):
+    finished = run("ddp.py", tmp_path, backend, card="2x24GiB", launcher=torchrun(2))
     told = {line["rank"]: line for line in map(json.loads, finished.out.splitlines())}
     traces = traces_by_card(finished)
     assert sorted(traces) == sorted(told) == [0, 1]
@@ -35,7 +37,7 @@ def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path):
 
 def test_ranks_that_run_out_each_leave_an_explained_trace(tmp_path):
     """Card 0 holds two contexts: gloo's thread in rank 1 sets device 0, and since CUDA 12 that makes one."""
-    finished = run("ddp.py", tmp_path, card="2x1150MiB", launcher=torchrun(2), expect=1)
+    finished = run("ddp.py", tmp_path, "gloo", card="2x1150MiB", launcher=torchrun(2), expect=1)
     assert "torch.OutOfMemoryError: CUDA out of memory." in finished.err
     causes = [own.report()["verdict"]["cause"] for own in traces_by_card(finished).values()]
     assert "other_process" in causes  # torchrun ends rank 1, maybe before it runs out itself

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kCardLibraries[] = {
     "libcuda.so.1",      "libcudart.so.13",   "libcublasLt.so.13", "libcublas.so.13",
     "libcudnn.so.9",     "libcusparse.so.12", "libcusolver.so.12", "libcufft.so.12",
-    "libnvidia-ml.so.1", "libcupti.so.13"};
+    "libnvidia-ml.so.1", "libnccl.so.2",      "libcupti.so.13"};
 
 absl::Status CheckCards(const std::vector<std::string>& specs) {
   for (const std::string& spec : specs) {

@@ -22,6 +22,7 @@ _LIBRARIES = (
     "libcusparse.so.12",
     "libcusolver.so.12",
     "libcufft.so.12",
+    "libnccl.so.2",
     "libcupti.so.13",
 )
 _loaded: list[ctypes.CDLL] = []

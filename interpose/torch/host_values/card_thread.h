@@ -14,10 +14,11 @@ namespace memtrace::shim {
 // While it lives, the card takes this thread's launches as ours to account for.
 class OperatorScope {
  public:
-  OperatorScope(memtrace_card_thread_state& thread, Known delivers)
+  // delivers: a Known, or MEMTRACE_CARD_BY_BYTE.
+  OperatorScope(memtrace_card_thread_state& thread, int32_t delivers)
       : thread_(thread), outer_delivers_(thread.delivers) {
     ++thread_.operators;
-    thread_.delivers = static_cast<int32_t>(delivers);
+    thread_.delivers = delivers;
   }
   ~OperatorScope() {
     --thread_.operators;

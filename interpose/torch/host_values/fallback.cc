@@ -106,7 +106,9 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
   const ReadWatch watch(thread);
   const uint64_t writes = thread.writes;
   {
-    const OperatorScope scope(thread, call.known());
+    const bool by_byte = by_card && call.known() == Known::kUnknown;
+    const OperatorScope scope(thread,
+                              by_byte ? MEMTRACE_CARD_BY_BYTE : static_cast<int32_t>(call.known()));
     values->answers.GiveCount(facts, call, computed);
     // What equal reads inside is of no interest where its answer is computed.
     const bool open = facts.open && !(facts.gives_number && call.has_inputs());
@@ -127,7 +129,7 @@ void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, D
     op.redispatchBoxed(below, stack);
     return;
   }
-  const OperatorScope scope(values->card.thread(), Known::kUnknown);
+  const OperatorScope scope(values->card.thread(), MEMTRACE_CARD_UNKNOWN);
   op.redispatchBoxed(below, stack);
 }
 

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""DistributedDataParallel as torch's tutorial for torchrun writes it, with gloo; each rank prints its figures."""
+"""DistributedDataParallel as torch's tutorial for torchrun writes it, by the backend that is named; each rank prints
+its figures."""
 
 import os
+import sys
 
 import torch
 import torch.distributed as dist
@@ -11,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 rank = int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(rank)
-dist.init_process_group("gloo")
+dist.init_process_group(sys.argv[1])
 
 model = DistributedDataParallel(small_gpt2().to(rank), device_ids=[rank])
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
