@@ -28,11 +28,13 @@ def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path, backend):
     told = {line["rank"]: line for line in map(json.loads, finished.out.splitlines())}
     traces = traces_by_card(finished)
     assert sorted(traces) == sorted(told) == [0, 1]
+    # The first buckets, of no known role, live on until the process group's watchdog looks (docs/collectives.md).
+    held = told[0]["parameters"] if backend == "nccl" else 0
     for rank, own in traces.items():
         report = assert_complete(own, told[rank], card=rank)
         assert role(report, "parameter") == told[rank]["parameters"]
         assert role(report, "optimizer_state") == told[rank]["states"] == 2 * told[rank]["parameters"]
-        assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
+        assert role(report, "unknown") < held + 0.01 * report["peak"]["bytes"]
 
 
 def test_ranks_that_run_out_each_leave_an_explained_trace(tmp_path):
