@@ -24,11 +24,11 @@ class Scanner {
   // Looks at what lies at `offset`; returns where to look next.
   size_t Step(size_t offset) {
     if (size_ - offset < sizeof(BlockHeader)) return StepTail(offset);
-    if (!HasMagic(offset)) return StepGap(offset);
+    if (!HasMagic(offset)) return StepUnreadable(offset);
     const BlockHeader header = HeaderAt(offset);
     if (header.capacity < sizeof(BlockHeader) ||
         header.committed > header.capacity - sizeof(BlockHeader)) {
-      return StepDamage(offset, NextMagic(offset + kPageBytes));
+      return StepUnreadable(offset);
     }
     const size_t available = size_ - offset - sizeof(BlockHeader);
     const bool is_cut = header.committed > available;
@@ -54,10 +54,13 @@ class Scanner {
     return size_;
   }
 
-  // No block begins here: unused space up to the next one, or a block whose magic was hit.
-  size_t StepGap(size_t offset) {
+  // No header that can be read: a block that was hit; or none, up to the next one. A process that
+  // ended while it wrote a header leaves part of it, and no records.
+  size_t StepUnreadable(size_t offset) {
     const size_t next = NextMagic(offset + kPageBytes);
-    return IsZero(offset, next) ? next : StepDamage(offset, next);
+    const bool is_unused =
+        HeaderAt(offset).committed == 0 && IsZero(offset + sizeof(BlockHeader), next);
+    return is_unused ? next : StepDamage(offset, next);
   }
 
   size_t StepDamage(size_t offset, size_t next) {

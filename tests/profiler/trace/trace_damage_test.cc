@@ -154,6 +154,29 @@ TEST_F(TraceDamageTest, ADamagedBlockCostsOnlyItself) {
   }
 }
 
+// A process that is killed while it writes the header, in whatever order the bytes go.
+TEST_F(TraceDamageTest, ABlockThatWasBeingBegunIsNotDamage) {
+  Begin();
+  WriteAllocations(100);
+  const std::string open = ReadBytes(path_);
+  const BlockHeader begun{.first_sequence = 101, .capacity = kBlockBytes};
+  const std::string header(reinterpret_cast<const char*>(&begun), sizeof(begun));
+  for (size_t cut = 0; cut <= header.size(); ++cut) {
+    for (const bool from_the_front : {true, false}) {
+      std::string bytes = open;
+      const size_t begin = from_the_front ? 0 : cut;
+      const size_t count = from_the_front ? cut : header.size() - cut;
+      header.copy(bytes.data() + kInfoEnd + kBlockBytes + begin, count, begin);
+      const TraceReader reader = Open(bytes);
+      ASSERT_TRUE(reader.completeness().whole()) << cut;
+      ASSERT_EQ(EventsOf(reader).size(), 100U) << cut;
+    }
+  }
+  std::string hit = open;
+  hit[kInfoEnd] = 'x';
+  EXPECT_EQ(Open(hit).completeness().damaged_blocks, 1U) << "this one has records";
+}
+
 TEST_F(TraceDamageTest, RandomBytesNeverCrashTheReader) {
   std::mt19937_64 random(11);
   const std::string whole = LargeTrace();
