@@ -266,6 +266,14 @@ int memtrace_visit_segments(int device, void (*visit)(void*, const memtrace_segm
   });
 }
 
+int memtrace_watch(void (*watch)(void*, const memtrace_change*), void* user) {
+  if (watch == nullptr) return memtrace::Missing("watch");
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
+    if (Process::Get().watch().Watch(watch, user)) return static_cast<int>(MEMTRACE_OK);
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the changes are watched already");
+  });
+}
+
 void memtrace_observe(const memtrace_observed* event) {
   if (!memtrace::HasSize(event)) return;
   Contain([&] {

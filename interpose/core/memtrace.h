@@ -145,6 +145,26 @@ MEMTRACE_API int memtrace_visit_segments(int device,
                                          void (*visit)(void* user, const struct memtrace_segment*),
                                          void* user);
 
+enum memtrace_change_kind {
+  MEMTRACE_CHANGE_ALLOCATED,
+  MEMTRACE_CHANGE_FREE_REQUESTED,
+  MEMTRACE_CHANGE_FREE_COMPLETED,
+  MEMTRACE_CHANGE_MAPPED,
+  MEMTRACE_CHANGE_UNMAPPED
+};
+struct memtrace_change {
+  uint32_t size;
+  int32_t kind;
+  int32_t device;
+  uint64_t address, bytes, stream; /* bytes of a block: as asked for */
+};
+/* From now on `watch` hears of every change to the memory of all cards, in the order in which they
+ * happen on a card; changes of two cards may come at once. Called under the card's lock: it must
+ * not call back, and must not wait for Python's interpreter. It cannot be removed, because a thread
+ * may be in it; MEMTRACE_INVALID_ARGUMENT if there is one already. */
+MEMTRACE_API int memtrace_watch(void (*watch)(void* user, const struct memtrace_change*),
+                                void* user);
+
 /* ---- observing another allocator (mode OBSERVE)
  * --------------------------------------------------------------- */
 

@@ -91,6 +91,7 @@ void Process::OpenTrace() {
   }
   auto* made = new recorder::Recorder(*std::move(writer), python_frames_);
   trace_path_ = made->path();
+  watch_.PassTo(made);
   recorder_.store(made, std::memory_order_release);
 }
 
@@ -105,7 +106,7 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
     if (mode == MEMTRACE_MODE_ALLOCATE) {
       card.allocator = std::make_unique<CachingAllocator>(
           CachingAllocator::Options{.device = DeviceIndex{device}}, *card.driver.vmm,
-          *card.driver.events, *recorder());
+          *card.driver.events, watch_);
     } else {
       card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder());
     }

@@ -15,6 +15,7 @@
 #include "allocator/caching_allocator.h"
 #include "allocator/cuda/open_card.h"
 #include "interpose/core/card_reader.h"
+#include "interpose/core/change_watch.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/names.h"
 #include "interpose/core/observed_memory.h"
@@ -51,6 +52,7 @@ class Process {
 
   Names& names() { return names_; }
   PythonFrames& python_frames() { return python_frames_; }
+  ChangeWatch& watch() { return watch_; }
 
   // Null if there is no such card, or another allocator serves the process.
   CachingAllocator* allocator(int device) const;
@@ -116,6 +118,7 @@ class Process {
 
   Names names_;
   PythonFrames python_frames_;
+  ChangeWatch watch_;
   std::atomic<recorder::Recorder*> recorder_ = nullptr;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;

@@ -10,6 +10,7 @@
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/not_there_yet.h"
 #include "interpose/torch/torch_views.h"
+#include "interpose/torch/trace_trackers.h"
 
 namespace memtrace::shim {
 namespace {
@@ -213,8 +214,8 @@ void CudaAllocator::attachOutOfMemoryObserver(native::OutOfMemoryObserver observ
   AttachOutOfMemoryObserver(std::move(observer));
 }
 
-void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker /*tracker*/) {
-  NotThereYet("attachAllocatorTraceTracker");
+void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker tracker) {
+  AttachTraceTracker(std::move(tracker));
 }
 
 void CudaAllocator::enablePeerAccess(c10::DeviceIndex /*device*/, c10::DeviceIndex /*peer*/) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "tests/interpose/core/card_process.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 class CAbiTest : public CardProcessTest {};
@@ -118,6 +121,32 @@ TEST_F(CAbiTest, BlocksTileTheVisitedSegments) {
     EXPECT_EQ(memtrace_visit_segments(0, visit, &allocated), MEMTRACE_OK);
     EXPECT_EQ(allocated.size(), 2u);
     EXPECT_EQ(allocated[reinterpret_cast<uint64_t>(kept)], 3_MiB);
+  }));
+}
+
+TEST_F(CAbiTest, ChangesAreToldInTheOrderInWhichTheyHappen) {
+  EXPECT_TRUE(InOwnProcess([] {
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    static_cast<void>(Allocate(3_MiB));
+    std::vector<memtrace_change> changes;
+    const auto watch = [](void* user, const memtrace_change* change) {
+      static_cast<std::vector<memtrace_change>*>(user)->push_back(*change);
+    };
+    EXPECT_EQ(memtrace_watch(nullptr, nullptr), MEMTRACE_INVALID_ARGUMENT);
+    EXPECT_EQ(memtrace_watch(watch, &changes), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_watch(watch, &changes), MEMTRACE_INVALID_ARGUMENT);
+    void* block = Allocate(5_MiB + 1);
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_empty_cache(), MEMTRACE_OK);
+    std::vector<std::pair<int, uint64_t>> seen;
+    seen.reserve(changes.size());
+    for (const auto& change : changes) seen.emplace_back(change.kind, change.bytes);
+    EXPECT_THAT(seen, ElementsAre(Pair(MEMTRACE_CHANGE_MAPPED, 6_MiB),
+                                  Pair(MEMTRACE_CHANGE_ALLOCATED, 5_MiB + 1),
+                                  Pair(MEMTRACE_CHANGE_FREE_REQUESTED, 5_MiB + 1),
+                                  Pair(MEMTRACE_CHANGE_FREE_COMPLETED, 5_MiB + 1),
+                                  Pair(MEMTRACE_CHANGE_UNMAPPED, testing::_)));
+    EXPECT_EQ(changes[1].address, reinterpret_cast<uint64_t>(block));
   }));
 }
 

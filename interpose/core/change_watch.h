@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_CHANGE_WATCH_H_
+#define MEMTRACE_INTERPOSE_CORE_CHANGE_WATCH_H_
+
+#include <atomic>
+#include <mutex>
+
+#include "allocator/allocation_observer.h"
+#include "interpose/core/memtrace.h"
+
+namespace memtrace {
+
+// Stands between the allocators and the recorder and tells memtrace_watch's function, too, once
+// there is one. Until then an event costs one load more.
+//
+// Thread rule: any thread.
+class ChangeWatch final : public AllocationObserver {
+ public:
+  using Function = void (*)(void* user, const memtrace_change* change);
+
+  // `next` hears of everything first. It outlives this; to be called before any event.
+  void PassTo(AllocationObserver* next) { next_ = next; }
+
+  // False if there is a function already.
+  bool Watch(Function function, void* user);
+
+  // AllocationObserver.
+  void Allocated(const BlockEvent& block) override;
+  void FreeRequested(const BlockEvent& block) override;
+  void FreeCompleted(const BlockEvent& block) override;
+  void Reserved(const RangeEvent& range) override;
+  void Mapped(const RangeEvent& range) override;
+  void Unmapped(const RangeEvent& range) override;
+  void OutOfMemory(const OutOfMemoryEvent& event) override;
+
+ private:
+  void Tell(memtrace_change_kind kind, const BlockEvent& block) const;
+  void Tell(memtrace_change_kind kind, const RangeEvent& range) const;
+
+  AllocationObserver* next_ = nullptr;
+  std::atomic<bool> is_watched_ = false;  // once true, what follows is fixed
+  std::mutex mutex_;
+  Function function_ = nullptr;  // written under mutex_
+  void* user_ = nullptr;         // likewise
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_CHANGE_WATCH_H_
