@@ -29,8 +29,8 @@ struct RangeEvent {
   Bytes size = 0;
 };
 
-// Where a card's mapped memory is, in bytes. live_allocated + stream_wait + cached + holes ==
-// reserved.
+// Where a card's mapped memory is, in bytes. live_allocated + stream_wait + cached + holes + pinned
+// == reserved.
 struct AllocatorLedger {
   Bytes reserved = 0;        // mapped
   Bytes live_requested = 0;  // in use, as asked for
@@ -38,6 +38,7 @@ struct AllocatorLedger {
   Bytes stream_wait = 0;     // freed, waiting for another stream (after rounding)
   Bytes cached = 0;          // whole free chunks: could be given back or mapped elsewhere
   Bytes holes = 0;           // free, but in a chunk that is partly in use
+  Bytes pinned = 0;          // free in private pools with users: a graph's replay may write there
   Bytes largest_hole = 0;    // the largest free mapped range, whole chunks included
 };
 

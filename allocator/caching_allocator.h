@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
+#include "allocator/pool_checkpoint.h"
+#include "allocator/pools.h"
 #include "allocator/statistics.h"
 #include "allocator/stream_events.h"
 #include "allocator/units.h"
@@ -32,6 +34,7 @@ struct SegmentView {
   StreamId stream{};
   PoolId pool;
   bool small = false;
+  bool expandable = true;         // not a fixed one, of a pool that needs it
   std::vector<BlockView> blocks;  // tile [address, address + size) in order
 };
 
@@ -58,8 +61,9 @@ class CachingAllocator {
   CachingAllocator(Options options, Vmm& vmm, StreamEvents& events, AllocationObserver& observer);
   ~CachingAllocator();
 
-  // REQUIRES: bytes > 0. `context` comes back in every event about the block.
-  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context);
+  // REQUIRES: bytes > 0. `context` comes back in every event about the block, which occupies
+  // `at_least` bytes.
+  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context, Bytes at_least = 0);
 
   // kNotFound if `address` is not the start of a block in use.
   absl::Status Free(DeviceAddress address);
@@ -67,10 +71,33 @@ class CachingAllocator {
   // Defers reuse of the block, once freed, until what is queued on `stream` at that moment is done.
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
 
-  // Gives every whole free chunk back to the driver, waiting for the streams that used it.
-  absl::Status EmptyCache();
+  // Gives every whole free chunk back to the driver, waiting for the streams that used it: of all
+  // pools without users ({0, 0}), or of one.
+  absl::Status EmptyCache(const PoolId& pool = {});
 
   void SetLimit(Bytes limit);
+
+  // Private pools. A pool exists from its first RetainPool() until it has neither users nor memory;
+  // the calls after it need it to exist (kNotFound).
+  void RetainPool(const PoolId& pool);
+  absl::Status ReleasePool(const PoolId& pool);
+  // Its memory comes from `source` from now on. kFailedPrecondition if it has some already.
+  absl::Status SetPoolSource(const PoolId& pool, std::shared_ptr<MemorySource> source);
+  // From now on each of its blocks has a segment of its own.
+  absl::Status SetPoolNoSplit(const PoolId& pool);
+  // Whether what lies free in it may serve requests of the default pool that fail otherwise.
+  absl::Status SetPoolUseOnOom(const PoolId& pool, bool use);
+  absl::StatusOr<int> PoolUses(const PoolId& pool) const;
+
+  // Requests that `filter` takes come from the pool until EndRouting(). kAlreadyExists if it is
+  // routed to already. The filter is asked under the lock: it must not call the allocator.
+  absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter);
+  absl::Status EndRouting(const PoolId& pool);
+
+  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
+  // Frees every block of the pool and takes those of the checkpoint again. kFailedPrecondition, and
+  // nothing has happened, if the pool no longer has their memory.
+  absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
   Statistics statistics() const;
   void ResetPeakStatistics();
@@ -84,6 +111,22 @@ class CachingAllocator {
   };
   std::optional<Range> BaseAllocation(DeviceAddress address) const;
   std::vector<SegmentView> Snapshot() const;
+
+  // The chunks under the block in use that contains `address`, ascending. kNotFound.
+  absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
+
+  // The same, each with a descriptor by which another process can map it. kUnimplemented if they
+  // are a pool's own memory.
+  struct SharedChunk {
+    MappedChunk chunk;
+    UniqueDescriptor descriptor;
+  };
+  absl::StatusOr<std::vector<SharedChunk>> Share(DeviceAddress address);
+
+  DeviceIndex device() const;
+
+  // From now on another card may read and write all of this one's memory (peer access).
+  absl::Status Admit(DeviceIndex peer);
 
   // Aborts with both values if the structures contradict each other. For tests and fuzzers.
   void CheckInvariants() const;

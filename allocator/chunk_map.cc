@@ -2,40 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/chunk_map.h"
 
+#include <atomic>
 #include <iterator>
 
 #include "allocator/check.h"
 
 namespace memtrace {
+namespace {
+
+uint64_t NextSerial() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
 
 void ChunkMap::Add(ChunkRange chunk) {
   MEMTRACE_CHECK_GT(chunk.count, 0U);
   ranges_ += 1 - Neighbours(chunk);
   granules_ += chunk.count;
-  const auto [at, inserted] = counts_.emplace(chunk.first, chunk.count);
+  const auto [at, inserted] = chunks_.emplace(chunk.first, Chunk{chunk.count, NextSerial()});
   MEMTRACE_CHECK(inserted);
-  if (at != counts_.begin()) {
+  if (at != chunks_.begin()) {
     const auto below = std::prev(at);
-    MEMTRACE_CHECK_LE(below->first + below->second, chunk.first);
+    MEMTRACE_CHECK_LE(below->first + below->second.count, chunk.first);
   }
-  if (const auto above = std::next(at); above != counts_.end()) {
+  if (const auto above = std::next(at); above != chunks_.end()) {
     MEMTRACE_CHECK_LE(chunk.end(), above->first);
   }
 }
 
 void ChunkMap::Remove(ChunkRange chunk) {
-  const auto found = counts_.find(chunk.first);
-  MEMTRACE_CHECK(found != counts_.end());
-  MEMTRACE_CHECK_EQ(found->second, chunk.count);
-  counts_.erase(found);
+  const auto found = chunks_.find(chunk.first);
+  MEMTRACE_CHECK(found != chunks_.end());
+  MEMTRACE_CHECK_EQ(found->second.count, chunk.count);
+  chunks_.erase(found);
   granules_ -= chunk.count;
   ranges_ -= 1 - Neighbours(chunk);
 }
 
 std::vector<ChunkRange> ChunkMap::Inside(GranuleIndex first, GranuleIndex end) const {
   std::vector<ChunkRange> inside;
-  for (auto at = counts_.lower_bound(first); at != counts_.end(); ++at) {
-    const ChunkRange chunk{at->first, at->second};
+  for (auto at = chunks_.lower_bound(first); at != chunks_.end(); ++at) {
+    const ChunkRange chunk{at->first, at->second.count};
     if (chunk.end() > end) break;
     inside.push_back(chunk);
   }
@@ -51,12 +60,12 @@ std::string ChunkMap::Picture(GranuleIndex length) const {
 }
 
 int ChunkMap::Neighbours(ChunkRange chunk) const {
-  const auto above = counts_.lower_bound(chunk.end());
-  int neighbours = above != counts_.end() && above->first == chunk.end() ? 1 : 0;
-  const auto at = counts_.lower_bound(chunk.first);
-  if (at != counts_.begin()) {
+  const auto above = chunks_.lower_bound(chunk.end());
+  int neighbours = above != chunks_.end() && above->first == chunk.end() ? 1 : 0;
+  const auto at = chunks_.lower_bound(chunk.first);
+  if (at != chunks_.begin()) {
     const auto below = std::prev(at);
-    if (below->first + below->second == chunk.first) ++neighbours;
+    if (below->first + below->second.count == chunk.first) ++neighbours;
   }
   return neighbours;
 }

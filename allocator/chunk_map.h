@@ -40,6 +40,9 @@ class ChunkMap {
   // The chunks that lie in [first, end) as a whole, ascending.
   std::vector<ChunkRange> Inside(GranuleIndex first, GranuleIndex end) const;
 
+  // Of the chunk that starts there: a number that no other mapping of the process has ever had.
+  uint64_t SerialOf(GranuleIndex first) const { return chunks_.at(first).serial; }
+
   std::vector<ChunkRange> chunks() const { return Inside(0, ~GranuleIndex{0}); }
   uint32_t granules() const { return granules_; }  // mapped
   int ranges() const { return ranges_; }           // maximal mapped runs
@@ -50,7 +53,12 @@ class ChunkMap {
  private:
   int Neighbours(ChunkRange chunk) const;  // sides on which mapped memory follows at once
 
-  absl::btree_map<GranuleIndex, uint32_t> counts_;  // by first granule
+  struct Chunk {
+    uint32_t count = 0;
+    uint64_t serial = 0;
+  };
+
+  absl::btree_map<GranuleIndex, Chunk> chunks_;  // by first granule
   uint32_t granules_ = 0;
   int ranges_ = 0;
 };

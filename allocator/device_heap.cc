@@ -24,19 +24,23 @@ DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, Strea
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
-      pending_(events) {}
+      pending_(events),
+      groups_(vmm, events) {}
 
 DeviceHeap::~DeviceHeap() {
+  TakeUpPutOff();
   while (!pending_.empty() && pending_.WaitForNext().ok()) {
   }
-  for (const auto& group : groups_) WaitFor(group->key().stream).IgnoreError();
+  groups_.WaitForAll().IgnoreError();
 }
 
-AllocationResult DeviceHeap::Allocate(Bytes bytes, StreamId stream, uint64_t context) {
+AllocationResult DeviceHeap::Allocate(Bytes bytes, StreamId stream, uint64_t context,
+                                      Bytes at_least) {
   MEMTRACE_CHECK_GT(bytes, Bytes{0});
-  const Bytes size = RoundedSize(bytes);
+  const Bytes size = RoundedSize(std::max(bytes, at_least));
+  TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
-  SegmentGroup& group = GroupOf({stream, PoolId{}, IsSmall(size)});
+  SegmentGroup& group = GroupOf(stream, size);
   Block* block = group.Take(size);
   if (block == nullptr) {
     const absl::StatusOr<Block*> obtained = Obtain(group, size);
@@ -44,10 +48,14 @@ AllocationResult DeviceHeap::Allocate(Bytes bytes, StreamId stream, uint64_t con
     if (*obtained == nullptr) return DescribeFailure(group, bytes, size, context);
     block = *obtained;
   }
-  block->requested = bytes;
+  return Hand(block, bytes, context);
+}
+
+DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
+  block->requested = requested;
   block->context = context;
   in_use_.emplace(block->address, block);
-  accounting_.Allocated(*block, group.key());
+  accounting_.Allocated(*block, block->segment->key());
   return block->address;
 }
 
@@ -58,15 +66,27 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
         absl::StrCat("no block in use starts at 0x", absl::Hex(address), ": freed twice?"));
   }
   Block* block = found->second;
-  const bool is_shared = !block->recorded_streams.empty();
-  if (is_shared) {
-    if (absl::Status added = pending_.Add(block); !added.ok()) return added;
-    block->state = Block::State::kPendingFree;
+  if (block->recorded_streams.empty() || MustBePutOff(*block)) {
+    TakeOutOfUse(block);
+    return absl::OkStatus();
   }
+  if (absl::Status added = pending_.Add(block); !added.ok()) return added;
+  block->state = Block::State::kPendingFree;
   in_use_.erase(found);
   accounting_.FreeRequested(*block, block->segment->key());
-  if (!is_shared) Complete(block);
   return absl::OkStatus();
+}
+
+// Without the driver's help: a block that other streams may still use is put off.
+void DeviceHeap::TakeOutOfUse(Block* block) {
+  in_use_.erase(block->address);
+  accounting_.FreeRequested(*block, block->segment->key());
+  if (block->recorded_streams.empty()) {
+    Complete(block);
+  } else {
+    block->state = Block::State::kPendingFree;
+    put_off_.push_back(block);
+  }
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
@@ -82,46 +102,56 @@ absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   return absl::OkStatus();
 }
 
-absl::Status DeviceHeap::EmptyCache() {
-  accounting_.WaitedForAllStreams();
-  while (!pending_.empty()) {
+absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
+  TakeUpPutOff();
+  const bool is_all = pool == PoolId{};
+  absl::Status status = CompleteAllOf(is_all ? nullptr : &pool);
+  if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
+  if (status.ok() && !is_all) {
+    if (const Pool* its = pools_.Find(pool)) status = groups_.TakeBackFrom(*its);
+  }
+  ForgetUnusedPools();
+  return status;
+}
+
+absl::Status DeviceHeap::CompleteAllOf(const PoolId* pool) {
+  if (pool == nullptr) accounting_.WaitedForAllStreams();
+  while (pool == nullptr ? !pending_.empty() : pending_.HasAny(*pool)) {
     const absl::StatusOr<Block*> done = pending_.WaitForNext();
     if (!done.ok()) return done.status();
     Complete(*done);
   }
-  return TakeBack(kEverything, nullptr);
+  return absl::OkStatus();
 }
 
-SegmentGroup& DeviceHeap::GroupOf(const SegmentKey& key) {
-  SegmentGroup*& group = group_by_key_[key];
-  if (group == nullptr) {
-    groups_.push_back(std::make_unique<SegmentGroup>(key));
-    group = groups_.back().get();
-  }
-  return *group;
+SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
+  Pool* pool = pools_.routing() ? pools_.Route(stream) : nullptr;
+  return groups_.Of({stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)}, pool);
 }
 
 absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const Bytes reservation = ReservationSize(card->total, vmm_.granularity());
-  auto segment = ExpandableSegment::Reserve(group.key(), reservation, vmm_, arena_, accounting_);
-  if (!segment.ok()) return segment.status();
-  group.Add(*std::move(segment));
-  return absl::OkStatus();
+  const ExpandableSegment::Shape shape = group.NextShape(size, card->total);
+  // What comes from elsewhere has its memory at once.
+  const bool is_over_limit = group.has_source() && shape.size > Unreserved();
+  if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
+  return group.AddSegment(shape, arena_, accounting_);
 }
 
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size) {
   absl::StatusOr<Block*> block = TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.Retried();
-  for (const Bytes wanted : {Shortfall(group, size), kEverything}) {
-    if (absl::Status taken = TakeBack(wanted, &group); !taken.ok()) return taken;
+  for (const Bytes wanted : {Shortfall(group, size), SegmentGroups::kEverything}) {
+    if (absl::Status taken = groups_.TakeBack(wanted, &group); !taken.ok()) return taken;
     block = TryGrow(group, size);
     if (!block.ok() || *block != nullptr) return block;
   }
-  return ObtainFromPending(group, size);
+  block = ObtainFromPending(group, size);
+  if (block.ok() && *block == nullptr) return ObtainFromDonors(group, size);
+  return block;
 }
 
 absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
@@ -135,6 +165,7 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
     if (growth->size > Unreserved()) return nullptr;
     status = growth->hole->segment->Grow(*growth);
   }
+  if (!status.ok()) group.DropUnmapped(/*all=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   if (!status.ok()) return status;
   return group.Take(size);
@@ -149,53 +180,52 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
     Complete(*done);
     if (Block* block = group.Take(size)) return block;
   }
-  if (absl::Status taken = TakeBack(kEverything, &group); !taken.ok()) return taken;
+  absl::Status taken = groups_.TakeBack(SegmentGroups::kEverything, &group);
+  if (!taken.ok()) return taken;
   return TryGrow(group, size);
+}
+
+Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
+  Block* block = nullptr;
+  ForEachDonor(group, [&](SegmentGroup& donor) {
+    if (block == nullptr) block = donor.Take(size);
+  });
+  return block;
+}
+
+// Groups of other pools that may serve what `group` cannot: only the default pool's requests are
+// served so, on the same stream.
+template <typename Visit>
+void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
+  if (group.pool() != nullptr) return;
+  for (const auto& pool : pools_.all()) {
+    if (!pool->use_on_oom) continue;
+    SegmentKey key = group.key();
+    key.pool = pool->id;
+    if (SegmentGroup* donor = groups_.Find(key)) visit(*donor);
+  }
 }
 
 // How much must be taken back for the growth that would be made now.
 Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
-  if (!card.ok() || size > card->total) return kEverything;
-  const auto growth = group.PlanGrowth(size);
-  const Bytes missing = growth.has_value() ? growth->size : RoundUp(size, vmm_.granularity());
+  if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
+  const Bytes missing = group.LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
   // Nothing short, yet refused: the driver's free bytes are not all to be had.
   return shortfall > 0 ? shortfall : missing;
 }
 
-// `last` is taken from last: the growth is planned beside its free ranges. Others by age.
-absl::Status DeviceHeap::TakeBack(Bytes wanted, const SegmentGroup* last) {
-  Bytes taken = 0;
-  for (const bool is_turn_of_last : {false, true}) {
-    for (const auto& group : groups_) {
-      if ((group.get() == last) != is_turn_of_last || taken >= wanted) continue;
-      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken);
-      if (!bytes.ok()) return bytes.status();
-      taken += *bytes;
-    }
-  }
-  return absl::OkStatus();
+bool DeviceHeap::MustBePutOff(const Block& block) {
+  if (!pools_.routing()) return false;
+  return std::any_of(block.recorded_streams.begin(), block.recorded_streams.end(),
+                     [&](StreamId stream) { return events_.IsCapturing(stream); });
 }
 
-absl::StatusOr<Bytes> DeviceHeap::TakeBackFrom(const SegmentGroup& group, Bytes wanted) {
-  Bytes taken = 0;
-  bool has_waited = false;
-  for (const auto& segment : group.segments()) {
-    if (taken >= wanted || segment->trimmable() == 0) continue;
-    if (!std::exchange(has_waited, true)) {
-      if (absl::Status waited = WaitFor(group.key().stream); !waited.ok()) return waited;
-    }
-    const absl::StatusOr<Bytes> bytes = segment->Trim(wanted - taken);
-    if (!bytes.ok()) return bytes.status();
-    taken += *bytes;
-  }
-  return taken;
-}
-
-absl::Status DeviceHeap::WaitFor(StreamId stream) {
-  const absl::StatusOr<EventId> event = events_.Record(stream);
-  return event.ok() ? events_.Wait(*event) : event.status();
+// Nothing is lost if the driver still refuses: it is asked again at the next request.
+void DeviceHeap::TakeUpPutOff() {
+  if (put_off_.empty() || pools_.routing()) return;
+  std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
 }
 
 void DeviceHeap::CompleteDoneFrees() {
@@ -222,6 +252,9 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group, Bytes by
   event.requested = bytes;
   event.allocated = size;
   event.obtainable = group.Obtainable(available, ReservationSize(card.total, granularity));
+  ForEachDonor(group, [&](const SegmentGroup& donor) {
+    event.obtainable = std::max(event.obtainable, donor.Obtainable(0, 0));
+  });
   event.limit = limit_;
   event.device_free = card.free;
   event.device_total = card.total;
@@ -233,35 +266,33 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group, Bytes by
 
 Bytes DeviceHeap::Unreserved() const { return Minus(limit_, accounting_.reserved()); }
 
-template <typename Visit>
-void DeviceHeap::ForEachSegment(Visit visit) const {
-  for (const auto& group : groups_) {
-    for (const auto& segment : group->segments()) visit(*segment);
-  }
-}
-
 AllocatorLedger DeviceHeap::ledger() const {
   const Statistics& statistics = accounting_.statistics();
   const auto current = [](const StatisticByPool& s) { return static_cast<Bytes>(s.all.current); };
   AllocatorLedger ledger;
   ledger.reserved = accounting_.reserved();
   ledger.live_requested = current(statistics.requested_bytes) - pending_.requested();
+  for (const Block* block : put_off_) ledger.live_requested -= block->requested;
   ledger.live_allocated = current(statistics.allocated_bytes);
   ledger.stream_wait = current(statistics.active_bytes) - ledger.live_allocated;
-  ForEachSegment([&](const ExpandableSegment& segment) {
-    const Bytes whole = segment.trimmable();
-    ledger.cached += whole;
-    ledger.holes += segment.free_bytes() - whole;
-    ledger.largest_hole = std::max(ledger.largest_hole, segment.largest_free());
-  });
+  for (const auto& group : groups_.all()) {
+    const Bytes reclaimable = groups_.Reclaimable(*group);
+    const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
+    ledger.cached += reclaimable;
+    for (const auto& segment : group->segments()) {
+      (is_pinned ? ledger.pinned : ledger.holes) += segment->free_bytes();
+      ledger.largest_hole = std::max(ledger.largest_hole, segment->largest_free());
+    }
+    if (!is_pinned) ledger.holes -= reclaimable;
+  }
   return ledger;
 }
 
 // Walks the segment: asked for when memory is shared with another process, not per allocation.
 std::optional<CachingAllocator::Range> DeviceHeap::BaseAllocation(DeviceAddress address) const {
   std::optional<CachingAllocator::Range> range;
-  ForEachSegment([&](const ExpandableSegment& segment) {
-    if (address < segment.address() || address - segment.address() >= segment.size()) return;
+  groups_.ForEachSegment([&](const ExpandableSegment& segment) {
+    if (!segment.Contains(address)) return;
     const Block* block = segment.first();
     while (block->end() <= address) block = block->next;
     if (block->is(Block::State::kAllocated)) range = {block->address, block->size};
@@ -271,7 +302,7 @@ std::optional<CachingAllocator::Range> DeviceHeap::BaseAllocation(DeviceAddress 
 
 std::vector<SegmentView> DeviceHeap::Snapshot() const {
   std::vector<SegmentView> views;
-  ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
+  groups_.ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
   std::sort(views.begin(), views.end(),
             [](const SegmentView& a, const SegmentView& b) { return a.address < b.address; });
   return views;
@@ -281,7 +312,7 @@ void DeviceHeap::CheckInvariants() const {
   Bytes mapped = 0;
   Bytes allocated = 0;
   size_t blocks = 0;
-  ForEachSegment([&](const ExpandableSegment& segment) {
+  groups_.ForEachSegment([&](const ExpandableSegment& segment) {
     segment.CheckInvariants();
     mapped += segment.mapped();
     for (const Block* block = segment.first(); block != nullptr; block = block->next) {
@@ -298,7 +329,7 @@ void DeviceHeap::CheckInvariants() const {
   MEMTRACE_CHECK_EQ(sums.reserved, mapped);
   MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
   MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
-  MEMTRACE_CHECK_EQ(sums.live_allocated + sums.stream_wait + sums.cached + sums.holes,
+  MEMTRACE_CHECK_EQ(sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned,
                     sums.reserved);
 }
 

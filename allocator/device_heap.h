@@ -3,7 +3,6 @@
 #ifndef MEMTRACE_ALLOCATOR_DEVICE_HEAP_H_
 #define MEMTRACE_ALLOCATOR_DEVICE_HEAP_H_
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,8 +14,9 @@
 #include "allocator/block.h"
 #include "allocator/caching_allocator.h"
 #include "allocator/pending_frees.h"
-#include "allocator/segment_group.h"
-#include "allocator/segment_key.h"
+#include "allocator/pool_checkpoint.h"
+#include "allocator/pools.h"
+#include "allocator/segment_groups.h"
 #include "allocator/units.h"
 
 namespace memtrace {
@@ -30,11 +30,11 @@ namespace memtrace {
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
 //   6. waiting frees are waited for, the oldest first, 2 after each, and at last 5 once more;
-//   7. OutOfMemoryEvent.
+//   7. what lies free in the pools that were opened for it (use_on_oom);
+//   8. OutOfMemoryEvent.
 //
-// A free block's memory is still in use by work queued on its own stream at most: what other
-// streams were recorded is waited for before a block becomes free. So a chunk may change its owner
-// once an event on the owner's stream is done.
+// While a graph is being captured from a stream nothing can be waited for there: frees that would
+// have to wait for it are put off until no requests are routed to a pool any more.
 //
 // Thread rule: none, CachingAllocator's lock guards it.
 class DeviceHeap {
@@ -50,41 +50,60 @@ class DeviceHeap {
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
   // As in CachingAllocator.
-  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context);
+  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context, Bytes at_least);
   absl::Status Free(DeviceAddress address);
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
-  absl::Status EmptyCache();
+  absl::Status EmptyCache(const PoolId& pool);
   void SetLimit(Bytes limit) { limit_ = limit; }
+
+  void RetainPool(const PoolId& pool) { pools_.Retain(pool); }
+  absl::Status ReleasePool(const PoolId& pool);
+  absl::Status SetPoolSource(const PoolId& pool, std::shared_ptr<MemorySource> source);
+  absl::Status SetPoolNoSplit(const PoolId& pool);
+  absl::Status SetPoolUseOnOom(const PoolId& pool, bool use);
+  absl::StatusOr<int> PoolUses(const PoolId& pool) const;
+  absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter) {
+    return pools_.BeginRouting(pool, std::move(filter));
+  }
+  absl::Status EndRouting(const PoolId& pool);
+  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
+  absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
   Accounting& accounting() { return accounting_; }
   AllocatorLedger ledger() const;
   std::optional<CachingAllocator::Range> BaseAllocation(DeviceAddress address) const;
   std::vector<SegmentView> Snapshot() const;
+  absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
+  absl::StatusOr<std::vector<CachingAllocator::SharedChunk>> Share(DeviceAddress address);
+  absl::Status Admit(DeviceIndex peer);
   void CheckInvariants() const;
 
  private:
-  static constexpr Bytes kEverything = ~Bytes{0};
-
-  SegmentGroup& GroupOf(const SegmentKey& key);
+  SegmentGroup& GroupOf(StreamId stream, Bytes size);
   absl::Status AddSegment(SegmentGroup& group, Bytes size);
 
   // A block; null if the card is full; a status if the driver failed.
   absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size);
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);
+  Block* ObtainFromDonors(const SegmentGroup& group, Bytes size);
+  template <typename Visit>
+  void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
-  absl::Status TakeBack(Bytes wanted, const SegmentGroup* last);
-  absl::StatusOr<Bytes> TakeBackFrom(const SegmentGroup& group, Bytes wanted);
-  absl::Status WaitFor(StreamId stream);
+  DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
 
+  void TakeOutOfUse(Block* block);
+  bool MustBePutOff(const Block& block);
+  void TakeUpPutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
+  absl::Status CompleteAllOf(const PoolId* pool);
+  absl::StatusOr<Pool*> FindPool(const PoolId& pool) const;
+  void ForgetUnusedPools();
   OutOfMemoryEvent DescribeFailure(const SegmentGroup& group, Bytes bytes, Bytes size,
                                    uint64_t context);
   Bytes Unreserved() const;
-  template <typename Visit>
-  void ForEachSegment(Visit visit) const;
 
   const DeviceIndex device_;
   Bytes limit_;
@@ -93,8 +112,9 @@ class DeviceHeap {
   Accounting accounting_;
   PendingFrees pending_;
   BlockArena arena_;  // before the groups, whose segments give their blocks back to it
-  std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
-  absl::flat_hash_map<SegmentKey, SegmentGroup*> group_by_key_;
+  Pools pools_;       // likewise: groups refer to them
+  SegmentGroups groups_;
+  std::vector<Block*> put_off_;  // freed, while a graph is captured from a stream that uses them
   absl::flat_hash_map<DeviceAddress, Block*> in_use_;
 };
 

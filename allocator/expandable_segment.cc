@@ -25,20 +25,23 @@ bool IsHole(const Block* block) { return block != nullptr && block->is(Block::St
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(
-    const SegmentKey& key, Bytes size, Vmm& vmm, BlockArena& arena, Accounting& accounting) {
-  const absl::StatusOr<DeviceAddress> address = vmm.Reserve(size);
+    const SegmentKey& key, const Shape& shape, Vmm& vmm, BlockArena& arena,
+    Accounting& accounting) {
+  const absl::StatusOr<DeviceAddress> address = vmm.Reserve(shape.size);
   if (!address.ok()) return address.status();
-  accounting.Reserved(key, *address, size);
+  accounting.Reserved(key, *address, shape.size);
   return std::unique_ptr<ExpandableSegment>(
-      new ExpandableSegment(key, *address, size, vmm, arena, accounting));
+      new ExpandableSegment(key, *address, shape, vmm, arena, accounting));
 }
 
-ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress address, Bytes size,
-                                     Vmm& vmm, BlockArena& arena, Accounting& accounting)
+ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress address,
+                                     const Shape& shape, Vmm& vmm, BlockArena& arena,
+                                     Accounting& accounting)
     : key_(key),
       address_(address),
-      size_(size),
-      granularity_(vmm.granularity()),
+      size_(shape.size),
+      granularity_(shape.granule),
+      holds_one_(shape.holds_one),
       vmm_(vmm),
       arena_(arena),
       accounting_(accounting),
@@ -58,6 +61,14 @@ ExpandableSegment::~ExpandableSegment() {
   RetryReleases();
   vmm_.ReleaseReservation(address_, size_).IgnoreError();
   for (Block* block = first_; block != nullptr;) arena_.Recycle(std::exchange(block, block->next));
+}
+
+Block* ExpandableSegment::TakeAt(DeviceAddress address, Bytes size) {
+  if (!Contains(address)) return nullptr;
+  Block* block = first_;
+  while (block->end() <= address) block = block->next;
+  const bool fits = block->is(Block::State::kFree) && size <= block->end() - address;
+  return fits ? free_.TakeAt(block, address, size) : nullptr;
 }
 
 std::optional<ExpandableSegment::Growth> ExpandableSegment::PlanGrowth(Bytes size) const {
@@ -216,6 +227,18 @@ Bytes ExpandableSegment::Obtainable(Bytes available) const {
     most = std::max(most, fits);
   }
   return most;
+}
+
+std::vector<MappedChunk> ExpandableSegment::ChunksUnder(DeviceAddress address, Bytes size) const {
+  std::vector<MappedChunk> under;
+  for (const ChunkRange chunk : chunks_.chunks()) {
+    const MappedChunk mapped{AddressOf(chunk.first), chunk.count * granularity_,
+                             chunks_.SerialOf(chunk.first)};
+    if (mapped.address < address + size && address < mapped.address + mapped.size) {
+      under.push_back(mapped);
+    }
+  }
+  return under;
 }
 
 std::string ExpandableSegment::Picture() const {

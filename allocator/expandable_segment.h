@@ -33,6 +33,8 @@ namespace memtrace {
 // Growing by 3 granules here maps 4 and 5 only if the free tail at granule 3 and the hole's two
 // granules hold the request: what is free beside a hole is used first.
 //
+// A fixed segment is one whose granule is all of it: it is mapped in one chunk or not at all.
+//
 // Failures: a driver call that fails leaves the segment as before it. If undoing a half-made growth
 // fails as well, the chunks that could not be unmapped become cached free memory. Thread rule:
 // none, the owner's lock guards it.
@@ -45,9 +47,15 @@ class ExpandableSegment {
     Bytes size = 0;
   };
 
-  // Reserves `size` bytes. All references must outlive the segment.
+  struct Shape {
+    Bytes size = 0;
+    Bytes granule = 0;       // what is mapped at least; divides `size`
+    bool holds_one = false;  // block: a free range is taken whole, however small the request
+  };
+
+  // Reserves the address space. All references must outlive the segment.
   static absl::StatusOr<std::unique_ptr<ExpandableSegment>> Reserve(
-      const SegmentKey& key, Bytes size, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+      const SegmentKey& key, const Shape& shape, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
       BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND,
       Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
@@ -56,7 +64,12 @@ class ExpandableSegment {
   ExpandableSegment(const ExpandableSegment&) = delete;
   ExpandableSegment& operator=(const ExpandableSegment&) = delete;
 
-  Block* Take(Bytes size) { return free_.Take(size); }
+  Block* Take(Bytes size) { return holds_one_ ? free_.TakeWhole(size) : free_.Take(size); }
+
+  // [address, address + size), as a block in use; null unless all of it is free and mapped. Walks
+  // the blocks below it.
+  Block* TakeAt(DeviceAddress address, Bytes size);
+
   void Return(Block* block) { free_.Return(block); }
 
   // The growth after which Take(size) succeeds that maps the fewest granules, at the lowest address
@@ -68,18 +81,30 @@ class ExpandableSegment {
   // none is left; returns how many. REQUIRES: everything queued on the segment's stream is done.
   absl::StatusOr<Bytes> Trim(Bytes wanted);
 
+  // The chunks that [address, address + size) touches, ascending.
+  std::vector<MappedChunk> ChunksUnder(DeviceAddress address, Bytes size) const;
+
+  // Vmm::Share of such a chunk.
+  absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) {
+    return vmm_.Share(chunk.address);
+  }
+
   // What Trim could unmap.
   Bytes trimmable() const;
 
   // The largest request that would fit if the driver had `available` more bytes, in whole granules.
   Bytes Obtainable(Bytes available) const;
 
+  bool is_fixed() const { return granularity_ == size_; }
   const SegmentKey& key() const { return key_; }
   DeviceAddress address() const { return address_; }
   Bytes size() const { return size_; }
   Bytes mapped() const { return chunks_.granules() * granularity_; }
   Bytes free_bytes() const { return free_.bytes(); }
   Bytes largest_free() const { return free_.largest(); }
+  bool Contains(DeviceAddress address) const {
+    return address >= address_ && address - address_ < size_;
+  }
   const Block* first() const { return first_; }  // all blocks follow by `next`
 
   // Chunk map up to the last mapped granule: "xx..x".
@@ -91,7 +116,7 @@ class ExpandableSegment {
  private:
   using Chunks = std::vector<ChunkRange>;
 
-  ExpandableSegment(const SegmentKey& key, DeviceAddress address, Bytes size, Vmm& vmm,
+  ExpandableSegment(const SegmentKey& key, DeviceAddress address, const Shape& shape, Vmm& vmm,
                     BlockArena& arena, Accounting& accounting);
 
   absl::Status MapChunk(ChunkRange chunk);
@@ -113,6 +138,7 @@ class ExpandableSegment {
   const DeviceAddress address_;
   const Bytes size_;
   const Bytes granularity_;
+  const bool holds_one_;
   Vmm& vmm_;
   BlockArena& arena_;
   Accounting& accounting_;

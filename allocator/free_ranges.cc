@@ -37,6 +37,26 @@ Block* FreeRanges::Take(Bytes size) {
   return block;
 }
 
+Block* FreeRanges::TakeWhole(Bytes size) {
+  Block* block = BestFit(size);
+  if (block == nullptr) return nullptr;
+  Remove(block);
+  block->state = Block::State::kAllocated;
+  return block;
+}
+
+Block* FreeRanges::TakeAt(Block* range, DeviceAddress address, Bytes size) {
+  Remove(range);
+  Block* block = range;
+  if (range->address < address) {
+    block = arena_.Split(range, address - range->address);
+    Insert(range);
+  }
+  if (block->size > size) Insert(arena_.Split(block, size));
+  block->state = Block::State::kAllocated;
+  return block;
+}
+
 Block* FreeRanges::Return(Block* block) {
   block->state = Block::State::kFree;
   if (IsFree(block->next)) {

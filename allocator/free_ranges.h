@@ -26,6 +26,13 @@ class FreeRanges {
   // range does.
   Block* Take(Bytes size);
 
+  // The same range, all of it.
+  Block* TakeWhole(Bytes size);
+
+  // [address, address + size) of `range`, as an allocated block; what is before and after it stays
+  // free. REQUIRES: `range` is one of these and contains it.
+  Block* TakeAt(Block* range, DeviceAddress address, Bytes size);
+
   // Makes `block` free and one with its free neighbours; returns the range it is now part of. A
   // range keeps the record of its lowest block.
   Block* Return(Block* block);

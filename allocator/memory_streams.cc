@@ -8,6 +8,7 @@ namespace memtrace {
 
 absl::StatusOr<EventId> MemoryStreams::Record(StreamId stream) {
   if (absl::Status status = Next(DriverCall::kRecord); !status.ok()) return status;
+  if (IsCapturing(stream)) return absl::InvalidArgumentError("Record: the stream is captured");
   const EventId event{next_event_++};
   events_[event] = {stream, streams_[stream].queued};
   return event;
@@ -30,6 +31,15 @@ absl::Status MemoryStreams::Wait(EventId event) {
   events_.erase(found);
   uint64_t& finished = streams_[work.stream].finished;
   finished = std::max(finished, work.number);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStreams::WaitForAll() {
+  if (absl::Status status = Next(DriverCall::kWait); !status.ok()) return status;
+  for (const auto& [stream, progress] : streams_) {
+    if (progress.is_captured) return absl::InvalidArgumentError("WaitForAll: a stream is captured");
+  }
+  for (auto& [stream, progress] : streams_) progress.finished = progress.queued;
   return absl::OkStatus();
 }
 

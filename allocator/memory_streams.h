@@ -29,6 +29,13 @@ class MemoryStreams : public StreamEvents {
   absl::StatusOr<bool> Done(EventId event) override;
   // The card gets on with `stream` until the event is reached.
   absl::Status Wait(EventId event) override;
+  absl::Status WaitForAll() override;
+  bool IsCapturing(StreamId stream) override { return streams_[stream].is_captured; }
+
+  // Until it ends, recording an event on the stream is an error, because it would be part of the
+  // graph, and so is waiting for all streams.
+  void BeginCapture(StreamId stream) { streams_[stream].is_captured = true; }
+  void EndCapture(StreamId stream) { streams_[stream].is_captured = false; }
 
   Work Queue(StreamId stream) { return {stream, ++streams_[stream].queued}; }
   void Finish(StreamId stream) { streams_[stream].finished = streams_[stream].queued; }
@@ -41,6 +48,7 @@ class MemoryStreams : public StreamEvents {
   struct Progress {
     uint64_t queued = 0;
     uint64_t finished = 0;
+    bool is_captured = false;
   };
 
   absl::Status Next(DriverCall call);

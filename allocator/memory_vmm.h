@@ -45,6 +45,12 @@ class MemoryVmm : public Vmm {
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;
   absl::StatusOr<DeviceMemory> MemoryInfo() override;
+  absl::StatusOr<UniqueDescriptor> Share(DeviceAddress /*address*/) override {
+    return absl::UnimplementedError("this card exists only as bookkeeping");
+  }
+  absl::Status Admit(DeviceIndex /*peer*/, const std::vector<MappedChunk>& /*mapped*/) override {
+    return absl::OkStatus();
+  }
 
   // Work that touches [address, address + size).
   void NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work);

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/pending_frees.h"
 
+#include <algorithm>
+
 #include "allocator/check.h"
+#include "allocator/expandable_segment.h"
 
 namespace memtrace {
 
@@ -44,6 +47,15 @@ absl::StatusOr<Block*> PendingFrees::WaitForNext() {
     if (!waited.ok()) return waited;
     if (Block* block = Finish(*queue)) return block;
   }
+}
+
+bool PendingFrees::HasAny(const PoolId& pool) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
+    return std::any_of(queue.entries.begin() + static_cast<std::ptrdiff_t>(queue.finished),
+                       queue.entries.end(), [&](const Entry& entry) {
+                         return entry.block != nullptr && entry.block->segment->key().pool == pool;
+                       });
+  });
 }
 
 PendingFrees::Queue& PendingFrees::QueueOf(StreamId stream) {

@@ -36,6 +36,9 @@ class PendingFrees {
   // REQUIRES: !empty().
   absl::StatusOr<Block*> WaitForNext();
 
+  // Whether a block of this pool waits. Looks at every waiting block.
+  bool HasAny(const PoolId& pool) const;
+
   bool empty() const { return blocks_ == 0; }
   Bytes requested() const { return requested_; }  // sum over the waiting blocks
 

@@ -43,6 +43,14 @@ constexpr Bytes ReservationSize(Bytes card, Bytes granularity) {
   return RoundUp(card + card / 8, granularity);
 }
 
+// A segment that does not grow, of a pool with a source of its own: torch's sizes, since whoever
+// wrote the source has seen them with torch.
+constexpr Bytes FixedSegmentSize(Bytes rounded) {
+  if (rounded <= 1_MiB) return 2_MiB;
+  if (rounded < 10_MiB) return 20_MiB;
+  return rounded > ~Bytes{0} - 2_MiB ? rounded : RoundUp(rounded, 2_MiB);
+}
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_ALLOCATOR_SIZE_POLICY_H_

@@ -27,7 +27,8 @@ void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& vie
     const bool is_hole = block->is(Block::State::kUnmapped);
     if (!is_hole) {
       if (after_hole) {
-        views.push_back({block->address, 0, key.stream, key.pool, key.small, {}});
+        views.push_back(
+            {block->address, 0, key.stream, key.pool, key.small, !segment.is_fixed(), {}});
       }
       SegmentView& view = views.back();
       view.size += block->size;

@@ -24,6 +24,13 @@ class StreamEvents {
   virtual absl::StatusOr<EventId> Record(StreamId stream) = 0;
   virtual absl::StatusOr<bool> Done(EventId event) = 0;
   virtual absl::Status Wait(EventId event) = 0;
+
+  // Waits for everything that is queued on any stream of the card.
+  virtual absl::Status WaitForAll() = 0;
+
+  // Whether a graph is being captured from `stream`, or the driver does not say: nothing may be
+  // recorded on it now.
+  virtual bool IsCapturing(StreamId stream) = 0;
 };
 
 }  // namespace memtrace

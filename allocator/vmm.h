@@ -3,14 +3,24 @@
 #ifndef MEMTRACE_ALLOCATOR_VMM_H_
 #define MEMTRACE_ALLOCATOR_VMM_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/unique_descriptor.h"
 #include "allocator/units.h"
 
 namespace memtrace {
 
 // Physical memory of a card: one chunk, owned by nobody until it is mapped (cuMemCreate's handle).
 enum class ChunkHandle : uint64_t {};
+
+// One chunk, where it is mapped. No two mappings of a process have the same serial number.
+struct MappedChunk {
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  uint64_t serial = 0;
+};
 
 struct DeviceMemory {
   Bytes free = 0;
@@ -47,6 +57,14 @@ class Vmm {
   virtual absl::Status Unmap(DeviceAddress address, Bytes size) = 0;
 
   virtual absl::StatusOr<DeviceMemory> MemoryInfo() = 0;
+
+  // A new file descriptor by which another process can map the chunk that is mapped at `address`.
+  // It holds the chunk's memory until it is closed. kUnimplemented where chunks cannot be shared.
+  virtual absl::StatusOr<UniqueDescriptor> Share(DeviceAddress address) = 0;
+
+  // From now on `peer`, another card, may read and write what is mapped, too: later mappings, and
+  // `mapped`, which is all there is.
+  virtual absl::Status Admit(DeviceIndex peer, const std::vector<MappedChunk>& mapped) = 0;
 };
 
 }  // namespace memtrace

@@ -53,6 +53,18 @@ absl::Status CudaStreamEvents::Wait(EventId event) {
   return status;
 }
 
+absl::Status CudaStreamEvents::WaitForAll() {
+  const CallScope scope(context_);
+  return scope.driver().ToStatus("cuCtxSynchronize", scope.driver().CtxSynchronize());
+}
+
+bool CudaStreamEvents::IsCapturing(StreamId stream) {
+  const CallScope scope(context_);
+  CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = scope.driver().StreamIsCapturing(HandleOf(stream), &capturing);
+  return result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 absl::StatusOr<EventId> CudaStreamEvents::TakeIdle() {
   if (idle_.empty()) {
     auto event = UniqueEvent::Create(context_.driver());

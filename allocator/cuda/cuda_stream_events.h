@@ -24,6 +24,8 @@ class CudaStreamEvents : public StreamEvents {
   absl::StatusOr<EventId> Record(StreamId stream) override;
   absl::StatusOr<bool> Done(EventId event) override;
   absl::Status Wait(EventId event) override;
+  absl::Status WaitForAll() override;
+  bool IsCapturing(StreamId stream) override;
 
  private:
   explicit CudaStreamEvents(PrimaryContext context) : context_(std::move(context)) {}

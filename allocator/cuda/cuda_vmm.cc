@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/cuda/cuda_vmm.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +19,8 @@ absl::StatusOr<bool> Supports(const PrimaryContext& context, CUdevice_attribute 
   return value != 0;
 }
 
-// Plain memory of this card; open to network cards where they can reach it, as torch asks for too.
+// Plain memory of this card; open to network cards and other processes where it can be, as torch asks
+// for too.
 absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
   const auto rdma = Supports(context, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED);
   if (!rdma.ok()) return rdma.status();
@@ -27,6 +29,10 @@ absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.location.id = context.device();
   properties.allocFlags.gpuDirectRDMACapable = *rdma ? 1 : 0;
+  const auto descriptors =
+      Supports(context, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+  if (!descriptors.ok()) return descriptors.status();
+  if (*descriptors) properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   return properties;
 }
 
@@ -91,10 +97,7 @@ absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) 
       "cuMemMap",
       driver.MemMap(address, size, /*offset=*/0, static_cast<uint64_t>(chunk), /*flags=*/0));
   if (!status.ok()) return status;
-  CUmemAccessDesc access{};
-  access.location = properties_.location;
-  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  status = driver.ToStatus("cuMemSetAccess", driver.MemSetAccess(address, size, &access, 1));
+  status = SetAccess(driver, address, size);
   if (!status.ok()) driver.MemUnmap(address, size);
   return status;
 }
@@ -102,6 +105,49 @@ absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) 
 absl::Status CudaVmm::Unmap(DeviceAddress address, Bytes size) {
   const CallScope scope(context_);
   return scope.driver().ToStatus("cuMemUnmap", scope.driver().MemUnmap(address, size));
+}
+
+absl::Status CudaVmm::SetAccess(const Driver& driver, DeviceAddress address, Bytes size) const {
+  return driver.ToStatus("cuMemSetAccess",
+                         driver.MemSetAccess(address, size, access_.data(), access_.size()));
+}
+
+absl::StatusOr<UniqueDescriptor> CudaVmm::Share(DeviceAddress address) {
+  if (properties_.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE) {
+    return absl::UnimplementedError("this card's memory cannot be shared with other processes");
+  }
+  const CallScope scope(context_);
+  const Driver& driver = scope.driver();
+  CUmemGenericAllocationHandle handle = 0;
+  absl::Status status = driver.ToStatus(
+      "cuMemRetainAllocationHandle",
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
+      driver.MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address)));
+  if (!status.ok()) return status;
+  int descriptor = -1;
+  status = driver.ToStatus(
+      "cuMemExportToShareableHandle",
+      driver.MemExportToShareableHandle(&descriptor, handle,
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, /*flags=*/0));
+  status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(handle)));
+  if (!status.ok()) return status;
+  return UniqueDescriptor(descriptor);
+}
+
+absl::Status CudaVmm::Admit(DeviceIndex peer, const std::vector<MappedChunk>& mapped) {
+  const auto is_its = [&](const CUmemAccessDesc& access) {
+    return access.location.id == static_cast<int>(peer);
+  };
+  if (std::any_of(access_.begin(), access_.end(), is_its)) return absl::OkStatus();
+  access_.push_back(access_.front());
+  access_.back().location.id = static_cast<int>(peer);
+  const CallScope scope(context_);
+  absl::Status status;
+  for (const MappedChunk& chunk : mapped) {
+    status.Update(SetAccess(scope.driver(), chunk.address, chunk.size));
+  }
+  if (!status.ok()) access_.pop_back();
+  return status;
 }
 
 absl::StatusOr<DeviceMemory> CudaVmm::MemoryInfo() {

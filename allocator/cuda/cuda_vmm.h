@@ -6,6 +6,8 @@
 #include <cuda.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,14 +32,22 @@ class CudaVmm : public Vmm {
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;
   absl::StatusOr<DeviceMemory> MemoryInfo() override;
+  absl::StatusOr<UniqueDescriptor> Share(DeviceAddress address) override;
+  absl::Status Admit(DeviceIndex peer, const std::vector<MappedChunk>& mapped) override;
 
  private:
   CudaVmm(PrimaryContext context, const CUmemAllocationProp& properties, Bytes granularity)
-      : context_(std::move(context)), properties_(properties), granularity_(granularity) {}
+      : context_(std::move(context)),
+        properties_(properties),
+        granularity_(granularity),
+        access_{{.location = properties.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE}} {}
+
+  absl::Status SetAccess(const Driver& driver, DeviceAddress address, Bytes size) const;
 
   const PrimaryContext context_;
   const CUmemAllocationProp properties_;
   const Bytes granularity_;
+  std::vector<CUmemAccessDesc> access_;  // of this card, and of peers that were admitted
 };
 
 }  // namespace memtrace

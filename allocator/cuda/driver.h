@@ -29,6 +29,7 @@ namespace memtrace {
   X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)       \
   X(CtxGetCurrent, cuCtxGetCurrent)                             \
   X(CtxSetCurrent, cuCtxSetCurrent)                             \
+  X(CtxSynchronize, cuCtxSynchronize)                           \
   X(MemGetInfo, cuMemGetInfo_v2)                                \
   X(MemGetAllocationGranularity, cuMemGetAllocationGranularity) \
   X(MemAddressReserve, cuMemAddressReserve)                     \
@@ -38,11 +39,15 @@ namespace memtrace {
   X(MemMap, cuMemMap)                                           \
   X(MemUnmap, cuMemUnmap)                                       \
   X(MemSetAccess, cuMemSetAccess)                               \
+  X(MemRetainAllocationHandle, cuMemRetainAllocationHandle)     \
+  X(MemExportToShareableHandle, cuMemExportToShareableHandle)   \
+  X(MemImportFromShareableHandle, cuMemImportFromShareableHandle) \
   X(EventCreate, cuEventCreate)                                 \
   X(EventDestroy, cuEventDestroy_v2)                            \
   X(EventRecord, cuEventRecord)                                 \
   X(EventQuery, cuEventQuery)                                   \
   X(EventSynchronize, cuEventSynchronize)                       \
+  X(StreamIsCapturing, cuStreamIsCapturing)                     \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 // libcuda.so.1, found when it is first needed: nothing links it, so that everything else runs on

@@ -69,7 +69,9 @@ memtrace_segment ToAbi(int device, const SegmentView& from,
           .stream = static_cast<uint64_t>(from.stream),
           .small = from.small ? 1 : 0,
           .block_count = blocks.size(),
-          .blocks = blocks.data()};
+          .blocks = blocks.data(),
+          .pool = {from.pool.first, from.pool.second},
+          .expandable = from.expandable ? 1 : 0};
 }
 
 OutOfMemoryEvent FromAbi(const memtrace_observed_out_of_memory& from) {

@@ -3,14 +3,12 @@
 //
 // memtrace.h over the composition root: arguments checked, structs and status codes translated,
 // exceptions kept inside; nothing else.
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
 #include <string>
 
+#include "interpose/core/abi_border.h"
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/process.h"
@@ -19,81 +17,6 @@
 
 namespace memtrace {
 namespace {
-
-// Plain data: memory is freed while a thread's destructors run, and must be able to say why not.
-thread_local std::array<char, 512> last_error{};
-
-int Fail(int status, std::string_view sentence) {
-  const size_t length = std::min(sentence.size(), last_error.size() - 1);
-  std::memcpy(last_error.data(), sentence.data(), length);
-  last_error[length] = '\0';
-  return status;
-}
-
-// The border: no exception passes. A thread that Python or pthread_cancel ends is unwound by one of
-// its own kind, which must go on.
-template <typename Result, typename Action>
-Result Contain(Result on_failure, Action action) {
-  try {
-    return action();
-  } catch (const abi::__forced_unwind&) {
-    throw;
-  } catch (const std::exception& error) {
-    Fail(MEMTRACE_INTERNAL, error.what());
-  } catch (...) {
-    Fail(MEMTRACE_INTERNAL, "an unknown error");
-  }
-  return on_failure;
-}
-
-template <typename Action>
-void Contain(Action action) {
-  Contain(0, [&] {
-    action();
-    return 0;
-  });
-}
-
-int NoSuchCard(int device) {
-  if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
-  if (!Process::Get().is_started())
-    return Fail(MEMTRACE_NOT_STARTED, "memtrace has not been started");
-  return Fail(MEMTRACE_INVALID_ARGUMENT,
-              "there is no card " + std::to_string(device) + " with our allocator");
-}
-
-int Missing(const char* what) {
-  return Fail(MEMTRACE_INVALID_ARGUMENT, std::string(what) + " is null or its size is not set");
-}
-
-int Translate(const absl::Status& status) {
-  if (status.ok()) return MEMTRACE_OK;
-  const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status);
-  return Fail(is_argument ? MEMTRACE_INVALID_ARGUMENT : MEMTRACE_INTERNAL,
-              {status.message().data(), status.message().size()});
-}
-
-DeviceAddress Address(const void* address) { return reinterpret_cast<DeviceAddress>(address); }
-
-// Calls `action` with the allocator of a card, or says that there is none.
-template <typename Action>
-int WithCard(int device, Action action) {
-  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    Process::Get().LookAtStart(device);
-    CachingAllocator* allocator = Process::Get().allocator(device);
-    return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
-  });
-}
-
-template <typename Action>
-int WithOwner(const void* address, Action action) {
-  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
-    CachingAllocator* allocator = Process::Get().owner_of(Address(address));
-    return allocator != nullptr ? action(*allocator)
-                                : Fail(MEMTRACE_INVALID_ARGUMENT, "the address is none of ours");
-  });
-}
 
 // It stays an out-of-memory whatever happens while it is explained.
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
@@ -140,7 +63,7 @@ extern "C" {
 
 uint32_t memtrace_abi_version() { return MEMTRACE_ABI_VERSION; }
 
-const char* memtrace_last_error() { return memtrace::last_error.data(); }
+const char* memtrace_last_error() { return memtrace::LastError(); }
 
 void memtrace_set_info(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
@@ -173,11 +96,24 @@ uint64_t memtrace_capture_context() { return Contain(uint64_t{0}, memtrace::Capt
 
 int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context, void** address,
                       memtrace_out_of_memory* out_of_memory) {
-  if (bytes == 0 || address == nullptr)
+  const memtrace_request request{.size = sizeof(request),
+                                 .device = device,
+                                 .bytes = bytes,
+                                 .at_least = 0,
+                                 .stream = stream,
+                                 .context = context};
+  return memtrace_allocate_request(&request, address, out_of_memory);
+}
+
+int memtrace_allocate_request(const memtrace_request* request, void** address,
+                              memtrace_out_of_memory* out_of_memory) {
+  if (!memtrace::HasSize(request)) return memtrace::Missing("request");
+  const memtrace_request asked = memtrace::ReadAsFarAsItGoes(request);
+  if (asked.bytes == 0 || address == nullptr)
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
-  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) -> int {
-    memtrace::AllocationResult result =
-        allocator.Allocate(bytes, memtrace::StreamId{stream}, context);
+  return memtrace::WithCard(asked.device, [&](memtrace::CachingAllocator& allocator) -> int {
+    memtrace::AllocationResult result = allocator.Allocate(
+        asked.bytes, memtrace::StreamId{asked.stream}, asked.context, asked.at_least);
     if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       return MEMTRACE_OK;

@@ -5,14 +5,16 @@
 namespace memtrace {
 namespace {
 
-memtrace_change ChangeOf(memtrace_change_kind kind, DeviceIndex device, StreamId stream,
-                         DeviceAddress address, Bytes bytes) {
+// Of a block or of a range.
+template <typename Event>
+memtrace_change ChangeOf(memtrace_change_kind kind, const Event& event, Bytes bytes) {
   return {.size = sizeof(memtrace_change),
           .kind = kind,
-          .device = static_cast<int32_t>(device),
-          .address = address,
+          .device = static_cast<int32_t>(event.device),
+          .address = event.address,
           .bytes = bytes,
-          .stream = static_cast<uint64_t>(stream)};
+          .stream = static_cast<uint64_t>(event.stream),
+          .pool = {event.pool.first, event.pool.second}};
 }
 
 }  // namespace
@@ -28,15 +30,13 @@ bool ChangeWatch::Watch(Function function, void* user) {
 
 void ChangeWatch::Tell(memtrace_change_kind kind, const BlockEvent& block) const {
   if (!is_watched_.load(std::memory_order_acquire)) return;
-  const memtrace_change change =
-      ChangeOf(kind, block.device, block.stream, block.address, block.requested);
+  const memtrace_change change = ChangeOf(kind, block, block.requested);
   function_(user_, &change);
 }
 
 void ChangeWatch::Tell(memtrace_change_kind kind, const RangeEvent& range) const {
   if (!is_watched_.load(std::memory_order_acquire)) return;
-  const memtrace_change change =
-      ChangeOf(kind, range.device, range.stream, range.address, range.size);
+  const memtrace_change change = ChangeOf(kind, range, range.size);
   function_(user_, &change);
 }
 

@@ -29,7 +29,8 @@ enum memtrace_status {
   MEMTRACE_INVALID_ARGUMENT =
       2, /* an address that is no block in use, a device that does not exist ... */
   MEMTRACE_NOT_STARTED = 3, /* memtrace_start has not been called */
-  MEMTRACE_INTERNAL = 4     /* the driver refused; memtrace_last_error says how */
+  MEMTRACE_INTERNAL = 4,    /* the driver refused; memtrace_last_error says how */
+  MEMTRACE_UNSUPPORTED = 5  /* not with this memory or this card */
 };
 
 /* Roles and phases: the numbers of profiler/trace/event.h. */
@@ -89,9 +90,20 @@ struct memtrace_out_of_memory {
  */
 MEMTRACE_API int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context,
                                    void** address, struct memtrace_out_of_memory* out_of_memory);
+/* The same, and the block occupies `at_least` bytes. */
+struct memtrace_request {
+  uint32_t size;
+  int32_t device;
+  uint64_t bytes, at_least, stream, context;
+};
+MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
+                                           struct memtrace_out_of_memory* out_of_memory);
 MEMTRACE_API int memtrace_deallocate(void* address);
 MEMTRACE_API int memtrace_record_stream(void* address, uint64_t stream);
 MEMTRACE_API int memtrace_empty_cache(void);
+/* The same for one private pool, on every card, if it has no users. */
+struct memtrace_pool;
+MEMTRACE_API int memtrace_empty_pool(const struct memtrace_pool* pool);
 /* Caps what the process reserves on the card, in bytes. */
 MEMTRACE_API int memtrace_set_limit(int device, uint64_t bytes);
 MEMTRACE_API int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes);
@@ -131,6 +143,10 @@ struct memtrace_block {
   uint64_t address, bytes, requested;
   int32_t state;
 };
+/* A private pool (torch's MempoolId_t); {0, 0} is the default one. */
+struct memtrace_pool {
+  uint64_t first, second;
+};
 struct memtrace_segment {
   uint32_t size;
   int32_t device;
@@ -138,12 +154,98 @@ struct memtrace_segment {
   int32_t small;
   uint64_t block_count;
   const struct memtrace_block* blocks; /* tile the segment; valid during the visit */
+  struct memtrace_pool pool;
+  int32_t expandable; /* 0: a pool's own memory, or one block alone */
 };
 /* Calls `visit` for each contiguous mapped range of the card, by ascending address; no lock is held
  * meanwhile. */
 MEMTRACE_API int memtrace_visit_segments(int device,
                                          void (*visit)(void* user, const struct memtrace_segment*),
                                          void* user);
+
+/* ---- private pools (mode ALLOCATE): memory of captured graphs and of torch.cuda.MemPool
+ * -------------------------------------------------------------------------- */
+
+/* A pool exists from its first memtrace_retain_pool until it has neither users nor memory; the
+ * calls below answer MEMTRACE_INVALID_ARGUMENT if it does not exist. While it has users, nothing
+ * of it is given back to the driver. */
+MEMTRACE_API int memtrace_retain_pool(int device, const struct memtrace_pool* pool);
+MEMTRACE_API int memtrace_release_pool(int device, const struct memtrace_pool* pool);
+MEMTRACE_API int memtrace_pool_uses(int device, const struct memtrace_pool* pool, int* uses);
+/* From now on each of its blocks has a segment of its own. */
+MEMTRACE_API int memtrace_set_pool_no_split(int device, const struct memtrace_pool* pool);
+/* Whether what lies free in it may serve requests of the default pool that fail otherwise. */
+MEMTRACE_API int memtrace_set_pool_use_on_oom(int device, const struct memtrace_pool* pool,
+                                              int use);
+
+/* Where the memory of a pool comes from instead. Called under the card's lock: none may call back.
+ * `allocate` returns NULL if there is none. `drop` is called once, when nobody needs `user` any
+ * more; not necessarily the process' end. */
+struct memtrace_memory_source {
+  uint32_t size;
+  void* user;
+  void* (*allocate)(void* user, uint64_t bytes, uint64_t stream);
+  void (*deallocate)(void* user, void* address, uint64_t bytes, uint64_t stream);
+  void (*drop)(void* user);
+};
+/* MEMTRACE_INVALID_ARGUMENT if the pool has memory already. */
+MEMTRACE_API int memtrace_set_pool_source(int device, const struct memtrace_pool* pool,
+                                          const struct memtrace_memory_source* source);
+
+/* Requests of which `takes` says so, asked in their thread with their stream under the card's lock,
+ * come from the pool until memtrace_end_routing. `drop` as above. */
+struct memtrace_stream_filter {
+  uint32_t size;
+  void* user;
+  int (*takes)(void* user, uint64_t stream);
+  void (*drop)(void* user);
+};
+MEMTRACE_API int memtrace_begin_routing(int device, const struct memtrace_pool* pool,
+                                        const struct memtrace_stream_filter* filter);
+MEMTRACE_API int memtrace_end_routing(int device, const struct memtrace_pool* pool);
+
+/* Which blocks of a pool are in use now; to be given to memtrace_drop_checkpoint. NULL on failure.
+ */
+struct memtrace_checkpoint;
+MEMTRACE_API int memtrace_checkpoint_pool(int device, const struct memtrace_pool* pool,
+                                          struct memtrace_checkpoint** checkpoint);
+/* Frees every block of the pool and takes those of the checkpoint again; afterwards `visit` is
+ * called for each, freed ones first, no lock held. On MEMTRACE_INVALID_ARGUMENT, because the pool
+ * no longer has their memory, nothing has happened. */
+MEMTRACE_API int memtrace_restore_pool(int device, const struct memtrace_checkpoint* checkpoint,
+                                       void (*visit)(void* user, void* address, int is_allocated),
+                                       void* user);
+MEMTRACE_API void memtrace_drop_checkpoint(struct memtrace_checkpoint* checkpoint);
+
+/* ---- memory for other processes and cards (mode ALLOCATE)
+ * -------------------------------------------------------------------------- */
+
+/* What another process of the same user on this machine needs to map a block: plain bytes, to be
+ * sent as they are. Equal bytes are the same memory. */
+struct memtrace_shared_block {
+  uint32_t size;
+  int32_t device;
+  uint64_t address;     /* where the block begins */
+  uint64_t base, bytes; /* of the chunks under it */
+  uint64_t serial;
+  char owner[64];
+};
+/* Of the block in use that contains `address`. MEMTRACE_UNSUPPORTED if its memory is a pool's own.
+ * The block must stay in use until the other process has opened it. The first call starts a thread,
+ * which answers those who open blocks. */
+MEMTRACE_API int memtrace_share_block(const void* address, struct memtrace_shared_block* block);
+/* Maps it for a card of this process: what was at `base` there is at *address here. */
+MEMTRACE_API int memtrace_open_block(const struct memtrace_shared_block* block, int device,
+                                     void** address);
+/* Waits for the card, then unmaps. */
+MEMTRACE_API int memtrace_close_block(void* address);
+
+/* From now on card `peer` may read and write all of card `device`'s memory, if they can reach each
+ * other. */
+MEMTRACE_API int memtrace_admit_peer(int device, int peer);
+
+/* ---- watching the allocator (mode ALLOCATE)
+ * -------------------------------------------------------------------------- */
 
 enum memtrace_change_kind {
   MEMTRACE_CHANGE_ALLOCATED,
@@ -157,6 +259,7 @@ struct memtrace_change {
   int32_t kind;
   int32_t device;
   uint64_t address, bytes, stream; /* bytes of a block: as asked for */
+  struct memtrace_pool pool;
 };
 /* From now on `watch` hears of every change to the memory of all cards, in the order in which they
  * happen on a card; changes of two cards may come at once. Called under the card's lock: it must

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
@@ -14,6 +15,12 @@
 
 namespace memtrace {
 namespace {
+
+// A setting of the simulated card, for test suites that fork a child for each test.
+bool CardsAreCopiedOnFork() {
+  const char* on_fork = std::getenv("MEMTRACE_CARD_FORK");
+  return on_fork != nullptr && std::string_view(on_fork) == "copy";
+}
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", sentence.c_str()); }
 
@@ -49,8 +56,12 @@ void Process::UnlockAfterFork() {
 // The only thread of the child calls this, before anything else runs there. Another thread of the
 // parent may have held the long lock: it is made anew.
 void Process::BeginAnewInForkedChild() {
-  if (auto* recorder = recorder_.exchange(nullptr)) recorder->AbandonInForkedChild();
-  forked_ = started_.load();
+  if (auto* recorder = recorder_.load()) recorder->AbandonInForkedChild();
+  // Children that go on with copies of the cards go on with copies of the allocators, unrecorded.
+  if (!CardsAreCopiedOnFork()) {
+    recorder_ = nullptr;
+    forked_ = started_.load();
+  }
   new (&mutex_) std::mutex;
   UnlockAfterFork();
 }
@@ -61,7 +72,7 @@ void Process::SetInfo(std::string key, std::string value) {
 }
 
 absl::Status Process::Start(int device_count, memtrace_mode mode) {
-  if (is_forked()) return absl::FailedPreconditionError(kForked);
+  if (is_forked()) return absl::UnavailableError(kForked);
   {
     const std::lock_guard lock(mutex_);
     if (started_) return absl::OkStatus();

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/allocation_history.h"
+#include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/out_of_memory.h"
 
@@ -22,6 +24,7 @@ using c10::cuda::CUDACachingAllocator::OutOfMemoryObserver;
 struct Observers {
   std::mutex mutex;
   std::vector<OutOfMemoryObserver> all;
+  std::vector<OomRejectionObserver> of_rejections;
 
   // Never destroyed: memory may be asked for while the process ends.
   static Observers& Get() {
@@ -55,12 +58,21 @@ void ThrowUnlessOk(int status) {
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
   const uint64_t context =
       memtrace_capture_context();  // before any lock: it takes the interpreter's
+  const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
   memtrace_out_of_memory out_of_memory{};
   out_of_memory.size = sizeof(out_of_memory);
   void* address = nullptr;
-  const int status =
-      memtrace_allocate(device, bytes, StreamValue(stream), context, &address, &out_of_memory);
+  const memtrace_request request{.size = sizeof(request),
+                                 .device = device,
+                                 .bytes = bytes,
+                                 .at_least = BytesByDivisions(bytes),
+                                 .stream = StreamValue(stream),
+                                 .context = context};
+  const int status = memtrace_allocate_request(&request, &address, &out_of_memory);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
+    AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
+                                  static_cast<c10::DeviceIndex>(device), out_of_memory.device_free,
+                                  out_of_memory.allocated, stream, {0, 0});
     NotifyOutOfMemory(out_of_memory);
     ThrowOutOfMemory(out_of_memory);
   }
@@ -72,6 +84,11 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
 void AttachOutOfMemoryObserver(OutOfMemoryObserver observer) {
   const std::lock_guard lock(Observers::Get().mutex);
   Observers::Get().all.push_back(std::move(observer));
+}
+
+void AttachOomRejectionObserver(OomRejectionObserver observer) {
+  const std::lock_guard lock(Observers::Get().mutex);
+  Observers::Get().of_rejections.push_back(std::move(observer));
 }
 
 void* BaseAllocationOrThrow(void* address, size_t* bytes) {

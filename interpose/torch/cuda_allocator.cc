@@ -7,10 +7,13 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include "interpose/torch/allocation_history.h"
+#include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/core_calls.h"
-#include "interpose/torch/not_there_yet.h"
+#include "interpose/torch/ipc_memory.h"
+#include "interpose/torch/private_pools.h"
 #include "interpose/torch/torch_views.h"
-#include "interpose/torch/trace_trackers.h"
+#include "interpose/torch/uncached_memory.h"
 
 namespace memtrace::shim {
 namespace {
@@ -18,6 +21,9 @@ namespace {
 namespace native = c10::cuda::CUDACachingAllocator;
 
 void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
+
+// Told apart from the other: record_stream is none of our business here.
+void DeleteUncached(void* address) { FreeUncached(address); }
 
 // Tools of torch that listen to the allocator: the profiler, and the sanitizer's GPU trace.
 void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
@@ -39,15 +45,23 @@ CudaAllocator& CudaAllocator::Get() {
 }
 
 void CudaAllocator::init(int device_count) {
+  AllocationHistory::Get().SetDeviceCount(device_count);
   ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
+  if (device_count_ == 0) SaySettingsWithoutEffect();
   const std::lock_guard lock(mutex_);
   fractions_.resize(static_cast<size_t>(device_count), 1.0);
   device_count_ = device_count;
 }
 
 c10::DataPtr CudaAllocator::allocate(size_t bytes) {
+  TORCH_CHECK_WITH(OutOfMemoryError, bytes < size_t{1} << 60,
+                   "CUDA out of memory. Tried to allocate more than 1EB memory.");
   c10::DeviceIndex device = 0;
   C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  if (C10_UNLIKELY(IsCachingOff()) && bytes > 0) {
+    void* uncached = AllocateUncached(bytes);
+    return {uncached, uncached, &DeleteUncached, c10::Device(c10::kCUDA, device)};
+  }
   void* address =
       bytes == 0 ? nullptr : Allocate(device, bytes, c10::cuda::getCurrentCUDAStream(device));
   return {address, address, &Delete, c10::Device(c10::kCUDA, device)};
@@ -67,6 +81,7 @@ void* CudaAllocator::raw_alloc(size_t bytes) {
 
 void* CudaAllocator::raw_alloc_with_stream(size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return nullptr;
+  if (C10_UNLIKELY(IsCachingOff())) return AllocateUncached(bytes);
   c10::DeviceIndex device = 0;
   C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
   return Allocate(device, bytes, stream);
@@ -97,8 +112,12 @@ void CudaAllocator::raw_delete(void* address) {
       TellProfiler(address, -static_cast<int64_t>(bytes), device);
     }
   }
+  const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const int status = memtrace_deallocate(address);
-  TORCH_CHECK(status != MEMTRACE_INVALID_ARGUMENT, "invalid device pointer: ", address);
+  if (C10_UNLIKELY(status == MEMTRACE_INVALID_ARGUMENT)) {
+    TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
+    return;
+  }
   // Called from destructors: a driver that refuses (a failed kernel, the end of the process) must
   // not end the program here; its next CUDA call says what is wrong.
   if (status != MEMTRACE_OK) {
@@ -106,7 +125,11 @@ void CudaAllocator::raw_delete(void* address) {
   }
 }
 
-void CudaAllocator::emptyCache(c10::MempoolId_t /*pool*/) { ThrowUnlessOk(memtrace_empty_cache()); }
+void CudaAllocator::emptyCache(c10::MempoolId_t pool) {
+  const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
+  const memtrace_pool id = ToAbi(pool);
+  ThrowUnlessOk(memtrace_empty_pool(&id));
+}
 
 c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::DeviceIndex device) {
   memtrace_statistics statistics{};
@@ -150,9 +173,9 @@ std::vector<native::StreamSegmentSize> CudaAllocator::getExpandableSegmentSizes(
   return sizes;
 }
 
-void CudaAllocator::enable(bool value) {
-  if (!value) NotThereYet("caching_allocator_enable(False)");
-}
+void CudaAllocator::enable(bool value) { SetCaching(value); }
+
+bool CudaAllocator::isEnabled() const { return !IsCachingOff(); }
 
 void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
   *largest_block = LargestFreeBlock(device);
@@ -168,58 +191,118 @@ void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream
   ThrowUnlessOk(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
 }
 
-native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t /*pool*/, bool /*include_traces*/) {
+native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t pool, bool include_traces) {
   native::SnapshotInfo snapshot{};
+  std::vector<size_t> active(static_cast<size_t>(device_count_), 0);
   for (int device = 0; device < device_count_; ++device) {
     VisitSegments(static_cast<c10::DeviceIndex>(device), [&](const memtrace_segment& segment) {
+      if (pool != c10::MempoolId_t{0, 0} && ToTorch(segment.pool) != pool) return;
       snapshot.segments.push_back(ToTorch(segment));
+      active[static_cast<size_t>(device)] += snapshot.segments.back().active_size;
     });
-    snapshot.device_traces.emplace_back();
   }
-  snapshot.config_metadata.max_split_size = std::numeric_limits<size_t>::max();
-  snapshot.config_metadata.expandable_segments = true;
+  AllocationHistory& history = AllocationHistory::Get();
+  history.Complete(snapshot, include_traces);
+  // As torch does: after its own trace was copied.
+  for (int device = 0; device < device_count_; ++device) {
+    history.Note(AllocationHistory::Entry::SNAPSHOT, static_cast<c10::DeviceIndex>(device), 0,
+                 active[static_cast<size_t>(device)], nullptr, pool);
+  }
+  AddSettings(snapshot.config_metadata);
   return snapshot;
 }
 
-void CudaAllocator::beginAllocateToPool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/,
-                                        std::function<bool(cudaStream_t)> /*filter*/) {
-  NotThereYet("allocation from a private pool (CUDA graphs, torch.cuda.MemPool)");
+void CudaAllocator::beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+                                        std::function<bool(cudaStream_t)> filter) {
+  BeginAllocateToPool(device, pool, std::move(filter));
 }
 
-void CudaAllocator::endAllocateToPool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
-  NotThereYet("endAllocateToPool");
+void CudaAllocator::endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  const memtrace_pool id = ToAbi(pool);
+  ThrowUnlessOk(memtrace_end_routing(device, &id));
 }
 
-void CudaAllocator::releasePool(c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
-  NotThereYet("releasePool");
+void CudaAllocator::releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  const memtrace_pool id = ToAbi(pool);
+  ThrowUnlessOk(memtrace_release_pool(device, &id));
 }
 
-native::ShareableHandle CudaAllocator::shareIpcHandle(void* /*address*/) {
-  NotThereYet("sharing a CUDA tensor with another process (IPC)");
+int CudaAllocator::getPoolUseCount(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  return PoolUseCount(device, pool);
 }
 
-std::shared_ptr<void> CudaAllocator::getIpcDevPtr(std::string /*handle*/) {
-  NotThereYet("receiving a CUDA tensor from another process (IPC)");
+void CudaAllocator::createOrIncrefPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+                                       std::shared_ptr<native::CUDAAllocator> allocator) {
+  RetainPool(device, pool, std::move(allocator));
 }
 
-void CudaAllocator::recordHistory(bool enabled, native::CreateContextFn /*context_recorder*/,
-                                  size_t /*max_entries*/, native::RecordContext /*when*/,
-                                  bool /*clear*/,
-                                  const std::vector<std::string>& /*skip_actions*/) {
-  if (enabled)
-    NotThereYet("torch.cuda.memory._record_memory_history (memtrace's own trace has every event)");
+void CudaAllocator::setUseOnOOM(c10::DeviceIndex device, c10::MempoolId_t pool, bool use_on_oom) {
+  const memtrace_pool id = ToAbi(pool);
+  ThrowUnlessOk(memtrace_set_pool_use_on_oom(device, &id, use_on_oom ? 1 : 0));
 }
+
+void CudaAllocator::setNoSplit(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  const memtrace_pool id = ToAbi(pool);
+  ThrowUnlessOk(memtrace_set_pool_no_split(device, &id));
+}
+
+bool CudaAllocator::checkPoolLiveAllocations(c10::DeviceIndex device, c10::MempoolId_t pool,
+                                             const std::unordered_set<void*>& expected) {
+  return HasLiveAllocations(device, pool, expected);
+}
+
+native::ShareableHandle CudaAllocator::shareIpcHandle(void* address) {
+  return ShareMemory(address);
+}
+
+std::shared_ptr<void> CudaAllocator::getIpcDevPtr(std::string handle) {
+  return OpenSharedMemory(handle);
+}
+
+bool CudaAllocator::isHistoryEnabled() { return AllocationHistory::Get().is_recording(); }
+
+void CudaAllocator::recordHistory(bool enabled, native::CreateContextFn context_recorder,
+                                  size_t max_entries, native::RecordContext when, bool clear,
+                                  const std::vector<std::string>& skip_actions) {
+  AllocationHistory::Get().Record(enabled, context_recorder, max_entries, when, clear,
+                                  skip_actions);
+}
+
+void CudaAllocator::recordAnnotation(
+    const std::vector<std::pair<std::string, std::string>>& facts) {
+  AllocationHistory::Get().Annotate(facts);
+}
+
+void CudaAllocator::pushCompileContext(std::string& name) {
+  AllocationHistory::PushCompileContext(name);
+}
+
+void CudaAllocator::popCompileContext() { AllocationHistory::PopCompileContext(); }
+
+void CudaAllocator::setUserMetadata(const std::string& metadata) {
+  AllocationHistory::SetUserMetadata(metadata);
+}
+
+std::string CudaAllocator::getUserMetadata() { return AllocationHistory::UserMetadata(); }
 
 void CudaAllocator::attachOutOfMemoryObserver(native::OutOfMemoryObserver observer) {
   AttachOutOfMemoryObserver(std::move(observer));
 }
 
 void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker tracker) {
-  AttachTraceTracker(std::move(tracker));
+  AllocationHistory::Get().Attach(std::move(tracker));
 }
 
-void CudaAllocator::enablePeerAccess(c10::DeviceIndex /*device*/, c10::DeviceIndex /*peer*/) {
-  NotThereYet("peer access between cards");
+// What came from cudaMalloc needs the first, what our allocator has mapped the second.
+void CudaAllocator::enablePeerAccess(c10::DeviceIndex device, c10::DeviceIndex peer) {
+  const c10::cuda::CUDAGuard guard(device);
+  const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer, /*flags=*/0);
+  if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());
+  } else {
+    C10_CUDA_CHECK(enabled);
+  }
+  ThrowUnlessOk(memtrace_admit_peer(peer, device));
 }
 
 cudaError_t CudaAllocator::memcpyAsync(void* to, int to_device, const void* from, int from_device,
@@ -230,14 +313,15 @@ cudaError_t CudaAllocator::memcpyAsync(void* to, int to_device, const void* from
   return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
 }
 
-std::shared_ptr<native::AllocatorState> CudaAllocator::getCheckpointState(
-    c10::DeviceIndex /*device*/, c10::MempoolId_t /*pool*/) {
-  NotThereYet("getCheckpointState (torch.compile's cudagraph trees)");
+std::shared_ptr<native::AllocatorState> CudaAllocator::getCheckpointState(c10::DeviceIndex device,
+                                                                          c10::MempoolId_t pool) {
+  return CheckpointPool(device, pool);
 }
 
 native::CheckpointDelta CudaAllocator::setCheckpointPoolState(
-    c10::DeviceIndex /*device*/, std::shared_ptr<native::AllocatorState> /*state*/) {
-  NotThereYet("setCheckpointPoolState (torch.compile's cudagraph trees)");
+    c10::DeviceIndex device, std::shared_ptr<native::AllocatorState> state) {
+  TORCH_CHECK(state != nullptr, "there is no checkpoint");
+  return RestorePool(device, *state, &Delete);
 }
 
 }  // namespace memtrace::shim

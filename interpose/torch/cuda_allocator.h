@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "interpose/core/memtrace.h"
@@ -17,8 +19,7 @@
 namespace memtrace::shim {
 
 // torch's CUDA allocator interface over the C ABI of libmemtrace: it translates and does nothing
-// else. The methods are torch's own, in its words; what is not there yet raises NotImplementedError
-// (not_there_yet.h).
+// else. The methods are torch's own, in its words.
 //
 // Thread rule: as torch's: any thread. One object a process, never destroyed: tensors outlive every
 // static destructor.
@@ -48,7 +49,7 @@ class CudaAllocator final : public VersionedAllocator {
   std::vector<c10::cuda::CUDACachingAllocator::StreamSegmentSize> getExpandableSegmentSizes(
       c10::DeviceIndex device) override;
   void enable(bool value) override;
-  bool isEnabled() const override { return true; }
+  bool isEnabled() const override;
   void cacheInfo(c10::DeviceIndex device, size_t* largest_block) override;
   void* getBaseAllocation(void* address, size_t* bytes) override;
   void recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) override;
@@ -58,13 +59,26 @@ class CudaAllocator final : public VersionedAllocator {
                            std::function<bool(cudaStream_t)> filter) override;
   void endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
   void releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  int getPoolUseCount(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  void createOrIncrefPool(
+      c10::DeviceIndex device, c10::MempoolId_t pool,
+      std::shared_ptr<c10::cuda::CUDACachingAllocator::CUDAAllocator> allocator) override;
+  void setUseOnOOM(c10::DeviceIndex device, c10::MempoolId_t pool, bool use_on_oom) override;
+  void setNoSplit(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  bool checkPoolLiveAllocations(c10::DeviceIndex device, c10::MempoolId_t pool,
+                                const std::unordered_set<void*>& expected) override;
   c10::cuda::CUDACachingAllocator::ShareableHandle shareIpcHandle(void* address) override;
   std::shared_ptr<void> getIpcDevPtr(std::string handle) override;
-  bool isHistoryEnabled() override { return false; }
+  bool isHistoryEnabled() override;
   void recordHistory(bool enabled,
                      c10::cuda::CUDACachingAllocator::CreateContextFn context_recorder,
                      size_t max_entries, c10::cuda::CUDACachingAllocator::RecordContext when,
                      bool clear, const std::vector<std::string>& skip_actions) override;
+  void recordAnnotation(const std::vector<std::pair<std::string, std::string>>& facts) override;
+  void pushCompileContext(std::string& name) override;
+  void popCompileContext() override;
+  void setUserMetadata(const std::string& metadata) override;
+  std::string getUserMetadata() override;
   void attachOutOfMemoryObserver(
       c10::cuda::CUDACachingAllocator::OutOfMemoryObserver observer) override;
   void attachAllocatorTraceTracker(

@@ -53,7 +53,8 @@ c10::CachingDeviceAllocator::SegmentInfo ToTorch(const memtrace_segment& segment
   info.total_size = segment.bytes;
   info.stream = reinterpret_cast<void*>(segment.stream);
   info.is_large = segment.small == 0;
-  info.is_expandable = true;
+  info.is_expandable = segment.expandable != 0;
+  info.owner_private_pool_id = {segment.pool.first, segment.pool.second};
   for (uint64_t i = 0; i < segment.block_count; ++i) {
     const auto block = ToTorch(segment.blocks[i]);
     info.requested_size += block.active ? block.requested_size : 0;

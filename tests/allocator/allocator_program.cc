@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -35,6 +36,19 @@ struct Printer {
     return absl::StrCat("Fail{", i.nth, i.repeat == CallFailures::Repeat::kOnce ? "}" : ", on}");
   }
   std::string operator()(const StopFailing&) const { return "StopFailing{}"; }
+  std::string operator()(const BeginCapture& i) const {
+    return absl::StrCat("BeginCapture{", i.pool, ", ", Number(i.stream), "}");
+  }
+  std::string operator()(const EndCapture& i) const { return WithPool("EndCapture", i.pool); }
+  std::string operator()(const Replay& i) const { return WithPool("Replay", i.pool); }
+  std::string operator()(const ReleaseGraph& i) const { return WithPool("ReleaseGraph", i.pool); }
+  std::string operator()(const Checkpoint& i) const { return WithPool("Checkpoint", i.pool); }
+  std::string operator()(const Restore& i) const { return WithPool("Restore", i.pool); }
+
+ private:
+  static std::string WithPool(const char* what, uint64_t pool) {
+    return absl::StrCat(what, "{", pool, "}");
+  }
 };
 
 // Runs a program; each step's answer is compared with the model's: what is in use, and which work
@@ -57,7 +71,8 @@ class Machine {
     Bytes bytes = 0;
     Bytes size = 0;
     StreamId stream{};
-    std::vector<StreamId> shared;
+    uint64_t pool = 0;
+    bool is_shared = false;
   };
   struct Unfinished {
     DeviceAddress begin = 0, end = 0;
@@ -87,7 +102,8 @@ class Machine {
   void Perform(const Share& i) {
     if (in_use_.empty()) return;
     const auto block = At(i.index);
-    Use(block->first, block->second.bytes, i.stream);
+    Use(block->first, block->second, i.stream);
+    block->second.is_shared |= i.stream != block->second.stream;
     Expect(card_.allocator.RecordStream(block->first, i.stream).ok(), "record_stream failed");
   }
 
@@ -98,6 +114,7 @@ class Machine {
     const bool ok = card_.allocator.EmptyCache().ok();
     if (failed != card_.failures.failed()) return;
     Expect(ok, "EmptyCache failed");
+    if (IsAnyCaptured()) return;
     Expect(card_.allocator.ledger().cached == 0, "whole chunks left after EmptyCache");
     Expect(card_.allocator.ledger().stream_wait == 0, "waiting blocks left after EmptyCache");
   }
@@ -107,6 +124,77 @@ class Machine {
     card_.failures.FailNthOfAny(i.nth, i.repeat, absl::InternalError("injected"));
   }
   void Perform(const StopFailing&) { card_.failures.StopFailing(); }
+
+  void Perform(const BeginCapture& i) {
+    Graph& graph = graphs_[i.pool];
+    if (graph.is_captured || CapturedFrom(i.stream) != nullptr) return;
+    card_.allocator.RetainPool(IdOf(i.pool));
+    ++graph.users;
+    Expect(card_.allocator
+               .BeginRouting(IdOf(i.pool), [stream = i.stream](StreamId s) { return s == stream; })
+               .ok(),
+           "BeginRouting failed");
+    card_.streams.BeginCapture(i.stream);
+    graph.is_captured = true;
+    graph.stream = i.stream;
+  }
+
+  void Perform(const EndCapture& i) {
+    Graph& graph = graphs_[i.pool];
+    if (!graph.is_captured) return;
+    card_.streams.EndCapture(graph.stream);
+    graph.is_captured = false;
+    Expect(card_.allocator.EndRouting(IdOf(i.pool)).ok(), "EndRouting failed");
+  }
+
+  // Writes to everything that was ever allocated in a capture, in use or not.
+  void Perform(const Replay& i) {
+    const Graph& graph = graphs_[i.pool];
+    if (graph.is_captured || CapturedFrom(graph.stream) != nullptr) return;
+    for (const auto& [address, bytes] : graph.written) {
+      card_.vmm.NoteUse(address, bytes, card_.streams.Queue(graph.stream));
+    }
+  }
+
+  void Perform(const ReleaseGraph& i) {
+    Graph& graph = graphs_[i.pool];
+    if (graph.is_captured) return;
+    const bool has_users = std::exchange(graph.users, graph.users > 0 ? graph.users - 1 : 0) > 0;
+    Expect(card_.allocator.ReleasePool(IdOf(i.pool)).ok() == has_users, "ReleasePool");
+    if (graph.users == 0) graph = Graph{};
+  }
+
+  void Perform(const Checkpoint& i) {
+    Graph& graph = graphs_[i.pool];
+    if (graph.users == 0) return;
+    auto checkpoint = card_.allocator.CheckpointPool(IdOf(i.pool));
+    Expect(checkpoint.ok(), "CheckpointPool failed");
+    if (!checkpoint.ok()) return;
+    graph.checkpoint = *std::move(checkpoint);
+    graph.in_use_then.clear();
+    for (const auto& [address, block] : in_use_) {
+      if (block.pool == i.pool) graph.in_use_then[address] = block;
+    }
+  }
+
+  void Perform(const Restore& i) {
+    Graph& graph = graphs_[i.pool];
+    if (!graph.checkpoint.has_value()) return;
+    const auto restored = card_.allocator.RestorePool(*graph.checkpoint);
+    if (!restored.ok()) {
+      const bool is_shared = std::any_of(in_use_.begin(), in_use_.end(), [&](const auto& entry) {
+        return entry.second.pool == i.pool && entry.second.is_shared;
+      });
+      Expect(is_shared || card_.allocator.ledger().stream_wait > 0, "RestorePool failed");
+      return;
+    }
+    Expect(restored->allocated.size() == graph.in_use_then.size(), "restored another number");
+    std::erase_if(in_use_, [&](const auto& entry) { return entry.second.pool == i.pool; });
+    for (auto [address, block] : graph.in_use_then) {
+      block.is_shared = false;
+      in_use_[address] = block;
+    }
+  }
 
   void Add(DeviceAddress address, const Allocate& i) {
     const Bytes size = RoundedSize(i.bytes);
@@ -123,21 +211,29 @@ class Machine {
       Expect(u.work.stream == i.stream || u.end <= address || address + size <= u.begin,
              "another stream still uses it");
     }
-    in_use_[address] = {i.bytes, size, i.stream, {}};
-    Use(address, i.bytes, i.stream);
+    const InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream)};
+    Use(address, block, i.stream);
   }
 
-  void Use(DeviceAddress address, Bytes bytes, StreamId stream) {
+  // What is queued on a captured stream happens when the graph is replayed. What the graph uses of
+  // other pools the program has to keep.
+  void Use(DeviceAddress address, const InUse& block, StreamId stream) {
+    if (Graph* graph = CapturedFrom(stream)) {
+      if (graph == &graphs_[block.pool]) graph->written.emplace_back(address, block.bytes);
+      return;
+    }
     const MemoryStreams::Work work = card_.streams.Queue(stream);
-    card_.vmm.NoteUse(address, bytes, work);
-    unfinished_.push_back({address, address + bytes, work});
+    card_.vmm.NoteUse(address, block.bytes, work);
+    unfinished_.push_back({address, address + block.bytes, work});
   }
 
   // The figures of a failure must be true: so much, and not one unit more.
   void CheckOutOfMemory(const OutOfMemoryEvent& oom, const Allocate& i) {
     Expect(oom.obtainable < oom.allocated, "failed although obtainable");
-    Expect(oom.ledger.stream_wait == 0, "failed although frees were waiting");
-    Expect(oom.ledger.cached == 0, "failed although whole chunks were cached");
+    if (!IsAnyCaptured()) {
+      Expect(oom.ledger.stream_wait == 0, "failed although frees were waiting");
+      Expect(oom.ledger.cached == 0, "failed although whole chunks were cached");
+    }
     const bool is_same_group = IsSmall(oom.obtainable) == IsSmall(oom.allocated);
     if (oom.obtainable == 0 || !is_same_group) return;
     card_.failures.StopFailing();
@@ -171,6 +267,36 @@ class Machine {
     Expect(card_.vmm.faults().empty(), "fault");
   }
 
+  struct Graph {
+    uint64_t users = 0;
+    bool is_captured = false;
+    StreamId stream{};  // of the last capture
+    std::vector<std::pair<DeviceAddress, Bytes>> written;
+    std::optional<PoolCheckpoint> checkpoint;
+    std::map<DeviceAddress, InUse> in_use_then;
+  };
+
+  static PoolId IdOf(uint64_t pool) { return {0, pool}; }
+
+  Graph* CapturedFrom(StreamId stream) {
+    for (auto& [pool, graph] : graphs_) {
+      if (graph.is_captured && graph.stream == stream) return &graph;
+    }
+    return nullptr;
+  }
+
+  uint64_t PoolOf(StreamId stream) const {
+    for (const auto& [pool, graph] : graphs_) {
+      if (graph.is_captured && graph.stream == stream) return pool;
+    }
+    return 0;
+  }
+
+  bool IsAnyCaptured() const {
+    return std::any_of(graphs_.begin(), graphs_.end(),
+                       [](const auto& entry) { return entry.second.is_captured; });
+  }
+
   std::map<DeviceAddress, InUse>::iterator At(size_t index) {
     return std::next(in_use_.begin(), static_cast<std::ptrdiff_t>(index % in_use_.size()));
   }
@@ -182,6 +308,7 @@ class Machine {
   Card card_{128_MiB};
   std::map<DeviceAddress, InUse> in_use_;
   std::vector<Unfinished> unfinished_;
+  std::map<uint64_t, Graph> graphs_;
   std::optional<std::string> problem_;
 };
 
@@ -195,7 +322,7 @@ std::string Print(const Program& program) {
 
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
   const StreamId stream{1 + below(3)};
-  const uint64_t dice = below(1000);
+  const uint64_t dice = below(1030);
   if (dice < 300) return Allocate{1 + below(4_KiB), stream};
   if (dice < 380) return Allocate{1 + below(1_MiB), stream};
   if (dice < 460) return Allocate{1 + below(9_MiB), stream};
@@ -207,7 +334,14 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
   if (dice < 978) return SetLimit{below(2) == 0 ? ~Bytes{0} : below(64_MiB)};
   if (dice < 993) return Fail{1 + below(6), CallFailures::Repeat::kOnce};
   if (dice < 995) return Fail{1 + below(6), CallFailures::Repeat::kFromThenOn};
-  return StopFailing{};
+  if (dice < 1000) return StopFailing{};
+  const uint64_t pool = 1 + below(2);
+  if (dice < 1006) return BeginCapture{pool, stream};
+  if (dice < 1014) return EndCapture{pool};
+  if (dice < 1020) return Replay{pool};
+  if (dice < 1023) return ReleaseGraph{pool};
+  if (dice < 1026) return Checkpoint{pool};
+  return Restore{pool};
 }
 
 std::optional<std::string> FirstProblem(const Program& program) { return Machine().Run(program); }

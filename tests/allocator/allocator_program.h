@@ -40,8 +40,30 @@ struct Fail {
   CallFailures::Repeat repeat;
 };
 struct StopFailing {};
+// A graph is captured from `stream` into pool `pool`, unless one or the other is taken; what is
+// allocated on the stream until EndCapture is the graph's to write to at each Replay.
+struct BeginCapture {
+  uint64_t pool;
+  StreamId stream;
+};
+struct EndCapture {
+  uint64_t pool;
+};
+struct Replay {
+  uint64_t pool;
+};
+struct ReleaseGraph {
+  uint64_t pool;
+};
+struct Checkpoint {
+  uint64_t pool;
+};
+struct Restore {
+  uint64_t pool;
+};
 using Instruction =
-    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing>;
+    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
+                 BeginCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore>;
 using Program = std::vector<Instruction>;
 
 // One line an instruction: "Allocate{512, 1}".

@@ -17,7 +17,8 @@ class ExpandableSegmentTest : public ::testing::Test {
   explicit ExpandableSegmentTest(uint32_t capacity = 64, uint32_t length = 72)
       : vmm_({.capacity = capacity * kGranule}, nullptr, &failures_),
         segment_(
-            ExpandableSegment::Reserve({}, length * kGranule, vmm_, arena_, accounting_).value()) {}
+            ExpandableSegment::Reserve({}, {length * kGranule, kGranule}, vmm_, arena_, accounting_)
+                .value()) {}
 
   // Grows if need be, as the heap does.
   Block* Allocate(Bytes size) {

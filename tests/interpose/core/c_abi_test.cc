@@ -150,6 +150,53 @@ TEST_F(CAbiTest, ChangesAreToldInTheOrderInWhichTheyHappen) {
   }));
 }
 
+TEST_F(CAbiTest, PoolsHaveTheirOwnMemoryUsersAndCheckpoints) {
+  EXPECT_TRUE(InOwnProcess([] {
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    constexpr memtrace_pool kPool{0, 7};
+    int uses = 0;
+    EXPECT_EQ(memtrace_pool_uses(0, &kPool, &uses), MEMTRACE_INVALID_ARGUMENT);
+    EXPECT_STREQ(memtrace_last_error(), "there is no pool (0, 7)");
+    EXPECT_EQ(memtrace_retain_pool(0, &kPool), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_pool_uses(0, &kPool, &uses), MEMTRACE_OK);
+    EXPECT_EQ(uses, 1);
+
+    static int dropped;
+    memtrace_stream_filter filter{};
+    filter.size = sizeof(filter);
+    EXPECT_EQ(memtrace_begin_routing(0, &kPool, &filter), MEMTRACE_INVALID_ARGUMENT);
+    filter.takes = [](void*, uint64_t stream) { return stream == 0 ? 1 : 0; };
+    filter.drop = [](void*) { ++dropped; };
+    EXPECT_EQ(memtrace_begin_routing(0, &kPool, &filter), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_begin_routing(0, &kPool, &filter), MEMTRACE_INVALID_ARGUMENT);
+    EXPECT_EQ(dropped, 1);
+    void* block = Allocate(3_MiB);
+    EXPECT_EQ(memtrace_end_routing(0, &kPool), MEMTRACE_OK);
+    EXPECT_EQ(dropped, 2);
+    std::map<uint64_t, uint64_t> pools;
+    const auto visit = [](void* user, const memtrace_segment* segment) {
+      (*static_cast<std::map<uint64_t, uint64_t>*>(user))[segment->address] = segment->pool.second;
+    };
+    EXPECT_EQ(memtrace_visit_segments(0, visit, &pools), MEMTRACE_OK);
+    EXPECT_EQ(pools[reinterpret_cast<uint64_t>(block)], 7u);
+
+    memtrace_checkpoint* checkpoint = nullptr;
+    EXPECT_EQ(memtrace_checkpoint_pool(0, &kPool, &checkpoint), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+    std::vector<void*> again;
+    const auto restored = [](void* user, void* address, int is_allocated) {
+      if (is_allocated != 0) static_cast<std::vector<void*>*>(user)->push_back(address);
+    };
+    EXPECT_EQ(memtrace_restore_pool(0, checkpoint, restored, &again), MEMTRACE_OK);
+    EXPECT_THAT(again, ElementsAre(block));
+    memtrace_drop_checkpoint(checkpoint);
+    EXPECT_EQ(memtrace_release_pool(0, &kPool), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_empty_pool(&kPool), MEMTRACE_OK);
+    EXPECT_EQ(Current(MEMTRACE_RESERVED_BYTES), 0);
+  }));
+}
+
 TEST_F(CAbiTest, PeaksAndSumsAreReset) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);

@@ -57,13 +57,13 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("expandable", [False, True])
-def test_a_tensor_sent_through_a_queue_is_one_memory(tmp_path: Path, expandable: bool):
+@pytest.mark.parametrize(("allocator", "expandable"), [("native", False), ("native", True), ("memtrace", False)])
+def test_a_tensor_sent_through_a_queue_is_one_memory(tmp_path: Path, allocator: str, expandable: bool):
     script = tmp_path / "send.py"
     script.write_text(SENDS_TENSORS)
     conf = {"PYTORCH_ALLOC_CONF": "expandable_segments:True"} if expandable else {}
     card = "1GiB,context=100MiB"
-    command = [MEMTRACE, "run", "-q", "--card", card, "--allocator", "native", "-o", tmp_path / "run.trace"]
+    command = [MEMTRACE, "run", "-q", "--card", card, "--allocator", allocator, "-o", tmp_path / "run.trace"]
     done = subprocess.run(
         [*command, "--", sys.executable, str(script)],
         cwd=tmp_path,

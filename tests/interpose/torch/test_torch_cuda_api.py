@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda.* with our allocator: what works with the stock one works, what cannot yet raises and names itself."""
+"""torch.cuda.* with our allocator: what works with the stock one works."""
 
 import pytest
 from support.programs import on_card
@@ -81,6 +81,19 @@ with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
     torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
 assert any(e.device_memory_usage == 1 << 20 or e.self_device_memory_usage == 1 << 20 for e in p.key_averages())
 """,
+    "caching_switched_off": """
+torch.cuda.init()  # before, the switch is ignored
+torch.cuda.caching_allocator_enable(False)
+a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+assert torch.cuda.memory_allocated() == 0
+torch.cuda.caching_allocator_enable(True)
+b = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+a.record_stream(torch.cuda.Stream())
+free = torch.cuda.mem_get_info()[0]
+del a
+assert torch.cuda.mem_get_info()[0] - free == 2 << 20
+assert torch.cuda.memory_allocated() == 1 << 20
+""",
     "threads": """
 import threading
 def work():
@@ -116,24 +129,33 @@ except torch.OutOfMemoryError as error:
     assert run.out.strip() == "out of memory"
 
 
-NOT_YET = {
-    "graph": "with torch.cuda.graph(torch.cuda.CUDAGraph()):\n    torch.empty(1, device='cuda')",
-    "history": "torch.cuda.memory._record_memory_history()",
-    "ipc": "torch.empty(1, device='cuda').untyped_storage()._share_cuda_()",
-    "disable": "torch.cuda.memory.caching_allocator_enable(False)",
-}
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_is_not_there_yet_raises_and_names_itself(name, tmp_path):
-    code = "\n    ".join(NOT_YET[name].splitlines())
-    script = f"""
+def test_caching_is_off_if_the_environment_says_so(tmp_path):
+    script = """
 import torch
-torch.empty(1, device="cuda")
-try:
-    {code}
-    raise SystemExit("no error")
-except NotImplementedError as error:
-    assert "is not there yet" in str(error) and "--allocator native" in str(error), error
+a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+assert torch.cuda.memory_allocated() == 0 and torch.cuda.memory_reserved() == 0
 """
-    on_card(script, tmp_path)
+    on_card(script, tmp_path, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+
+
+def test_settings_keep_their_meaning_or_are_named_once(tmp_path):
+    script = """
+import torch
+a = torch.empty(1200 << 10, dtype=torch.uint8, device="cuda")
+assert torch.cuda.memory_allocated() == 1280 << 10, torch.cuda.memory_allocated()
+assert torch.cuda.memory_stats()["requested_bytes.all.current"] == 1200 << 10
+torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+"""
+    settings = "roundup_power2_divisions:4,max_split_size_mb:64,expandable_segments:False"
+    run = on_card(script, tmp_path, PYTORCH_CUDA_ALLOC_CONF=settings)
+    said = [line for line in run.err.splitlines() if "PYTORCH_CUDA_ALLOC_CONF" in line]
+    assert len(said) == 1 and "max_split_size_mb, expandable_segments:False" in said[0], run.err
+
+
+def test_a_card_reads_anothers_memory(tmp_path):
+    script = """
+import torch
+before = torch.arange(8, device="cuda:0")
+assert before.to("cuda:1").tolist() == list(range(8))
+"""
+    on_card(script, tmp_path, card="2x4GiB")

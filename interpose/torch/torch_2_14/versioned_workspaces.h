@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_12_VERSIONED_WORKSPACES_H_
-#define MEMTRACE_INTERPOSE_TORCH_TORCH_2_12_VERSIONED_WORKSPACES_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_WORKSPACES_H_
+#define MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_WORKSPACES_H_
 
 #include <c10/core/Allocator.h>
 
@@ -24,4 +24,4 @@ inline std::size_t BytesOf(const KeptWorkspace& workspace, std::size_t /*chosen*
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_TORCH_2_12_VERSIONED_WORKSPACES_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_WORKSPACES_H_

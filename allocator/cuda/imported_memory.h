@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CUDA_IMPORTED_MEMORY_H_
+#define MEMTRACE_ALLOCATOR_CUDA_IMPORTED_MEMORY_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "allocator/unique_descriptor.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// Chunks of another process, mapped one after the other, until this is destroyed. It takes as much
+// address space as they have bytes.
+class ImportedMemory {
+ public:
+  struct Chunk {
+    UniqueDescriptor descriptor;  // as Vmm::Share gave it in the other process
+    Bytes size = 0;
+  };
+
+  // kInternal with the driver's words; nothing is mapped then. REQUIRES: there are chunks.
+  static absl::StatusOr<std::unique_ptr<ImportedMemory>> Map(DeviceIndex device,
+                                                             const std::vector<Chunk>& chunks);
+  virtual ~ImportedMemory() = default;
+  virtual DeviceAddress address() const = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CUDA_IMPORTED_MEMORY_H_

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// DeviceHeap's private pools.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "allocator/device_heap.h"
+
+namespace memtrace {
+
+absl::StatusOr<Pool*> DeviceHeap::FindPool(const PoolId& pool) const {
+  if (Pool* found = pools_.Find(pool)) return found;
+  return absl::NotFoundError(
+      absl::StrCat("there is no pool (", pool.first, ", ", pool.second, ")"));
+}
+
+absl::Status DeviceHeap::ReleasePool(const PoolId& pool) {
+  absl::Status status = pools_.Release(pool);
+  ForgetUnusedPools();
+  return status;
+}
+
+absl::Status DeviceHeap::EndRouting(const PoolId& pool) {
+  absl::Status status = pools_.EndRouting(pool);
+  TakeUpPutOff();
+  ForgetUnusedPools();
+  return status;
+}
+
+// Pools without users and memory. What has memory is kept until its blocks are freed and its chunks
+// taken back.
+void DeviceHeap::ForgetUnusedPools() {
+  std::vector<PoolId> unused;
+  for (const auto& pool : pools_.all()) {
+    const bool is_unused = !pool->pinned() && !pools_.IsRouted(*pool);
+    if (is_unused && groups_.Forget(*pool)) unused.push_back(pool->id);
+  }
+  for (const PoolId& id : unused) pools_.Forget(id);
+}
+
+absl::Status DeviceHeap::SetPoolSource(const PoolId& pool, std::shared_ptr<MemorySource> source) {
+  const absl::StatusOr<Pool*> found = FindPool(pool);
+  if (!found.ok()) return found.status();
+  if (!groups_.Forget(**found)) {
+    return absl::FailedPreconditionError("the pool has memory already");
+  }
+  (*found)->source = std::move(source);
+  return absl::OkStatus();
+}
+
+absl::Status DeviceHeap::SetPoolNoSplit(const PoolId& pool) {
+  const absl::StatusOr<Pool*> found = FindPool(pool);
+  if (!found.ok()) return found.status();
+  (*found)->no_split = true;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceHeap::SetPoolUseOnOom(const PoolId& pool, bool use) {
+  const absl::StatusOr<Pool*> found = FindPool(pool);
+  if (!found.ok()) return found.status();
+  (*found)->use_on_oom = use;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> DeviceHeap::PoolUses(const PoolId& pool) const {
+  const absl::StatusOr<Pool*> found = FindPool(pool);
+  if (!found.ok()) return found.status();
+  return (*found)->uses;
+}
+
+absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) const {
+  const absl::StatusOr<Pool*> found = FindPool(pool);
+  if (!found.ok()) return found.status();
+  return MakeCheckpoint(groups_, **found);
+}
+
+absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& checkpoint) {
+  if (const auto found = FindPool(checkpoint.pool); !found.ok()) return found.status();
+  if (absl::Status can = CheckCanRestore(groups_, checkpoint); !can.ok()) return can;
+  std::vector<Block*> in_use;
+  for (const auto& [address, block] : in_use_) {
+    if (block->segment->key().pool == checkpoint.pool) in_use.push_back(block);
+  }
+  std::sort(in_use.begin(), in_use.end(),
+            [](const Block* a, const Block* b) { return a->address < b->address; });
+  PoolRestoration restoration;
+  for (Block* block : in_use) {
+    restoration.freed.push_back(block->address);
+    TakeOutOfUse(block);
+  }
+  for (const auto& block : checkpoint.blocks) {
+    Block* taken = TakeAt(groups_, checkpoint.pool, block.address, block.size);
+    if (taken == nullptr) return absl::InternalError("a block of the checkpoint was not free");
+    restoration.allocated.push_back(Hand(taken, block.requested, block.context));
+  }
+  return restoration;
+}
+
+}  // namespace memtrace

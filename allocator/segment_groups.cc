@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/segment_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memtrace {
+namespace {
+
+bool IsPinned(const SegmentGroup& group) {
+  return group.pool() != nullptr && group.pool()->pinned();
+}
+
+bool HasMemory(const SegmentGroup& group) {
+  return std::any_of(group.segments().begin(), group.segments().end(),
+                     [](const auto& segment) { return segment->mapped() > 0; });
+}
+
+}  // namespace
+
+SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
+  SegmentGroup*& group = by_key_[key];
+  if (group == nullptr) {
+    groups_.push_back(std::make_unique<SegmentGroup>(key, pool, card_));
+    group = groups_.back().get();
+  }
+  return *group;
+}
+
+SegmentGroup* SegmentGroups::Find(const SegmentKey& key) const {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
+  Bytes taken = 0;
+  for (const bool is_turn_of_last : {false, true}) {
+    for (const auto& group : groups_) {
+      if ((group.get() == last) != is_turn_of_last || taken >= wanted) continue;
+      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken);
+      if (!bytes.ok()) return bytes.status();
+      taken += *bytes;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
+  for (const auto& group : groups_) {
+    if (group->pool() != &pool) continue;
+    const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, kEverything);
+    if (!bytes.ok()) return bytes.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted) {
+  Bytes taken = 0;
+  bool has_waited = false;
+  if (IsPinned(group)) return taken;
+  for (const auto& segment : group.segments()) {
+    if (taken >= wanted || segment->trimmable() == 0) continue;
+    if (!std::exchange(has_waited, true)) {
+      const absl::StatusOr<bool> waited = WaitForUsersOf(group);
+      if (!waited.ok()) return waited.status();
+      if (!*waited) return taken;
+    }
+    const absl::StatusOr<Bytes> bytes = segment->Trim(wanted - taken);
+    if (!bytes.ok()) return bytes.status();
+    taken += *bytes;
+  }
+  group.DropUnmapped(/*all=*/false);
+  return taken;
+}
+
+// False, and nothing has been waited for, while a capture forbids it.
+absl::StatusOr<bool> SegmentGroups::WaitForUsersOf(const SegmentGroup& group) {
+  Pool* pool = group.pool();
+  absl::Status status;
+  if (pool != nullptr && !pool->is_waited_for) {
+    if (IsAnyCaptured()) return false;
+    status = events_.WaitForAll();
+    pool->is_waited_for = status.ok();
+  } else {
+    if (events_.IsCapturing(group.key().stream)) return false;
+    status = WaitFor(group.key().stream);
+  }
+  if (!status.ok()) return status;
+  return true;
+}
+
+bool SegmentGroups::IsAnyCaptured() {
+  return std::any_of(groups_.begin(), groups_.end(), [this](const auto& group) {
+    return events_.IsCapturing(group->key().stream);
+  });
+}
+
+Bytes SegmentGroups::Reclaimable(const SegmentGroup& group) const {
+  Bytes sum = 0;
+  if (IsPinned(group)) return sum;
+  for (const auto& segment : group.segments()) sum += segment->trimmable();
+  return sum;
+}
+
+bool SegmentGroups::Forget(const Pool& pool) {
+  const bool has_memory = std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+    return group->pool() == &pool && HasMemory(*group);
+  });
+  if (has_memory) return false;
+  absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
+  std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
+  return true;
+}
+
+absl::Status SegmentGroups::WaitForAll() {
+  absl::Status first_failure;
+  for (const auto& group : groups_) first_failure.Update(WaitFor(group->key().stream));
+  return first_failure;
+}
+
+absl::Status SegmentGroups::WaitFor(StreamId stream) {
+  const absl::StatusOr<EventId> event = events_.Record(stream);
+  return event.ok() ? events_.Wait(*event) : event.status();
+}
+
+}  // namespace memtrace

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/abi_border.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace memtrace {
+namespace {
+
+// Plain data: memory is freed while a thread's destructors run, and must be able to say why not.
+thread_local std::array<char, 512> last_error{};
+
+}  // namespace
+
+int Fail(int status, std::string_view sentence) {
+  const size_t length = std::min(sentence.size(), last_error.size() - 1);
+  std::memcpy(last_error.data(), sentence.data(), length);
+  last_error[length] = '\0';
+  return status;
+}
+
+const char* LastError() { return last_error.data(); }
+
+int NoSuchCard(int device) {
+  if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+  if (!Process::Get().is_started())
+    return Fail(MEMTRACE_NOT_STARTED, "memtrace has not been started");
+  return Fail(MEMTRACE_INVALID_ARGUMENT,
+              "there is no card " + std::to_string(device) + " with our allocator");
+}
+
+int Missing(const char* what) {
+  return Fail(MEMTRACE_INVALID_ARGUMENT, std::string(what) + " is null or its size is not set");
+}
+
+int Translate(const absl::Status& status) {
+  if (status.ok()) return MEMTRACE_OK;
+  const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
+                           absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
+  const int other = absl::IsUnimplemented(status) ? MEMTRACE_UNSUPPORTED : MEMTRACE_INTERNAL;
+  return Fail(is_argument ? MEMTRACE_INVALID_ARGUMENT : other,
+              {status.message().data(), status.message().size()});
+}
+
+}  // namespace memtrace

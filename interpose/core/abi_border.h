@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_ABI_BORDER_H_
+#define MEMTRACE_INTERPOSE_CORE_ABI_BORDER_H_
+
+#include <cxxabi.h>
+
+#include <exception>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "interpose/core/memtrace.h"
+#include "interpose/core/process.h"
+
+// What every function of the C ABI needs: no exception passes, failures leave a sentence, and cards
+// and addresses are looked up.
+namespace memtrace {
+
+// Remembers the sentence for memtrace_last_error() and returns `status`.
+int Fail(int status, std::string_view sentence);
+const char* LastError();
+
+int NoSuchCard(int device);
+int Missing(const char* what);
+int Translate(const absl::Status& status);
+
+inline DeviceAddress Address(const void* address) {
+  return reinterpret_cast<DeviceAddress>(address);
+}
+
+// The border: no exception passes. A thread that Python or pthread_cancel ends is unwound by one of
+// its own kind, which must go on.
+template <typename Result, typename Action>
+Result Contain(Result on_failure, Action action) {
+  try {
+    return action();
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& error) {
+    Fail(MEMTRACE_INTERNAL, error.what());
+  } catch (...) {
+    Fail(MEMTRACE_INTERNAL, "an unknown error");
+  }
+  return on_failure;
+}
+
+template <typename Action>
+void Contain(Action action) {
+  Contain(0, [&] {
+    action();
+    return 0;
+  });
+}
+
+// Calls `action` with the allocator of a card, or says that there is none.
+template <typename Action>
+int WithCard(int device, Action action) {
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    Process::Get().LookAtStart(device);
+    CachingAllocator* allocator = Process::Get().allocator(device);
+    return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
+  });
+}
+
+template <typename Action>
+int WithOwner(const void* address, Action action) {
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+    CachingAllocator* allocator = Process::Get().owner_of(Address(address));
+    return allocator != nullptr ? action(*allocator)
+                                : Fail(MEMTRACE_INVALID_ARGUMENT, "the address is none of ours");
+  });
+}
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_ABI_BORDER_H_

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of memtrace.h about private pools.
+#include <memory>
+#include <utility>
+
+#include "interpose/core/abi_border.h"
+#include "interpose/core/memtrace.h"
+#include "interpose/core/struct_sizes.h"
+
+// Declared in memtrace.h for callers, who never look inside.
+struct memtrace_checkpoint {
+  memtrace::PoolCheckpoint blocks;
+};
+
+namespace memtrace {
+namespace {
+
+PoolId IdOf(const memtrace_pool& pool) { return {pool.first, pool.second}; }
+
+// What a caller handed over with a `drop`; dropped with the last copy.
+template <typename Struct>
+std::shared_ptr<const Struct> Adopt(const Struct& given) {
+  return {new Struct(given), [](const Struct* adopted) {
+            if (adopted->drop != nullptr) adopted->drop(adopted->user);
+            delete adopted;
+          }};
+}
+
+class CallersSource final : public MemorySource {
+ public:
+  explicit CallersSource(const memtrace_memory_source& source) : source_(Adopt(source)) {}
+
+  absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId stream) override {
+    void* address = source_->allocate(source_->user, size, static_cast<uint64_t>(stream));
+    if (address == nullptr) return absl::ResourceExhaustedError("the pool's own allocator is full");
+    return Address(address);
+  }
+  void Free(DeviceAddress address, Bytes size, StreamId stream) override {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it was given as a pointer
+    source_->deallocate(source_->user, reinterpret_cast<void*>(address), size,
+                        static_cast<uint64_t>(stream));
+  }
+
+ private:
+  const std::shared_ptr<const memtrace_memory_source> source_;
+};
+
+template <typename Action>
+int WithPool(int device, const memtrace_pool* pool, Action action) {
+  if (pool == nullptr) return Missing("pool");
+  return WithCard(device, [&](CachingAllocator& allocator) -> int {
+    return Translate(action(allocator, IdOf(*pool)));
+  });
+}
+
+}  // namespace
+}  // namespace memtrace
+
+using memtrace::CachingAllocator;
+using memtrace::PoolId;
+
+extern "C" {
+
+int memtrace_empty_pool(const memtrace_pool* pool) {
+  int first_failure = MEMTRACE_OK;
+  for (int device = 0; device < memtrace::Process::Get().device_count(); ++device) {
+    const int status = memtrace::WithPool(
+        device, pool,
+        [](CachingAllocator& allocator, const PoolId& id) { return allocator.EmptyCache(id); });
+    if (first_failure == MEMTRACE_OK) first_failure = status;
+  }
+  return first_failure;
+}
+
+int memtrace_retain_pool(int device, const memtrace_pool* pool) {
+  return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
+    allocator.RetainPool(id);
+    return absl::OkStatus();
+  });
+}
+
+int memtrace_release_pool(int device, const memtrace_pool* pool) {
+  return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.ReleasePool(id);
+  });
+}
+
+int memtrace_pool_uses(int device, const memtrace_pool* pool, int* uses) {
+  if (uses == nullptr) return memtrace::Missing("uses");
+  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+    const absl::StatusOr<int> count = allocator.PoolUses(id);
+    if (count.ok()) *uses = *count;
+    return count.status();
+  });
+}
+
+int memtrace_set_pool_no_split(int device, const memtrace_pool* pool) {
+  return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.SetPoolNoSplit(id);
+  });
+}
+
+int memtrace_set_pool_use_on_oom(int device, const memtrace_pool* pool, int use) {
+  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.SetPoolUseOnOom(id, use != 0);
+  });
+}
+
+int memtrace_set_pool_source(int device, const memtrace_pool* pool,
+                             const memtrace_memory_source* source) {
+  if (!memtrace::HasSize(source)) return memtrace::Missing("source");
+  const memtrace_memory_source given = memtrace::ReadAsFarAsItGoes(source);
+  if (given.allocate == nullptr || given.deallocate == nullptr)
+    return memtrace::Missing("a function of the source");
+  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.SetPoolSource(id, std::make_shared<memtrace::CallersSource>(given));
+  });
+}
+
+int memtrace_begin_routing(int device, const memtrace_pool* pool,
+                           const memtrace_stream_filter* filter) {
+  if (!memtrace::HasSize(filter)) return memtrace::Missing("filter");
+  const memtrace_stream_filter given = memtrace::ReadAsFarAsItGoes(filter);
+  if (given.takes == nullptr) return memtrace::Missing("takes");
+  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.BeginRouting(id, [kept = memtrace::Adopt(given)](memtrace::StreamId stream) {
+      return kept->takes(kept->user, static_cast<uint64_t>(stream)) != 0;
+    });
+  });
+}
+
+int memtrace_end_routing(int device, const memtrace_pool* pool) {
+  return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
+    return allocator.EndRouting(id);
+  });
+}
+
+int memtrace_checkpoint_pool(int device, const memtrace_pool* pool,
+                             memtrace_checkpoint** checkpoint) {
+  if (checkpoint == nullptr) return memtrace::Missing("checkpoint");
+  *checkpoint = nullptr;
+  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+    auto made = allocator.CheckpointPool(id);
+    if (!made.ok()) return made.status();
+    *checkpoint = new memtrace_checkpoint{*std::move(made)};
+    return absl::OkStatus();
+  });
+}
+
+int memtrace_restore_pool(int device, const memtrace_checkpoint* checkpoint,
+                          void (*visit)(void*, void*, int), void* user) {
+  if (checkpoint == nullptr || visit == nullptr) return memtrace::Missing("checkpoint or visit");
+  return memtrace::WithCard(device, [&](CachingAllocator& allocator) -> int {
+    const auto restored = allocator.RestorePool(checkpoint->blocks);
+    if (!restored.ok()) return memtrace::Translate(restored.status());
+    // NOLINTBEGIN(performance-no-int-to-ptr)
+    for (const auto address : restored->freed)
+      visit(user, reinterpret_cast<void*>(address), /*is_allocated=*/0);
+    for (const auto address : restored->allocated)
+      visit(user, reinterpret_cast<void*>(address), /*is_allocated=*/1);
+    // NOLINTEND(performance-no-int-to-ptr)
+    return MEMTRACE_OK;
+  });
+}
+
+void memtrace_drop_checkpoint(memtrace_checkpoint* checkpoint) { delete checkpoint; }
+
+}  // extern "C"

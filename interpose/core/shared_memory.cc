@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/shared_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interpose/core/process.h"
+
+namespace memtrace {
+namespace {
+
+uint64_t SerialOf(const std::vector<MappedChunk>& chunks) {
+  uint64_t latest = 0;
+  for (const MappedChunk& chunk : chunks) latest = std::max(latest, chunk.serial);
+  return latest;
+}
+
+// On the server's thread: the other process has asked.
+absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
+  CachingAllocator* allocator = Process::Get().allocator(static_cast<int>(request.device));
+  if (allocator == nullptr) return absl::NotFoundError("there is no such card");
+  auto shared = allocator->Share(request.address);
+  if (!shared.ok()) return shared.status();
+  BlockServer::Chunks chunks;
+  std::vector<MappedChunk> mapped;
+  for (auto& [chunk, descriptor] : *shared) {
+    mapped.push_back(chunk);
+    chunks.push_back({std::move(descriptor), chunk.size});
+  }
+  if (SerialOf(mapped) != request.serial) return absl::NotFoundError("it is another block now");
+  return chunks;
+}
+
+}  // namespace
+
+SharedMemory& SharedMemory::Get() {
+  static auto* memory = new SharedMemory;
+  return *memory;
+}
+
+absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddress address) {
+  CachingAllocator* allocator = Process::Get().allocator(device);
+  if (allocator == nullptr) return absl::NotFoundError("there is no such card");
+  // Whether it can be shared at all is found out now; the descriptors are made when asked for.
+  const auto shared = allocator->Share(address);
+  if (!shared.ok()) return shared.status();
+  const absl::StatusOr<std::string> name = server_.Start(&OpenChunks);
+  if (!name.ok()) return name.status();
+  memtrace_shared_block block{};
+  block.size = sizeof(block);
+  block.device = device;
+  block.address = allocator->BaseAllocation(address)->address;
+  block.base = shared->front().chunk.address;
+  for (const auto& [chunk, descriptor] : *shared) {
+    block.bytes += chunk.size;
+    block.serial = std::max(block.serial, chunk.serial);
+  }
+  std::memcpy(block.owner, name->data(), std::min(name->size(), sizeof(block.owner) - 1));
+  return block;
+}
+
+absl::StatusOr<DeviceAddress> SharedMemory::Open(const memtrace_shared_block& block, int device) {
+  const BlockRequest request{.device = static_cast<uint64_t>(block.device),
+                             .address = block.address,
+                             .serial = block.serial};
+  const auto chunks =
+      FetchBlock(std::string(block.owner, strnlen(block.owner, sizeof(block.owner))), request);
+  if (!chunks.ok()) return chunks.status();
+  auto imported = ImportedMemory::Map(DeviceIndex{device}, *chunks);
+  if (!imported.ok()) return imported.status();
+  const DeviceAddress address = (*imported)->address();
+  const std::lock_guard lock(mutex_);
+  opened_[address] = *std::move(imported);
+  return address;
+}
+
+absl::Status SharedMemory::Close(DeviceAddress address) {
+  std::unique_ptr<ImportedMemory> closed;  // before the lock: unmapped after it
+  const std::lock_guard lock(mutex_);
+  const auto found = opened_.find(address);
+  if (found == opened_.end()) return absl::NotFoundError("no block is open at this address");
+  closed = std::move(found->second);
+  opened_.erase(found);
+  return absl::OkStatus();
+}
+
+}  // namespace memtrace

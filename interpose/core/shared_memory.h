@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_SHARED_MEMORY_H_
+#define MEMTRACE_INTERPOSE_CORE_SHARED_MEMORY_H_
+
+#include <memory>
+#include <mutex>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/cuda/imported_memory.h"
+#include "allocator/units.h"
+#include "interpose/core/block_exchange.h"
+#include "interpose/core/memtrace.h"
+
+namespace memtrace {
+
+// Blocks of this process that others may map, and blocks of others that this one has mapped. One a
+// process, never destroyed. Any thread.
+class SharedMemory {
+ public:
+  static SharedMemory& Get();
+
+  // What another process needs to map the block in use that contains `address`. kUnimplemented if
+  // its memory is a pool's own.
+  absl::StatusOr<memtrace_shared_block> Share(int device, DeviceAddress address);
+
+  // Maps a block of another process for a card of this one; `base` is at the result.
+  absl::StatusOr<DeviceAddress> Open(const memtrace_shared_block& block, int device);
+
+  // kNotFound if Open() did not return `address`, or it has been closed.
+  absl::Status Close(DeviceAddress address);
+
+ private:
+  BlockServer server_;
+  std::mutex mutex_;
+  absl::flat_hash_map<DeviceAddress, std::unique_ptr<ImportedMemory>> opened_;  // under mutex_
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_SHARED_MEMORY_H_

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/allocator_settings.h"
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDAAllocatorConfig.h>
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace memtrace::shim {
+namespace {
+
+using c10::CachingAllocator::AcceleratorAllocatorConfig;
+using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
+
+// Segments always expand, blocks are always split, and chunks that lie free go where they are
+// needed.
+constexpr std::array<std::string_view, 6> kWithoutEffect = {
+    "max_split_size_mb",          "max_non_split_rounding_mb",
+    "large_segment_size_mb",      "garbage_collection_threshold",
+    "release_lock_on_cudamalloc", "expandable_segments:False"};
+
+}  // namespace
+
+// Rule: between two powers of two there are `divisions` sizes, evenly spaced (torch's
+// documentation of roundup_power2_divisions); small requests are left alone.
+size_t BytesByDivisions(size_t bytes) {
+  constexpr size_t kUnit = 512;
+  const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
+  if (divisions <= 1 || bytes <= kUnit * divisions || std::has_single_bit(bytes)) return bytes;
+  const size_t step = std::bit_floor(bytes) / divisions;
+  return step == 0 ? bytes : (bytes + step - 1) / step * step;
+}
+
+void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings) {
+  settings.garbage_collection_threshold =
+      AcceleratorAllocatorConfig::garbage_collection_threshold();
+  settings.max_split_size = AcceleratorAllocatorConfig::max_split_size();
+  settings.pinned_num_register_threads = CUDAAllocatorConfig::pinned_num_register_threads();
+  settings.expandable_segments = CUDAAllocatorConfig::expandable_segments();
+  settings.release_lock_on_malloc = CUDAAllocatorConfig::release_lock_on_cudamalloc();
+  settings.pinned_use_host_register = CUDAAllocatorConfig::pinned_use_cuda_host_register();
+  settings.graph_capture_record_stream_reuse =
+      CUDAAllocatorConfig::graph_capture_record_stream_reuse();
+  settings.last_allocator_settings = AcceleratorAllocatorConfig::last_allocator_settings();
+  settings.roundup_power2_divisions = AcceleratorAllocatorConfig::roundup_power2_divisions();
+}
+
+void SaySettingsWithoutEffect() {
+  const std::string settings = AcceleratorAllocatorConfig::last_allocator_settings();
+  std::string named;
+  for (const std::string_view key : kWithoutEffect) {
+    if (settings.find(key) == std::string::npos) continue;
+    named += (named.empty() ? "" : ", ") + std::string(key);
+  }
+  if (named.empty()) return;
+  std::fprintf(stderr,
+               "memtrace: of PYTORCH_CUDA_ALLOC_CONF, %s changes nothing with memtrace's "
+               "allocator, whose segments always expand\n",
+               named.c_str());
+}
+
+}  // namespace memtrace::shim

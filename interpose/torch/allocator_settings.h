@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_ALLOCATOR_SETTINGS_H_
+#define MEMTRACE_INTERPOSE_TORCH_ALLOCATOR_SETTINGS_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <cstddef>
+
+// PYTORCH_CUDA_ALLOC_CONF, as torch has read it. Keys keep torch's meaning; what has none with
+// segments that always expand is accepted and said once.
+namespace memtrace::shim {
+
+// What a request occupies at least by roundup_power2_divisions, in bytes; `bytes` without it.
+size_t BytesByDivisions(size_t bytes);
+
+// For snapshots: torch's own values.
+void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
+
+// One line on stderr that names the keys that change nothing, if there are any.
+void SaySettingsWithoutEffect();
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_ALLOCATOR_SETTINGS_H_

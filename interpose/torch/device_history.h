@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_DEVICE_HISTORY_H_
+#define MEMTRACE_INTERPOSE_TORCH_DEVICE_HISTORY_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "interpose/torch/ring_buffer.h"
+
+namespace memtrace::shim {
+
+// One card's part of torch.cuda.memory._record_memory_history: the latest events, and the stacks of
+// what is in use. Rules as torch's: a stack is kept with a block from mode "state" on, with events
+// from "alloc" on; an event of a free has its caller's stack, or else that of the allocation. In
+// snapshots segments have none: torch's lose theirs when their first block is split, at once.
+//
+// Thread rule: any thread. Its lock is taken under the card's, and nothing is called under it.
+class DeviceHistory {
+ public:
+  using Context = std::shared_ptr<c10::GatheredContext>;
+  using Entry = c10::CachingDeviceAllocator::TraceEntry;
+
+  void SetCapacity(std::size_t most_entries);
+  void Clear();
+
+  // The stack that an event shows: `callers`, or what is known of the block. What begins is
+  // remembered with `callers`, what ends is forgotten.
+  Context ContextOf(Entry::Action action, std::size_t address, const Context& callers);
+
+  void Add(Entry entry);
+  std::vector<Entry> Entries() const;
+
+  // Of a block in use that starts at `address`; null if it is not known.
+  Context OfBlock(std::size_t address) const;
+
+ private:
+  mutable std::mutex mutex_;
+  RingBuffer<Entry> entries_;
+  std::unordered_map<std::size_t, Context> blocks_;  // in use, by address
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_DEVICE_HISTORY_H_

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_PRIVATE_POOLS_H_
+#define MEMTRACE_INTERPOSE_TORCH_PRIVATE_POOLS_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <functional>
+#include <memory>
+#include <unordered_set>
+
+#include "interpose/core/memtrace.h"
+
+// torch's private pools (graphs, torch.cuda.MemPool, checkpoints) in the words of libmemtrace.
+// Failures are thrown as torch's exceptions. Any thread.
+namespace memtrace::shim {
+
+inline memtrace_pool ToAbi(const c10::MempoolId_t& pool) { return {pool.first, pool.second}; }
+inline c10::MempoolId_t ToTorch(const memtrace_pool& pool) { return {pool.first, pool.second}; }
+
+// One user more; made with `source`, which may be null, if it is new.
+void RetainPool(c10::DeviceIndex device, const c10::MempoolId_t& pool,
+                std::shared_ptr<c10::cuda::CUDACachingAllocator::CUDAAllocator> source);
+
+// RetainPool, and requests of which `filter` says so come from it.
+void BeginAllocateToPool(c10::DeviceIndex device, const c10::MempoolId_t& pool,
+                         std::function<bool(cudaStream_t)> filter);
+
+// 0 for a pool that does not exist.
+int PoolUseCount(c10::DeviceIndex device, const c10::MempoolId_t& pool);
+
+// Whether exactly these blocks of the pool are in use.
+bool HasLiveAllocations(c10::DeviceIndex device, const c10::MempoolId_t& pool,
+                        const std::unordered_set<void*>& expected);
+
+std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> CheckpointPool(
+    c10::DeviceIndex device, const c10::MempoolId_t& pool);
+
+// `deleter` is that of the blocks taken again.
+c10::cuda::CUDACachingAllocator::CheckpointDelta RestorePool(
+    c10::DeviceIndex device, const c10::cuda::CUDACachingAllocator::AllocatorState& checkpoint,
+    c10::DeleterFnPtr deleter);
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_PRIVATE_POOLS_H_

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_ALLOCATOR_H_
+#define MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_ALLOCATOR_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "interpose/torch/allocation_history.h"
+#include "interpose/torch/core_calls.h"
+
+namespace memtrace::shim {
+
+// What torch's allocator interface has beyond that of 2.11: since 2.12 one more pure virtual and
+// getContextForPointer, since 2.14 the rest. markCaptureBegin and markCaptureEnd stay torch's
+// no-ops: our allocator asks the driver which streams are being captured.
+class VersionedAllocator : public c10::cuda::CUDACachingAllocator::CUDAAllocator {
+ public:
+  void attachOomRejectionObserver(
+      c10::cuda::CUDACachingAllocator::OomRejectionObserver observer) override {
+    AttachOomRejectionObserver(std::move(observer));
+  }
+
+  std::shared_ptr<c10::GatheredContext> getContextForPointer(const void* address) override {
+    return AllocationHistory::Get().OfBlock(DeviceOf(address), reinterpret_cast<size_t>(address));
+  }
+
+  bool supportsUserMetadata() override { return true; }
+
+  void annotateMemory(const void* address, const std::string& metadata) override {
+    AllocationHistory& history = AllocationHistory::Get();
+    if (address == nullptr || !history.is_recording()) return;
+    const std::string before = AllocationHistory::UserMetadata();
+    AllocationHistory::SetUserMetadata(metadata);
+    const AllocationHistory::Caller caller(AllocationHistory::Level::ALLOC);
+    history.Note(AllocationHistory::Entry::ANNOTATE, DeviceOf(address),
+                 reinterpret_cast<size_t>(address), 0, nullptr, {0, 0});
+    AllocationHistory::SetUserMetadata(before);
+  }
+
+ private:
+  static c10::DeviceIndex DeviceOf(const void* address) {
+    cudaPointerAttributes attributes{};
+    C10_CUDA_CHECK(cudaPointerGetAttributes(&attributes, address));
+    return static_cast<c10::DeviceIndex>(attributes.device);
+  }
+};
+
+// With which torch registers its own allocator; the same is needed to replace it (seen in 2.15: a
+// lower one leaves torch.accelerator.memory_* with torch's).
+constexpr uint8_t kRegistrationPriority = 1;
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_ALLOCATOR_H_

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private pools: whose requests they serve, what keeps their memory, and what captures forbid.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tests/allocator/card.h"
+
+namespace memtrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr PoolId kGraph{0, 1};
+constexpr PoolId kOther{0, 2};
+
+class PoolsTest : public testing::Test {
+ protected:
+  // As torch does around a capture: a user more, and requests on `stream` are routed.
+  void Begin(const PoolId& pool, StreamId stream = kMain) {
+    card_.allocator.RetainPool(pool);
+    ASSERT_TRUE(card_.allocator.BeginRouting(pool, [=](StreamId s) { return s == stream; }).ok());
+  }
+  void End(const PoolId& pool) { ASSERT_TRUE(card_.allocator.EndRouting(pool).ok()); }
+  void Release(const PoolId& pool) { ASSERT_TRUE(card_.allocator.ReleasePool(pool).ok()); }
+  PoolId PoolOf(DeviceAddress address) const {
+    for (const SegmentView& segment : card_.allocator.Snapshot()) {
+      if (segment.address <= address && address - segment.address < segment.size)
+        return segment.pool;
+    }
+    return {};
+  }
+  Bytes reserved() const { return card_.allocator.ledger().reserved; }
+
+  Card card_{100_MiB};
+};
+
+TEST_F(PoolsTest, RequestsOfARoutedStreamGoToItsPool) {
+  Begin(kGraph);
+  EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), kGraph);
+  EXPECT_EQ(PoolOf(card_.Allocate(3_MiB, kSide)), PoolId{});
+  End(kGraph);
+  EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), PoolId{});
+}
+
+TEST_F(PoolsTest, TheFirstRoutingThatTakesARequestGetsIt) {
+  Begin(kOther);
+  Begin(kGraph);
+  EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), kOther);
+  End(kOther);
+  EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), kGraph);
+}
+
+TEST_F(PoolsTest, RoutingsAndUsersAreCounted) {
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.EndRouting(kGraph)));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.ReleasePool(kGraph)));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.BeginRouting(kGraph, {})));
+  Begin(kGraph);
+  EXPECT_TRUE(absl::IsAlreadyExists(card_.allocator.BeginRouting(kGraph, {})));
+  card_.allocator.RetainPool(kGraph);
+  EXPECT_EQ(*card_.allocator.PoolUses(kGraph), 2);
+  End(kGraph);
+  Release(kGraph);
+  Release(kGraph);
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
+}
+
+TEST_F(PoolsTest, WhatAReplayMayUseIsNotTakenBack) {
+  Begin(kGraph);
+  ASSERT_TRUE(card_.Free(card_.Allocate(60_MiB)).ok());
+  End(kGraph);
+  EXPECT_TRUE(card_.allocator.EmptyCache().ok());
+  EXPECT_TRUE(card_.allocator.EmptyCache(kGraph).ok());
+  EXPECT_EQ(reserved(), 60_MiB);
+  EXPECT_EQ(card_.FailToAllocate(60_MiB).ledger.pinned, 60_MiB);
+  Release(kGraph);
+  card_.Allocate(60_MiB);
+}
+
+TEST_F(PoolsTest, APoolWithoutUsersIsGoneOnceItsLastBlockIs) {
+  Begin(kGraph);
+  const DeviceAddress outlives = card_.Allocate(4_MiB);
+  End(kGraph);
+  Release(kGraph);
+  EXPECT_TRUE(card_.allocator.EmptyCache(kGraph).ok());
+  EXPECT_EQ(*card_.allocator.PoolUses(kGraph), 0);
+  ASSERT_TRUE(card_.Free(outlives).ok());
+  EXPECT_TRUE(card_.allocator.EmptyCache(kGraph).ok());
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
+  EXPECT_EQ(reserved(), 0u);
+  EXPECT_EQ(card_.vmm.live_reservations(), 0u);
+}
+
+TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
+  const DeviceAddress shared = card_.Allocate(30_MiB, kSide);
+  ASSERT_TRUE(card_.Free(card_.Allocate(20_MiB)).ok());
+  Begin(kGraph);
+  card_.streams.BeginCapture(kMain);
+  ASSERT_TRUE(card_.Share(shared, 30_MiB, kMain).ok());
+  ASSERT_TRUE(card_.Free(shared).ok());
+  EXPECT_EQ(card_.allocator.ledger().stream_wait, 30_MiB);
+  // 20 MiB of the captured stream's own cache and the 30 MiB cannot be had now.
+  EXPECT_EQ(card_.FailToAllocate(60_MiB, kSide).obtainable, 50_MiB);
+  card_.streams.EndCapture(kMain);
+  End(kGraph);
+  card_.Allocate(100_MiB, kSide);
+}
+
+TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
+  Begin(kOther);
+  const DeviceAddress inside = card_.Allocate(80_MiB);
+  End(kOther);
+  ASSERT_TRUE(card_.Free(inside).ok());
+  EXPECT_EQ(card_.FailToAllocate(50_MiB).obtainable, 20_MiB);
+  ASSERT_TRUE(card_.allocator.SetPoolUseOnOom(kOther, true).ok());
+  EXPECT_EQ(card_.Allocate(50_MiB), inside);
+  EXPECT_EQ(card_.FailToAllocate(50_MiB).obtainable, 30_MiB);
+}
+
+TEST_F(PoolsTest, BlocksThatMustNotBeSplitHaveASegmentEach) {
+  card_.allocator.RetainPool(kOther);
+  ASSERT_TRUE(card_.allocator.SetPoolNoSplit(kOther).ok());
+  Begin(kOther);
+  const DeviceAddress large = card_.Allocate(5_MiB);
+  card_.Allocate(3_MiB);
+  EXPECT_EQ(reserved(), 10_MiB);
+  ASSERT_TRUE(card_.Free(large).ok());
+  EXPECT_EQ(card_.Allocate(3_MiB), large);
+  EXPECT_THAT(card_.Contents(), ElementsAre("1 large: 6MiB", "1 large: 4MiB"));
+}
+
+// Memory that is always there, and what was asked of it.
+class WrittenSource : public MemorySource {
+ public:
+  absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId /*stream*/) override {
+    if (is_empty) return absl::ResourceExhaustedError("no more");
+    asked.push_back(size);
+    return next_ += 1_GiB;
+  }
+  void Free(DeviceAddress address, Bytes size, StreamId /*stream*/) override {
+    freed.emplace_back(address, size);
+  }
+
+  bool is_empty = false;
+  std::vector<Bytes> asked;
+  std::vector<std::pair<DeviceAddress, Bytes>> freed;
+
+ private:
+  DeviceAddress next_ = 1ull << 40;
+};
+
+TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
+  auto source = std::make_shared<WrittenSource>();
+  card_.allocator.RetainPool(kOther);
+  ASSERT_TRUE(card_.allocator.SetPoolSource(kOther, source).ok());
+  ASSERT_TRUE(card_.allocator.BeginRouting(kOther, [](StreamId) { return true; }).ok());
+  std::vector<DeviceAddress> blocks;
+  for (const Bytes size : {1_MiB, 1_MiB, 1_MiB, 3_MiB, 17_MiB + 1}) {
+    blocks.push_back(std::get<DeviceAddress>(card_.allocator.Allocate(size, kMain, /*context=*/0)));
+  }
+  EXPECT_THAT(source->asked, ElementsAre(2_MiB, 2_MiB, 20_MiB, 18_MiB));
+  EXPECT_EQ(card_.vmm.used(), 0u);
+  source->is_empty = true;
+  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(
+      card_.allocator.Allocate(30_MiB, kMain, /*context=*/0)));
+  End(kOther);
+  for (const DeviceAddress block : blocks) ASSERT_TRUE(card_.Free(block).ok());
+  EXPECT_THAT(source->freed, IsEmpty());
+  Release(kOther);
+  EXPECT_TRUE(card_.allocator.EmptyCache(kOther).ok());
+  EXPECT_THAT(source->freed,
+              UnorderedElementsAre(Pair(testing::_, 2_MiB), Pair(testing::_, 2_MiB),
+                                   Pair(testing::_, 20_MiB), Pair(testing::_, 18_MiB)));
+}
+
+TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
+  auto source = std::make_shared<WrittenSource>();
+  card_.allocator.RetainPool(kOther);
+  ASSERT_TRUE(card_.allocator.SetPoolSource(kOther, source).ok());
+  ASSERT_TRUE(card_.allocator.BeginRouting(kOther, [](StreamId) { return true; }).ok());
+  card_.allocator.SetLimit(10_MiB);
+  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(
+      card_.allocator.Allocate(12_MiB, kMain, /*context=*/0)));
+  EXPECT_THAT(source->asked, IsEmpty());
+}
+
+TEST_F(PoolsTest, APoolGoesBackToItsCheckpoint) {
+  Begin(kGraph);
+  const DeviceAddress a = card_.Allocate(4_MiB);
+  const DeviceAddress gap = card_.Allocate(2_MiB);
+  const DeviceAddress b = card_.Allocate(4_MiB);
+  ASSERT_TRUE(card_.Free(gap).ok());
+  const auto checkpoint = card_.allocator.CheckpointPool(kGraph);
+  ASSERT_TRUE(checkpoint.ok());
+
+  ASSERT_TRUE(card_.Free(a).ok());
+  const DeviceAddress c = card_.Allocate(6_MiB);
+  card_.Allocate(8_MiB);
+  const auto restored = card_.allocator.RestorePool(*checkpoint);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  card_.allocator.CheckInvariants();
+  EXPECT_EQ(restored->freed.size(), 3u);
+  EXPECT_THAT(restored->freed, testing::IsSupersetOf({b, c}));
+  EXPECT_THAT(restored->allocated, UnorderedElementsAre(a, b));
+  EXPECT_THAT(card_.Contents(), ElementsAre("1 large: 4MiB (2MiB) 4MiB (8MiB)"));
+  EXPECT_EQ(card_.allocator.statistics().allocation.all.current, 2);
+}
+
+TEST_F(PoolsTest, ACheckpointThatCannotBeRestoredChangesNothing) {
+  Begin(kGraph);
+  const DeviceAddress a = card_.Allocate(4_MiB);
+  const auto checkpoint = card_.allocator.CheckpointPool(kGraph);
+  ASSERT_TRUE(card_.Share(a, 4_MiB, kSide).ok());
+  ASSERT_TRUE(card_.Free(a).ok());
+  const DeviceAddress other = card_.Allocate(4_MiB);
+  EXPECT_TRUE(absl::IsFailedPrecondition(card_.allocator.RestorePool(*checkpoint).status()));
+  EXPECT_TRUE(card_.Free(other).ok());
+  card_.streams.Finish(kSide);
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.CheckpointPool(kOther).status()));
+}
+
+}  // namespace
+}  // namespace memtrace
