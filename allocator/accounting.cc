@@ -8,11 +8,16 @@ namespace {
 int64_t Amount(Bytes bytes) { return static_cast<int64_t>(bytes); }
 
 template <typename Act>
+void ForEachStatistic(StatisticByPool& by_pool, Act act) {
+  for (Statistic* one : {&by_pool.all, &by_pool.small_pool, &by_pool.large_pool}) act(*one);
+}
+
+template <typename Act>
 void ForEachStatistic(Statistics& s, Act act) {
   for (StatisticByPool* by_pool :
        {&s.allocation, &s.segment, &s.active, &s.inactive_split, &s.allocated_bytes,
         &s.reserved_bytes, &s.active_bytes, &s.inactive_split_bytes, &s.requested_bytes}) {
-    for (Statistic* one : {&by_pool->all, &by_pool->small_pool, &by_pool->large_pool}) act(*one);
+    ForEachStatistic(*by_pool, act);
   }
 }
 
@@ -46,16 +51,20 @@ void Accounting::Reserved(const SegmentKey& key, DeviceAddress address, Bytes si
 
 void Accounting::Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges) {
   ++statistics_.num_device_alloc;
-  statistics_.reserved_bytes.Add(key.small, Amount(size));
-  statistics_.segment.Add(key.small, ranges);
+  CountReserved(key, Amount(size), ranges);
   observer_.Mapped(EventOf(key, address, size));
 }
 
 void Accounting::Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges) {
   ++statistics_.num_device_free;
-  statistics_.reserved_bytes.Add(key.small, -Amount(size));
-  statistics_.segment.Add(key.small, ranges);
+  CountReserved(key, -Amount(size), ranges);
   observer_.Unmapped(EventOf(key, address, size));
+}
+
+void Accounting::CountReserved(const SegmentKey& key, int64_t bytes, int ranges) {
+  statistics_.reserved_bytes.Add(key.small, bytes);
+  statistics_.segment.Add(key.small, ranges);
+  if (key.pool != PoolId{}) pools_[key.pool].Add(key.small, bytes);
 }
 
 void Accounting::OutOfMemory(const OutOfMemoryEvent& event) {
@@ -64,11 +73,15 @@ void Accounting::OutOfMemory(const OutOfMemoryEvent& event) {
 }
 
 void Accounting::ResetPeak() {
-  ForEachStatistic(statistics_, [](Statistic& one) { one.ResetPeak(); });
+  const auto reset = [](Statistic& one) { one.ResetPeak(); };
+  ForEachStatistic(statistics_, reset);
+  for (auto& [pool, reserved] : pools_) ForEachStatistic(reserved, reset);
 }
 
 void Accounting::ResetAccumulated() {
-  ForEachStatistic(statistics_, [](Statistic& one) { one.ResetAccumulated(); });
+  const auto reset = [](Statistic& one) { one.ResetAccumulated(); };
+  ForEachStatistic(statistics_, reset);
+  for (auto& [pool, reserved] : pools_) ForEachStatistic(reserved, reset);
   statistics_.num_alloc_retries = 0;
   statistics_.num_ooms = 0;
   statistics_.num_sync_all_streams = 0;

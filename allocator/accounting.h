@@ -4,6 +4,7 @@
 #define MEMTRACE_ALLOCATOR_ACCOUNTING_H_
 
 #include "absl/base/attributes.h"
+#include "absl/container/btree_map.h"
 #include "allocator/allocation_observer.h"
 #include "allocator/block.h"
 #include "allocator/segment_key.h"
@@ -35,6 +36,19 @@ class Accounting {
   void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
   void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
 
+  // For requests that fail and will be repeated, whose attempts count once.
+  struct Attempts {
+    int64_t retries = 0;
+    int64_t waits = 0;
+  };
+  Attempts attempts() const {
+    return {statistics_.num_alloc_retries, statistics_.num_sync_all_streams};
+  }
+  void ForgetSince(const Attempts& since) {
+    statistics_.num_alloc_retries = since.retries;
+    statistics_.num_sync_all_streams = since.waits;
+  }
+
   void Retried() { ++statistics_.num_alloc_retries; }
   void WaitedForAllStreams() { ++statistics_.num_sync_all_streams; }
   void OutOfMemory(const OutOfMemoryEvent& event);
@@ -42,15 +56,19 @@ class Accounting {
   void ResetPeak();
   void ResetAccumulated();
   const Statistics& statistics() const { return statistics_; }
+  // Bytes mapped for each private pool there ever was.
+  const absl::btree_map<PoolId, StatisticByPool>& pools() const { return pools_; }
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
 
  private:
   BlockEvent EventOf(const Block& block, const SegmentKey& key) const;
+  void CountReserved(const SegmentKey& key, int64_t bytes, int ranges);
   RangeEvent EventOf(const SegmentKey& key, DeviceAddress address, Bytes size) const;
 
   const DeviceIndex device_;
   AllocationObserver& observer_;
   Statistics statistics_;
+  absl::btree_map<PoolId, StatisticByPool> pools_;
 };
 
 }  // namespace memtrace

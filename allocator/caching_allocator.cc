@@ -25,10 +25,9 @@ CachingAllocator::CachingAllocator(Options options, Vmm& vmm, StreamEvents& even
 
 CachingAllocator::~CachingAllocator() = default;
 
-AllocationResult CachingAllocator::Allocate(Bytes bytes, StreamId stream, uint64_t context,
-                                            Bytes at_least) {
+AllocationResult CachingAllocator::Allocate(const Request& request) {
   const MutexLock lock(state_->mutex);
-  return state_->heap.Allocate(bytes, stream, context, at_least);
+  return state_->heap.Allocate(request);
 }
 
 absl::Status CachingAllocator::Free(DeviceAddress address) {
@@ -105,6 +104,11 @@ void CachingAllocator::SetLimit(Bytes limit) {
 Statistics CachingAllocator::statistics() const {
   const MutexLock lock(state_->mutex);
   return state_->heap.accounting().statistics();
+}
+
+absl::btree_map<PoolId, StatisticByPool> CachingAllocator::pool_statistics() const {
+  const MutexLock lock(state_->mutex);
+  return state_->heap.accounting().pools();
 }
 
 void CachingAllocator::ResetPeakStatistics() {

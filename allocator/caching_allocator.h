@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
 #include "allocator/pool_checkpoint.h"
@@ -61,9 +62,17 @@ class CachingAllocator {
   CachingAllocator(Options options, Vmm& vmm, StreamEvents& events, AllocationObserver& observer);
   ~CachingAllocator();
 
-  // REQUIRES: bytes > 0. `context` comes back in every event about the block, which occupies
-  // `at_least` bytes.
-  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context, Bytes at_least = 0);
+  struct Request {
+    Bytes bytes = 0;  // more than 0
+    StreamId stream{};
+    uint64_t context = 0;   // comes back in every event about the block
+    Bytes at_least = 0;     // the block occupies so much
+    bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
+  };
+  AllocationResult Allocate(const Request& request);
+  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context) {
+    return Allocate({.bytes = bytes, .stream = stream, .context = context});
+  }
 
   // kNotFound if `address` is not the start of a block in use.
   absl::Status Free(DeviceAddress address);
@@ -100,6 +109,8 @@ class CachingAllocator {
   absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
   Statistics statistics() const;
+  // Bytes mapped for each private pool there ever was.
+  absl::btree_map<PoolId, StatisticByPool> pool_statistics() const;
   void ResetPeakStatistics();
   void ResetAccumulatedStatistics();
   AllocatorLedger ledger() const;

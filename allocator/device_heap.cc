@@ -34,21 +34,24 @@ DeviceHeap::~DeviceHeap() {
   groups_.WaitForAll().IgnoreError();
 }
 
-AllocationResult DeviceHeap::Allocate(Bytes bytes, StreamId stream, uint64_t context,
-                                      Bytes at_least) {
-  MEMTRACE_CHECK_GT(bytes, Bytes{0});
-  const Bytes size = RoundedSize(std::max(bytes, at_least));
+AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) {
+  MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
+  const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
   TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
-  SegmentGroup& group = GroupOf(stream, size);
+  SegmentGroup& group = GroupOf(request.stream, size);
   Block* block = group.Take(size);
   if (block == nullptr) {
+    const Accounting::Attempts before = accounting_.attempts();
     const absl::StatusOr<Block*> obtained = Obtain(group, size);
     if (!obtained.ok()) return obtained.status();
-    if (*obtained == nullptr) return DescribeFailure(group, bytes, size, context);
+    if (*obtained == nullptr) {
+      if (request.is_trial) accounting_.ForgetSince(before);
+      return DescribeFailure(group, request, size);
+    }
     block = *obtained;
   }
-  return Hand(block, bytes, context);
+  return Hand(block, request.bytes, request.context);
 }
 
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
@@ -240,8 +243,8 @@ void DeviceHeap::Complete(Block* block) {
   block->segment->Return(block);
 }
 
-OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group, Bytes bytes, Bytes size,
-                                             uint64_t context) {
+OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
+                                             const CachingAllocator::Request& request, Bytes size) {
   const DeviceMemory card = vmm_.MemoryInfo().value_or(DeviceMemory{});
   const Bytes granularity = vmm_.granularity();
   const Bytes available = RoundDown(std::min(card.free, Unreserved()), granularity);
@@ -249,7 +252,7 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group, Bytes by
   event.device = device_;
   event.stream = group.key().stream;
   event.pool = group.key().pool;
-  event.requested = bytes;
+  event.requested = request.bytes;
   event.allocated = size;
   event.obtainable = group.Obtainable(available, ReservationSize(card.total, granularity));
   ForEachDonor(group, [&](const SegmentGroup& donor) {
@@ -258,9 +261,9 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group, Bytes by
   event.limit = limit_;
   event.device_free = card.free;
   event.device_total = card.total;
-  event.context = context;
+  event.context = request.context;
   event.ledger = ledger();
-  accounting_.OutOfMemory(event);
+  if (!request.is_trial) accounting_.OutOfMemory(event);
   return event;
 }
 

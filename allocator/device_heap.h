@@ -50,7 +50,7 @@ class DeviceHeap {
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
   // As in CachingAllocator.
-  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context, Bytes at_least);
+  AllocationResult Allocate(const CachingAllocator::Request& request);
   absl::Status Free(DeviceAddress address);
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
   absl::Status EmptyCache(const PoolId& pool);
@@ -101,8 +101,8 @@ class DeviceHeap {
   absl::Status CompleteAllOf(const PoolId* pool);
   absl::StatusOr<Pool*> FindPool(const PoolId& pool) const;
   void ForgetUnusedPools();
-  OutOfMemoryEvent DescribeFailure(const SegmentGroup& group, Bytes bytes, Bytes size,
-                                   uint64_t context);
+  OutOfMemoryEvent DescribeFailure(const SegmentGroup& group,
+                                   const CachingAllocator::Request& request, Bytes size);
   Bytes Unreserved() const;
 
   const DeviceIndex device_;

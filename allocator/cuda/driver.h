@@ -18,36 +18,36 @@
 namespace memtrace {
 
 // The functions used, by the names the library exports (cuda.h hides versions behind macros).
-#define MEMTRACE_DRIVER_FUNCTIONS(X)                            \
-  X(GetErrorName, cuGetErrorName)                               \
-  X(GetErrorString, cuGetErrorString)                           \
-  X(Init, cuInit)                                               \
-  X(DeviceGet, cuDeviceGet)                                     \
-  X(DeviceGetAttribute, cuDeviceGetAttribute)                   \
-  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)           \
-  X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)      \
-  X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)       \
-  X(CtxGetCurrent, cuCtxGetCurrent)                             \
-  X(CtxSetCurrent, cuCtxSetCurrent)                             \
-  X(CtxSynchronize, cuCtxSynchronize)                           \
-  X(MemGetInfo, cuMemGetInfo_v2)                                \
-  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity) \
-  X(MemAddressReserve, cuMemAddressReserve)                     \
-  X(MemAddressFree, cuMemAddressFree)                           \
-  X(MemCreate, cuMemCreate)                                     \
-  X(MemRelease, cuMemRelease)                                   \
-  X(MemMap, cuMemMap)                                           \
-  X(MemUnmap, cuMemUnmap)                                       \
-  X(MemSetAccess, cuMemSetAccess)                               \
-  X(MemRetainAllocationHandle, cuMemRetainAllocationHandle)     \
-  X(MemExportToShareableHandle, cuMemExportToShareableHandle)   \
+#define MEMTRACE_DRIVER_FUNCTIONS(X)                              \
+  X(GetErrorName, cuGetErrorName)                                 \
+  X(GetErrorString, cuGetErrorString)                             \
+  X(Init, cuInit)                                                 \
+  X(DeviceGet, cuDeviceGet)                                       \
+  X(DeviceGetAttribute, cuDeviceGetAttribute)                     \
+  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)             \
+  X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)        \
+  X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)         \
+  X(CtxGetCurrent, cuCtxGetCurrent)                               \
+  X(CtxSetCurrent, cuCtxSetCurrent)                               \
+  X(CtxSynchronize, cuCtxSynchronize)                             \
+  X(MemGetInfo, cuMemGetInfo_v2)                                  \
+  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity)   \
+  X(MemAddressReserve, cuMemAddressReserve)                       \
+  X(MemAddressFree, cuMemAddressFree)                             \
+  X(MemCreate, cuMemCreate)                                       \
+  X(MemRelease, cuMemRelease)                                     \
+  X(MemMap, cuMemMap)                                             \
+  X(MemUnmap, cuMemUnmap)                                         \
+  X(MemSetAccess, cuMemSetAccess)                                 \
+  X(MemRetainAllocationHandle, cuMemRetainAllocationHandle)       \
+  X(MemExportToShareableHandle, cuMemExportToShareableHandle)     \
   X(MemImportFromShareableHandle, cuMemImportFromShareableHandle) \
-  X(EventCreate, cuEventCreate)                                 \
-  X(EventDestroy, cuEventDestroy_v2)                            \
-  X(EventRecord, cuEventRecord)                                 \
-  X(EventQuery, cuEventQuery)                                   \
-  X(EventSynchronize, cuEventSynchronize)                       \
-  X(StreamIsCapturing, cuStreamIsCapturing)                     \
+  X(EventCreate, cuEventCreate)                                   \
+  X(EventDestroy, cuEventDestroy_v2)                              \
+  X(EventRecord, cuEventRecord)                                   \
+  X(EventQuery, cuEventQuery)                                     \
+  X(EventSynchronize, cuEventSynchronize)                         \
+  X(StreamIsCapturing, cuStreamIsCapturing)                       \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 // libcuda.so.1, found when it is first needed: nothing links it, so that everything else runs on

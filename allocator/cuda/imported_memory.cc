@@ -17,9 +17,8 @@ class MappedImport final : public ImportedMemory {
   absl::Status Reserve(Bytes size) {
     const CallScope scope(context_);
     CUdeviceptr address = 0;
-    absl::Status status =
-        scope.driver().ToStatus("cuMemAddressReserve", scope.driver().MemAddressReserve(
-                                                           &address, size, 0, /*addr=*/0, 0));
+    absl::Status status = scope.driver().ToStatus(
+        "cuMemAddressReserve", scope.driver().MemAddressReserve(&address, size, 0, /*addr=*/0, 0));
     if (!status.ok()) return status;
     address_ = address;
     size_ = size;

@@ -8,18 +8,18 @@
 namespace memtrace {
 namespace {
 
+memtrace_block View(const BlockView& block) {
+  return {block.address, block.size, block.requested, static_cast<int32_t>(block.state)};
+}
+
+}  // namespace
+
 void Copy(memtrace_statistic (&to)[3], const StatisticByPool& from) {
   const Statistic* pools[] = {&from.all, &from.small_pool, &from.large_pool};
   for (size_t i = 0; i < 3; ++i) {
     to[i] = {pools[i]->current, pools[i]->peak, pools[i]->allocated, pools[i]->freed};
   }
 }
-
-memtrace_block View(const BlockView& block) {
-  return {block.address, block.size, block.requested, static_cast<int32_t>(block.state)};
-}
-
-}  // namespace
 
 memtrace_statistics ToAbi(const Statistics& from) {
   memtrace_statistics to{};

@@ -13,6 +13,8 @@ namespace memtrace {
 
 // The allocator's structs in the words of the C ABI, and back.
 memtrace_statistics ToAbi(const Statistics& statistics);
+// All, small pool, large pool.
+void Copy(memtrace_statistic (&to)[3], const StatisticByPool& from);
 memtrace_out_of_memory ToAbi(const OutOfMemoryEvent& event);
 std::vector<memtrace_block> ToAbi(const std::vector<BlockView>& blocks);
 // `blocks` are the segment's and outlive the result.

@@ -101,7 +101,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .bytes = bytes,
                                  .at_least = 0,
                                  .stream = stream,
-                                 .context = context};
+                                 .context = context,
+                                 .is_trial = 0};
   return memtrace_allocate_request(&request, address, out_of_memory);
 }
 
@@ -112,14 +113,20 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
   if (asked.bytes == 0 || address == nullptr)
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
   return memtrace::WithCard(asked.device, [&](memtrace::CachingAllocator& allocator) -> int {
-    memtrace::AllocationResult result = allocator.Allocate(
-        asked.bytes, memtrace::StreamId{asked.stream}, asked.context, asked.at_least);
+    memtrace::AllocationResult result =
+        allocator.Allocate({.bytes = asked.bytes,
+                            .stream = memtrace::StreamId{asked.stream},
+                            .context = asked.context,
+                            .at_least = asked.at_least,
+                            .is_trial = asked.is_trial != 0});
     if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       return MEMTRACE_OK;
     }
-    if (const auto* event = std::get_if<memtrace::OutOfMemoryEvent>(&result))
-      return memtrace::Explain(*event, out_of_memory);
+    const auto* event = std::get_if<memtrace::OutOfMemoryEvent>(&result);
+    if (event != nullptr && asked.is_trial != 0)
+      return memtrace::Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
+    if (event != nullptr) return memtrace::Explain(*event, out_of_memory);
     return memtrace::Translate(std::get<absl::Status>(result));
   });
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "interpose/core/abi_border.h"
+#include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/struct_sizes.h"
 
@@ -72,6 +73,21 @@ int memtrace_empty_pool(const memtrace_pool* pool) {
     if (first_failure == MEMTRACE_OK) first_failure = status;
   }
   return first_failure;
+}
+
+int memtrace_visit_pools(int device,
+                         void (*visit)(void*, const memtrace_pool*, const memtrace_statistic*),
+                         void* user) {
+  if (visit == nullptr) return memtrace::Missing("visit");
+  return memtrace::WithCard(device, [&](const CachingAllocator& allocator) {
+    for (const auto& [id, reserved] : allocator.pool_statistics()) {
+      const memtrace_pool pool{id.first, id.second};
+      memtrace_statistic by_kind[3];
+      memtrace::Copy(by_kind, reserved);
+      visit(user, &pool, by_kind);
+    }
+    return static_cast<int>(MEMTRACE_OK);
+  });
 }
 
 int memtrace_retain_pool(int device, const memtrace_pool* pool) {

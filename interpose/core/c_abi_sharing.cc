@@ -16,19 +16,17 @@ extern "C" {
 int memtrace_share_block(const void* address, memtrace_shared_block* block) {
   if (!memtrace::HasSize(block)) return memtrace::Missing("block");
   return memtrace::WithOwner(address, [&](const CachingAllocator& allocator) -> int {
-    const auto shared = SharedMemory::Get().Share(static_cast<int>(allocator.device()),
-                                                  memtrace::Address(address));
+    const auto shared =
+        SharedMemory::Get().Share(static_cast<int>(allocator.device()), memtrace::Address(address));
     if (shared.ok()) memtrace::WriteAsFarAsItGoes(block, *shared);
     return memtrace::Translate(shared.status());
   });
 }
 
 int memtrace_open_block(const memtrace_shared_block* block, int device, void** address) {
-  if (!memtrace::HasSize(block) || address == nullptr)
-    return memtrace::Missing("block or address");
+  if (!memtrace::HasSize(block) || address == nullptr) return memtrace::Missing("block or address");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    const auto opened =
-        SharedMemory::Get().Open(memtrace::ReadAsFarAsItGoes(block), device);
+    const auto opened = SharedMemory::Get().Open(memtrace::ReadAsFarAsItGoes(block), device);
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     if (opened.ok()) *address = reinterpret_cast<void*>(*opened);
     return memtrace::Translate(opened.status());

@@ -95,14 +95,18 @@ struct memtrace_request {
   uint32_t size;
   int32_t device;
   uint64_t bytes, at_least, stream, context;
+  int32_t is_trial; /* an out-of-memory is told nobody: the request will be repeated */
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);
 MEMTRACE_API int memtrace_deallocate(void* address);
 MEMTRACE_API int memtrace_record_stream(void* address, uint64_t stream);
 MEMTRACE_API int memtrace_empty_cache(void);
+/* A private pool (torch's MempoolId_t); {0, 0} is the default one. */
+struct memtrace_pool {
+  uint64_t first, second;
+};
 /* The same for one private pool, on every card, if it has no users. */
-struct memtrace_pool;
 MEMTRACE_API int memtrace_empty_pool(const struct memtrace_pool* pool);
 /* Caps what the process reserves on the card, in bytes. */
 MEMTRACE_API int memtrace_set_limit(int device, uint64_t bytes);
@@ -131,6 +135,12 @@ struct memtrace_statistics {
   int64_t num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free;
 };
 MEMTRACE_API int memtrace_get_statistics(int device, struct memtrace_statistics* statistics);
+/* Calls `visit` for each private pool there ever was with the bytes mapped for it: all, small,
+ * large; no lock is held meanwhile. */
+MEMTRACE_API int memtrace_visit_pools(int device,
+                                      void (*visit)(void* user, const struct memtrace_pool*,
+                                                    const struct memtrace_statistic reserved[3]),
+                                      void* user);
 MEMTRACE_API int memtrace_reset_peak_statistics(int device);
 MEMTRACE_API int memtrace_reset_accumulated_statistics(int device);
 
@@ -142,10 +152,6 @@ enum memtrace_block_state {
 struct memtrace_block {
   uint64_t address, bytes, requested;
   int32_t state;
-};
-/* A private pool (torch's MempoolId_t); {0, 0} is the default one. */
-struct memtrace_pool {
-  uint64_t first, second;
 };
 struct memtrace_segment {
   uint32_t size;

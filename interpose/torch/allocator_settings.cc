@@ -36,6 +36,8 @@ size_t BytesByDivisions(size_t bytes) {
   return step == 0 ? bytes : (bytes + step - 1) / step * step;
 }
 
+double FractionOfCard() { return CUDAAllocatorConfig::per_process_memory_fraction(); }
+
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings) {
   settings.garbage_collection_threshold =
       AcceleratorAllocatorConfig::garbage_collection_threshold();

@@ -14,6 +14,9 @@ namespace memtrace::shim {
 // What a request occupies at least by roundup_power2_divisions, in bytes; `bytes` without it.
 size_t BytesByDivisions(size_t bytes);
 
+// per_process_memory_fraction, in [0, 1].
+double FractionOfCard();
+
 // For snapshots: torch's own values.
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
 

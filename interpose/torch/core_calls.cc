@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,25 @@ void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
   }
 }
 
+// torch's own gives back tensors that other processes have finished with.
+void RunFreeMemoryCallbacks() {
+  for (const std::string& name : c10::FreeCudaMemoryCallbacksRegistry()->Keys()) {
+    c10::FreeCudaMemoryCallbacksRegistry()->Create(name)->Execute();
+  }
+}
+
+// The first attempt is a trial: if the card is full, others are asked to free something before
+// anyone hears of it.
+int AllocateOrAskOthers(memtrace_request request, void** address,
+                        memtrace_out_of_memory* out_of_memory) {
+  request.is_trial = 1;
+  const int status = memtrace_allocate_request(&request, address, out_of_memory);
+  if (C10_LIKELY(status != MEMTRACE_OUT_OF_MEMORY)) return status;
+  RunFreeMemoryCallbacks();
+  request.is_trial = 0;
+  return memtrace_allocate_request(&request, address, out_of_memory);
+}
+
 }  // namespace
 
 void ThrowUnlessOk(int status) {
@@ -67,8 +87,9 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
                                  .bytes = bytes,
                                  .at_least = BytesByDivisions(bytes),
                                  .stream = StreamValue(stream),
-                                 .context = context};
-  const int status = memtrace_allocate_request(&request, &address, &out_of_memory);
+                                 .context = context,
+                                 .is_trial = 0};
+  const int status = AllocateOrAskOthers(request, &address, &out_of_memory);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
     AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
                                   static_cast<c10::DeviceIndex>(device), out_of_memory.device_free,

@@ -47,10 +47,16 @@ CudaAllocator& CudaAllocator::Get() {
 void CudaAllocator::init(int device_count) {
   AllocationHistory::Get().SetDeviceCount(device_count);
   ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
-  if (device_count_ == 0) SaySettingsWithoutEffect();
-  const std::lock_guard lock(mutex_);
-  fractions_.resize(static_cast<size_t>(device_count), 1.0);
-  device_count_ = device_count;
+  {
+    const std::lock_guard lock(mutex_);
+    fractions_.resize(static_cast<size_t>(device_count), 1.0);
+  }
+  if (device_count_.exchange(device_count) > 0) return;
+  SaySettingsWithoutEffect();
+  const double fraction = FractionOfCard();
+  for (int device = 0; fraction < 1 && device < device_count; ++device) {
+    setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
+  }
 }
 
 c10::DataPtr CudaAllocator::allocate(size_t bytes) {
@@ -135,7 +141,9 @@ c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::Devi
   memtrace_statistics statistics{};
   statistics.size = sizeof(statistics);
   ThrowUnlessOk(memtrace_get_statistics(device, &statistics));
-  return ToTorch(statistics);
+  auto stats = ToTorch(statistics);
+  AddVersionedStatistics(stats, device);
+  return stats;
 }
 
 void CudaAllocator::resetAccumulatedStats(c10::DeviceIndex device) {
@@ -154,11 +162,12 @@ double CudaAllocator::getMemoryFraction(c10::DeviceIndex device) {
 void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) {
   TORCH_CHECK(fraction >= 0 && fraction <= 1, "invalid fraction:", fraction,
               ". Please set within [0, 1].");
-  const auto [free, total] = getMemoryInfo(device);
-  static_cast<void>(free);
+  // Not cudaMemGetInfo, which would create a context on a card that nobody uses yet.
+  cudaDeviceProp properties{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  const auto total = static_cast<double>(properties.totalGlobalMem);
   ThrowUnlessOk(memtrace_set_limit(
-      device,
-      fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * static_cast<double>(total))));
+      device, fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * total)));
   const std::lock_guard lock(mutex_);
   fractions_.at(static_cast<size_t>(device)) = fraction;
 }

@@ -8,8 +8,12 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 
+#include <functional>
+#include <utility>
+
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/core_calls.h"
+#include "interpose/torch/private_pools.h"
 
 #define MEMTRACE_PLUGGABLE extern "C" MEMTRACE_API
 
@@ -61,4 +65,21 @@ MEMTRACE_PLUGGABLE void memtrace_memory_fraction(double fraction, int device) {
   memtrace_set_limit(device, fraction >= 1
                                  ? ~uint64_t{0}
                                  : static_cast<uint64_t>(fraction * static_cast<double>(total)));
+}
+
+// For set_begin_allocate_to_pool, set_end_allocate_to_pool_fn and set_release_pool.
+MEMTRACE_PLUGGABLE void memtrace_pool_begin(int device, c10::MempoolId_t pool,
+                                            std::function<bool(cudaStream_t)> filter) {
+  memtrace::shim::BeginAllocateToPool(static_cast<c10::DeviceIndex>(device), pool,
+                                      std::move(filter));
+}
+
+MEMTRACE_PLUGGABLE void memtrace_pool_end(int device, c10::MempoolId_t pool) {
+  const memtrace_pool id = memtrace::shim::ToAbi(pool);
+  memtrace::shim::ThrowUnlessOk(memtrace_end_routing(device, &id));
+}
+
+MEMTRACE_PLUGGABLE void memtrace_pool_release(int device, c10::MempoolId_t pool) {
+  const memtrace_pool id = memtrace::shim::ToAbi(pool);
+  memtrace::shim::ThrowUnlessOk(memtrace_release_pool(device, &id));
 }

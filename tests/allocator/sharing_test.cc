@@ -80,9 +80,9 @@ TEST_F(SharingTest, APeerIsAdmittedToAllThatIsMapped) {
   Allocate(6_MiB);
   ASSERT_TRUE(allocator_.Admit(DeviceIndex{1}).ok());
   EXPECT_EQ(vmm_.admitted, DeviceIndex{1});
-  EXPECT_THAT(vmm_.mapped_then, ElementsAre(Field(&MappedChunk::size, 2_MiB),
-                                            Field(&MappedChunk::size, 4_MiB),
-                                            Field(&MappedChunk::size, 2_MiB)));
+  EXPECT_THAT(vmm_.mapped_then,
+              ElementsAre(Field(&MappedChunk::size, 2_MiB), Field(&MappedChunk::size, 4_MiB),
+                          Field(&MappedChunk::size, 2_MiB)));
 }
 
 TEST_F(SharingTest, AnEmptyCardAdmitsPeersToWhatComes) {

@@ -45,6 +45,10 @@ def step() -> None:
 def pluggable_library() -> str:
     """Gives the library for `torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")`.
 
+    For its setters it has `memtrace_init`, `memtrace_reset`, `memtrace_memory_fraction`, `memtrace_base_address`,
+    `memtrace_record_block_stream`, `memtrace_pool_begin`, `memtrace_pool_end` and `memtrace_pool_release`; without the
+    last three, the memory of captured graphs is not kept apart.
+
     Raises RuntimeError if this installation has none for the installed torch.
     """
     import torch

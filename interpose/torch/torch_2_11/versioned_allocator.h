@@ -12,6 +12,10 @@ namespace memtrace::shim {
 // What a torch minor's allocator interface has beyond that of 2.11: nothing, for 2.11.
 using VersionedAllocator = c10::cuda::CUDACachingAllocator::CUDAAllocator;
 
+// What its statistics have beyond that: nothing.
+inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& /*stats*/,
+                                   c10::DeviceIndex /*device*/) {}
+
 // With which torch registers its own allocator; the same is needed to replace it.
 constexpr uint8_t kRegistrationPriority = 0;
 

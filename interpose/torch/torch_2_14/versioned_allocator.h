@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "interpose/core/memtrace.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/core_calls.h"
 
@@ -50,6 +51,22 @@ class VersionedAllocator : public c10::cuda::CUDACachingAllocator::CUDAAllocator
     return static_cast<c10::DeviceIndex>(attributes.device);
   }
 };
+
+// What its statistics have beyond those of 2.11.
+inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& stats,
+                                   c10::DeviceIndex device) {
+  const auto visit = [](void* user, const memtrace_pool* pool, const memtrace_statistic* reserved) {
+    auto& by_pool = static_cast<c10::CachingDeviceAllocator::DeviceStats*>(user)
+                        ->reserved_bytes_by_private_pools[{pool->first, pool->second}];
+    for (size_t i = 0; i < by_pool.size(); ++i) {
+      by_pool[i].current = reserved[i].current;
+      by_pool[i].peak = reserved[i].peak;
+      by_pool[i].allocated = reserved[i].allocated;
+      by_pool[i].freed = reserved[i].freed;
+    }
+  };
+  ThrowUnlessOk(memtrace_visit_pools(device, visit, &stats));
+}
 
 // With which torch registers its own allocator; the same is needed to replace it (seen in 2.15: a
 // lower one leaves torch.accelerator.memory_* with torch's).

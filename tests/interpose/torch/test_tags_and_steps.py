@@ -173,9 +173,27 @@ def test_the_pluggable_functions_serve_torchs_own_class(tmp_path):
 import memtrace, torch
 from torch.cuda.memory import CUDAPluggableAllocator, change_current_allocator
 
-change_current_allocator(
-    CUDAPluggableAllocator(memtrace.pluggable_library(), "memtrace_malloc", "memtrace_free")
-)
+import ctypes
+library = ctypes.CDLL(memtrace.pluggable_library())
+ours = CUDAPluggableAllocator(memtrace.pluggable_library(), "memtrace_malloc", "memtrace_free")
+setters = {
+    "set_init_fn": "memtrace_init",
+    "set_reset_fn": "memtrace_reset",
+    "set_memory_fraction_fn": "memtrace_memory_fraction",
+    "set_base_alloc_fn": "memtrace_base_address",
+    "set_record_stream_fn": "memtrace_record_block_stream",
+    "set_begin_allocate_to_pool": "memtrace_pool_begin",
+    "set_end_allocate_to_pool_fn": "memtrace_pool_end",
+    "set_release_pool": "memtrace_pool_release",
+}
+for setter, name in setters.items():
+    getattr(ours.allocator(), setter)(ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+change_current_allocator(ours)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    in_graph = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+graph.replay()
+del in_graph, graph
 kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
 from torch.profiler import ProfilerActivity, profile
 with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:

@@ -44,7 +44,7 @@ except torch.OutOfMemoryError as error:
 assert text.startswith("CUDA out of memory. Tried to allocate 25.00 GiB. GPU 0 has a total capacity of 24.00 GiB"), text
 assert seen == [(0, 25 << 30)], seen
 assert torch.empty(1 << 30, dtype=torch.uint8, device="cuda").nbytes == 1 << 30  # the next one succeeds
-assert torch.cuda.memory_stats()["num_ooms"] == 1
+assert torch.cuda.memory_stats()["num_ooms"] == torch.cuda.memory_stats()["num_alloc_retries"] == 1
 """,
     "accelerator_memory": """
 a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
@@ -136,6 +136,20 @@ a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
 assert torch.cuda.memory_allocated() == 0 and torch.cuda.memory_reserved() == 0
 """
     on_card(script, tmp_path, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+
+
+def test_the_environment_sets_the_fraction(tmp_path):
+    script = """
+import torch
+torch.cuda.init()
+assert torch.cuda.get_per_process_memory_fraction() == 0.5
+try:
+    torch.empty(13 << 30, dtype=torch.uint8, device="cuda")
+    raise SystemExit("13 GiB of a limit of 12 GiB")
+except torch.OutOfMemoryError as error:
+    assert "12.00 GiB allowed" in str(error), error
+"""
+    on_card(script, tmp_path, PYTORCH_CUDA_ALLOC_CONF="per_process_memory_fraction:0.5")
 
 
 def test_settings_keep_their_meaning_or_are_named_once(tmp_path):

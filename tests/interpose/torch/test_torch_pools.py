@@ -63,6 +63,15 @@ del pool, inside
 torch.cuda.empty_cache()
 assert torch.cuda.memory_reserved() == 4 * MIB
 """,
+    "statistics_by_pool": """
+pool = torch.cuda.MemPool()
+with torch.cuda.use_mem_pool(pool):
+    inside = bytes_(3 * MIB)
+name = f"reserved_bytes_by_private_pools.{pool.id[0]}_{pool.id[1]}.all.current"
+stats = torch.cuda.memory_stats()
+if not torch.__version__.startswith("2.11."):  # it has none
+    assert stats[name] == 4 * MIB, [key for key in stats if "private" in key]
+""",
     "use_on_oom": """
 torch.cuda.set_per_process_memory_fraction(1 / 256)  # 96 MiB
 pool = torch.cuda.MemPool(use_on_oom=True)
