@@ -4,10 +4,11 @@
 
 #include "allocator/check.h"
 
-// Invariants of the tree:
-// 1. in order, blocks ascend by (size, address);
-// 2. no block has a higher priority than its parent;
-// 3. every block is free, and neither neighbour of it is.
+// Invariants:
+// 1. a block is in the tree of its size's bin, and `occupied_` has exactly the bins with a tree;
+// 2. in order, blocks of a tree ascend by (size, address);
+// 3. no block has a higher priority than its parent;
+// 4. every block is free, and neither neighbour of it is.
 namespace memtrace {
 namespace {
 
@@ -73,30 +74,41 @@ Block* FreeRanges::Return(Block* block) {
 }
 
 Bytes FreeRanges::largest() const {
-  const Block* node = root_;
-  while (node != nullptr && node->right != nullptr) node = node->right;
-  return node == nullptr ? 0 : node->size;
+  const size_t bin = occupied_.Last();
+  if (bin == BinSet::kNone) return 0;
+  const Block* node = roots_[bin];
+  while (node->right != nullptr) node = node->right;
+  return node->size;
 }
 
 std::vector<Block*> FreeRanges::NoSmallerThan(Bytes size) const {
   std::vector<Block*> found;
-  AppendNoSmallerThan(root_, size, found);
+  for (size_t bin = occupied_.Next(BinOf(size)); bin != BinSet::kNone;
+       bin = occupied_.Next(bin + 1)) {
+    AppendNoSmallerThan(roots_[bin], size, found);
+  }
   return found;
 }
 
 Block* FreeRanges::BestFit(Bytes size) const {
-  Block* best = nullptr;
-  for (Block* node = root_; node != nullptr;) {
-    const bool fits = node->size >= size;
-    if (fits) best = node;
-    node = fits ? node->left : node->right;
+  for (size_t bin = occupied_.Next(BinOf(size)); bin != BinSet::kNone;
+       bin = occupied_.Next(bin + 1)) {
+    Block* best = nullptr;
+    for (Block* node = roots_[bin]; node != nullptr;) {
+      const bool fits = node->size >= size;
+      if (fits) best = node;
+      node = fits ? node->left : node->right;
+    }
+    if (best != nullptr) return best;  // from the second bin on, at once
   }
-  return best;
+  return nullptr;
 }
 
 void FreeRanges::Insert(Block* block) {
   bytes_ += block->size;
-  Block** link = &root_;
+  const size_t bin = BinOf(block->size);
+  occupied_.Add(bin);
+  Block** link = &roots_[bin];
   while (*link != nullptr && (*link)->priority >= block->priority) {
     link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
   }
@@ -122,7 +134,8 @@ void FreeRanges::Insert(Block* block) {
 
 void FreeRanges::Remove(Block* block) {
   bytes_ -= block->size;
-  Block** link = &root_;
+  const size_t bin = BinOf(block->size);
+  Block** link = &roots_[bin];
   while (*link != block) {
     MEMTRACE_CHECK(*link != nullptr);
     link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
@@ -142,11 +155,13 @@ void FreeRanges::Remove(Block* block) {
     }
   }
   *link = smaller != nullptr ? smaller : larger;
+  if (roots_[bin] == nullptr) occupied_.Remove(bin);
 }
 
 void FreeRanges::CheckInvariants() const {
   Bytes sum = 0;
   const Block* last = nullptr;
+  size_t bins = 0;
   for (const Block* block : NoSmallerThan(0)) {
     if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));
     for (const Block* child : {block->left, block->right}) {
@@ -155,9 +170,13 @@ void FreeRanges::CheckInvariants() const {
     MEMTRACE_CHECK(IsFree(block));
     MEMTRACE_CHECK(!IsFree(block->previous));
     MEMTRACE_CHECK(!IsFree(block->next));
+    const size_t bin = BinOf(block->size);
+    MEMTRACE_CHECK_EQ(occupied_.Next(bin), bin);
+    if (last == nullptr || BinOf(last->size) != bin) ++bins;
     sum += block->size;
     last = block;
   }
+  MEMTRACE_CHECK_EQ(bins, occupied_.Count());
   MEMTRACE_CHECK_EQ(sum, bytes_);
 }
 

@@ -3,18 +3,21 @@
 #ifndef MEMTRACE_ALLOCATOR_FREE_RANGES_H_
 #define MEMTRACE_ALLOCATOR_FREE_RANGES_H_
 
+#include <array>
 #include <vector>
 
 #include "absl/base/attributes.h"
 #include "allocator/block.h"
+#include "allocator/size_bins.h"
 #include "allocator/units.h"
 
 namespace memtrace {
 
 // The free, mapped blocks of one segment, coalesced, ordered by size and then by address: best fit,
-// lowest address among equals, in O(log n). Coalescing costs O(1) because blocks know their
-// neighbours; the order lives in a treap (as in tcmalloc's HugeAddressMap) whose links are in the
-// blocks themselves, so nothing here reaches the heap.
+// lowest address among equals. Coalescing costs O(1) because blocks know their neighbours. The
+// order lives in a treap (as in tcmalloc's HugeAddressMap) for each bin of sizes: a bin mostly has
+// one block or two, and at worst, when all sizes are equal, finding costs O(log n). The links are
+// in the blocks themselves, so nothing here reaches the heap.
 //
 // Thread rule: none, the owner's lock guards it.
 class FreeRanges {
@@ -54,7 +57,8 @@ class FreeRanges {
   Block* BestFit(Bytes size) const;
 
   BlockArena& arena_;
-  Block* root_ = nullptr;
+  std::array<Block*, kSizeBins> roots_{};
+  BinSet occupied_;  // bins with a root
   Bytes bytes_ = 0;
 };
 

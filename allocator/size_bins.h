@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_SIZE_BINS_H_
+#define MEMTRACE_ALLOCATOR_SIZE_BINS_H_
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "allocator/size_policy.h"
+#include "allocator/units.h"
+
+namespace memtrace {
+
+// Sizes sorted into bins, so that what is larger is never in a lower one: a bin for each multiple
+// of the allocation unit up to 32 of them, then 32 bins to each power of two (the two levels of
+// Masmano's TLSF, "TLSF: a New Dynamic Memory Allocator for Real-Time Systems", 2004).
+inline constexpr size_t kBinsAPower = 32;
+inline constexpr size_t kSizeBins = 1024;  // the last holds all from 31.5 TiB on
+
+constexpr size_t BinOf(Bytes size) {
+  const uint64_t units = size / kAllocationUnit;
+  if (units < kBinsAPower) return units;
+  constexpr int kFirst = static_cast<int>(std::bit_width(kBinsAPower)) - 1;
+  const int power = static_cast<int>(std::bit_width(units)) - 1;
+  const uint64_t part = (units >> (power - kFirst)) - kBinsAPower;
+  return std::min<size_t>(static_cast<size_t>(power - kFirst + 1) * kBinsAPower + part,
+                          kSizeBins - 1);
+}
+
+// Which bins have something in them.
+class BinSet {
+ public:
+  static constexpr size_t kNone = kSizeBins;
+
+  void Add(size_t bin) { words_[bin / 64] |= Bit(bin); }
+  void Remove(size_t bin) { words_[bin / 64] &= ~Bit(bin); }
+
+  size_t Count() const {
+    size_t count = 0;
+    for (const uint64_t word : words_) count += static_cast<size_t>(std::popcount(word));
+    return count;
+  }
+
+  // The lowest from `bin` on, kNone if there is none.
+  size_t Next(size_t bin) const {
+    if (bin >= kSizeBins) return kNone;
+    size_t word = bin / 64;
+    uint64_t left = words_[word] & (~uint64_t{0} << (bin % 64));
+    while (left == 0 && ++word < words_.size()) left = words_[word];
+    return left == 0 ? kNone : word * 64 + static_cast<size_t>(std::countr_zero(left));
+  }
+
+  // The highest of all, kNone if there is none.
+  size_t Last() const {
+    for (size_t word = words_.size(); word-- > 0;) {
+      if (words_[word] != 0)
+        return word * 64 + 63 - static_cast<size_t>(std::countl_zero(words_[word]));
+    }
+    return kNone;
+  }
+
+ private:
+  static constexpr uint64_t Bit(size_t bin) { return uint64_t{1} << (bin % 64); }
+
+  std::array<uint64_t, kSizeBins / 64> words_{};
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_SIZE_BINS_H_
