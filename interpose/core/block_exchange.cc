@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
@@ -118,7 +119,9 @@ void ServeForEver(const UniqueDescriptor& listener, const BlockServer::Open& ope
     const UniqueDescriptor connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection.get() >= 0) {
       Serve(connection.get(), open);
-    } else if (errno != EINTR && errno != ECONNABORTED && errno != EMFILE) {
+    } else if (errno == EMFILE || errno == ENFILE) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until some are closed
+    } else if (errno != EINTR && errno != ECONNABORTED) {
       return;
     }
   }

@@ -147,14 +147,8 @@ int memtrace_record_stream(void* address, uint64_t stream) {
 }
 
 int memtrace_empty_cache() {
-  int first_failure = MEMTRACE_OK;
-  for (int device = 0; device < Process::Get().device_count(); ++device) {
-    const int status = memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
-      return memtrace::Translate(allocator.EmptyCache());
-    });
-    if (first_failure == MEMTRACE_OK) first_failure = status;
-  }
-  return first_failure;
+  const memtrace_pool all{0, 0};
+  return memtrace_empty_pool(&all);
 }
 
 int memtrace_set_limit(int device, uint64_t bytes) {

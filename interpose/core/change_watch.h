@@ -35,8 +35,8 @@ class ChangeWatch final : public AllocationObserver {
   void OutOfMemory(const OutOfMemoryEvent& event) override;
 
  private:
-  void Tell(memtrace_change_kind kind, const BlockEvent& block) const;
-  void Tell(memtrace_change_kind kind, const RangeEvent& range) const;
+  template <typename Event>  // of a block or of a range
+  void Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
 
   AllocationObserver* next_ = nullptr;
   std::atomic<bool> is_watched_ = false;  // once true, what follows is fixed

@@ -106,7 +106,7 @@ MEMTRACE_API int memtrace_empty_cache(void);
 struct memtrace_pool {
   uint64_t first, second;
 };
-/* The same for one private pool, on every card, if it has no users. */
+/* The same for one private pool, on every card, if it has no users; {0, 0} is all of them. */
 MEMTRACE_API int memtrace_empty_pool(const struct memtrace_pool* pool);
 /* Caps what the process reserves on the card, in bytes. */
 MEMTRACE_API int memtrace_set_limit(int device, uint64_t bytes);

@@ -13,9 +13,9 @@
 namespace memtrace {
 namespace {
 
-uint64_t SerialOf(const std::vector<MappedChunk>& chunks) {
+uint64_t SerialOf(const std::vector<CachingAllocator::SharedChunk>& shared) {
   uint64_t latest = 0;
-  for (const MappedChunk& chunk : chunks) latest = std::max(latest, chunk.serial);
+  for (const auto& [chunk, descriptor] : shared) latest = std::max(latest, chunk.serial);
   return latest;
 }
 
@@ -25,13 +25,9 @@ absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   auto shared = allocator->Share(request.address);
   if (!shared.ok()) return shared.status();
+  if (SerialOf(*shared) != request.serial) return absl::NotFoundError("it is another block now");
   BlockServer::Chunks chunks;
-  std::vector<MappedChunk> mapped;
-  for (auto& [chunk, descriptor] : *shared) {
-    mapped.push_back(chunk);
-    chunks.push_back({std::move(descriptor), chunk.size});
-  }
-  if (SerialOf(mapped) != request.serial) return absl::NotFoundError("it is another block now");
+  for (auto& [chunk, descriptor] : *shared) chunks.push_back({std::move(descriptor), chunk.size});
   return chunks;
 }
 
@@ -55,10 +51,8 @@ absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddr
   block.device = device;
   block.address = allocator->BaseAllocation(address)->address;
   block.base = shared->front().chunk.address;
-  for (const auto& [chunk, descriptor] : *shared) {
-    block.bytes += chunk.size;
-    block.serial = std::max(block.serial, chunk.serial);
-  }
+  block.serial = SerialOf(*shared);
+  for (const auto& [chunk, descriptor] : *shared) block.bytes += chunk.size;
   std::memcpy(block.owner, name->data(), std::min(name->size(), sizeof(block.owner) - 1));
   return block;
 }

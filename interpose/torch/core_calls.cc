@@ -25,7 +25,6 @@ using c10::cuda::CUDACachingAllocator::OutOfMemoryObserver;
 struct Observers {
   std::mutex mutex;
   std::vector<OutOfMemoryObserver> all;
-  std::vector<OomRejectionObserver> of_rejections;
 
   // Never destroyed: memory may be asked for while the process ends.
   static Observers& Get() {
@@ -105,11 +104,6 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
 void AttachOutOfMemoryObserver(OutOfMemoryObserver observer) {
   const std::lock_guard lock(Observers::Get().mutex);
   Observers::Get().all.push_back(std::move(observer));
-}
-
-void AttachOomRejectionObserver(OomRejectionObserver observer) {
-  const std::lock_guard lock(Observers::Get().mutex);
-  Observers::Get().of_rejections.push_back(std::move(observer));
 }
 
 void* BaseAllocationOrThrow(void* address, size_t* bytes) {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 // The calls of libmemtrace that both ways into torch make (the CUDAAllocator subclass and the
 // functions for CUDAPluggableAllocator), with what fails thrown as torch's exceptions.
@@ -24,11 +23,6 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream);
 
 // Of all later failures, on every card. Any thread.
 void AttachOutOfMemoryObserver(c10::cuda::CUDACachingAllocator::OutOfMemoryObserver observer);
-
-// Of requests that were refused because of throw_on_cudamalloc_oom: device, bytes asked for, bytes
-// allocated before, bytes of the card.
-using OomRejectionObserver = std::function<void(int64_t, size_t, size_t, size_t)>;
-void AttachOomRejectionObserver(OomRejectionObserver observer);
 
 // The block that `address` lies in; its size in *bytes unless that is null.
 void* BaseAllocationOrThrow(void* address, size_t* bytes);

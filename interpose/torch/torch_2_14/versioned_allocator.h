@@ -22,10 +22,9 @@ namespace memtrace::shim {
 // no-ops: our allocator asks the driver which streams are being captured.
 class VersionedAllocator : public c10::cuda::CUDACachingAllocator::CUDAAllocator {
  public:
+  // Nothing is rejected ahead of time: throw_on_cudamalloc_oom has no effect yet.
   void attachOomRejectionObserver(
-      c10::cuda::CUDACachingAllocator::OomRejectionObserver observer) override {
-    AttachOomRejectionObserver(std::move(observer));
-  }
+      c10::cuda::CUDACachingAllocator::OomRejectionObserver /*observer*/) override {}
 
   std::shared_ptr<c10::GatheredContext> getContextForPointer(const void* address) override {
     return AllocationHistory::Get().OfBlock(DeviceOf(address), reinterpret_cast<size_t>(address));
