@@ -9,6 +9,7 @@
 #include "allocator/block.h"
 #include "allocator/segment_key.h"
 #include "allocator/statistics.h"
+#include "allocator/tally.h"
 #include "allocator/units.h"
 
 namespace memtrace {
@@ -27,7 +28,19 @@ class Accounting {
   Accounting(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : device_(device), observer_(observer) {}
 
-  void Allocated(const Block& block, const SegmentKey& key);
+  void Allocated(const Block& block, const SegmentKey& key) {
+    blocks_.Allocated(key.small, 1);
+    bytes_.Allocated(key.small, Amount(block.size));
+    requested_.Allocated(key.small, Amount(block.requested));
+    if (observer_.hears_of_blocks()) observer_.Allocated(EventOf(block, key));
+  }
+  // FreeRequested and FreeCompleted in one.
+  void Freed(const Block& block, const SegmentKey& key) {
+    blocks_.Freed(key.small, 1);
+    bytes_.Freed(key.small, Amount(block.size));
+    requested_.Freed(key.small, Amount(block.requested));
+    if (observer_.hears_of_blocks()) TellFreed(block, key);
+  }
   void FreeRequested(const Block& block, const SegmentKey& key);
   void FreeCompleted(const Block& block, const SegmentKey& key);
 
@@ -55,19 +68,31 @@ class Accounting {
 
   void ResetPeak();
   void ResetAccumulated();
-  const Statistics& statistics() const { return statistics_; }
+  Statistics statistics() const;
+  // Of the blocks in use, and of those that wait for other streams.
+  const Tally& bytes() const { return bytes_; }
+  const Tally& requested() const { return requested_; }
   // Bytes mapped for each private pool there ever was.
   const absl::btree_map<PoolId, StatisticByPool>& pools() const { return pools_; }
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
 
  private:
-  BlockEvent EventOf(const Block& block, const SegmentKey& key) const;
+  static int64_t Amount(Bytes bytes) { return static_cast<int64_t>(bytes); }
+
+  void TellFreed(const Block& block, const SegmentKey& key);
+  BlockEvent EventOf(const Block& block, const SegmentKey& key) const {
+    return {device_,         key.stream, key.pool,     block.address,
+            block.requested, block.size, block.context};
+  }
   void CountReserved(const SegmentKey& key, int64_t bytes, int ranges);
   RangeEvent EventOf(const SegmentKey& key, DeviceAddress address, Bytes size) const;
 
   const DeviceIndex device_;
   AllocationObserver& observer_;
-  Statistics statistics_;
+  Tally blocks_;
+  Tally bytes_;
+  Tally requested_;
+  Statistics statistics_;  // all others
   absl::btree_map<PoolId, StatisticByPool> pools_;
 };
 

@@ -15,6 +15,11 @@ namespace {
 
 constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
+absl::Status NotInUse(DeviceAddress address, const char* guess) {
+  return absl::NotFoundError(
+      absl::StrCat("no block in use starts at 0x", absl::Hex(address), guess));
+}
+
 }  // namespace
 
 DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, StreamEvents& events,
@@ -37,10 +42,13 @@ DeviceHeap::~DeviceHeap() {
 AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) {
   MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
   const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
-  TakeUpPutOff();
+  if (!put_off_.empty()) TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
   SegmentGroup& group = GroupOf(request.stream, size);
-  Block* block = group.Take(size);
+  if (Block* block = group.TakeRecent(size)) {
+    return Label(block, request.bytes, request.context);
+  }
+  Block* block = FindFree(group, size);
   if (block == nullptr) {
     const Accounting::Attempts before = accounting_.attempts();
     const absl::StatusOr<Block*> obtained = Obtain(group, size);
@@ -54,48 +62,88 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
   return Hand(block, request.bytes, request.context);
 }
 
+// The best fit. For a large request all that is free is merged first, so that it is the best there
+// is; for a small one only if nothing fits otherwise: what is at stake is small, and small blocks
+// are freed and asked for again most often.
+Block* DeviceHeap::FindFree(SegmentGroup& group, Bytes size) {
+  if (!IsSmall(size)) MergeRecent(group);
+  Block* block = group.Take(size);
+  if (block != nullptr || !IsSmall(size)) return block;
+  MergeRecent(group);
+  return group.Take(size);
+}
+
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
+  by_address_.emplace(block->address, block);
+  return Label(block, requested, context);
+}
+
+DeviceAddress DeviceHeap::Label(Block* block, Bytes requested, uint64_t context) {
   block->requested = requested;
   block->context = context;
-  in_use_.emplace(block->address, block);
   accounting_.Allocated(*block, block->segment->key());
   return block->address;
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
-  const auto found = in_use_.find(address);
-  if (found == in_use_.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("no block in use starts at 0x", absl::Hex(address), ": freed twice?"));
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end() || !found->second->is(Block::State::kAllocated)) {
+    return NotInUse(address, ": freed twice?");
   }
   Block* block = found->second;
+  if (block->recorded_streams.empty() && !block->segment->is_fixed()) {
+    KeepAsRecent(block);
+    return absl::OkStatus();
+  }
   if (block->recorded_streams.empty() || MustBePutOff(*block)) {
-    TakeOutOfUse(block);
+    TakeOutOfUse(found);
     return absl::OkStatus();
   }
   if (absl::Status added = pending_.Add(block); !added.ok()) return added;
   block->state = Block::State::kPendingFree;
-  in_use_.erase(found);
+  by_address_.erase(found);
   accounting_.FreeRequested(*block, block->segment->key());
   return absl::OkStatus();
 }
 
+void DeviceHeap::KeepAsRecent(Block* block) {
+  accounting_.Freed(*block, block->segment->key());
+  block->segment->recent().Put(block, [this](Block* other) { Merge(other); });
+}
+
+void DeviceHeap::Merge(Block* recent) {
+  by_address_.erase(recent->address);
+  GiveBack(recent);
+}
+
+void DeviceHeap::MergeRecent(const SegmentGroup& group) {
+  for (const auto& segment : group.segments()) {
+    segment->recent().EmptyAll([this](Block* block) { Merge(block); });
+  }
+}
+
+void DeviceHeap::MergeRecent() {
+  for (const auto& group : groups_.all()) MergeRecent(*group);
+}
+
 // Without the driver's help: a block that other streams may still use is put off.
-void DeviceHeap::TakeOutOfUse(Block* block) {
-  in_use_.erase(block->address);
-  accounting_.FreeRequested(*block, block->segment->key());
+void DeviceHeap::TakeOutOfUse(BlocksByAddress::iterator place) {
+  Block* block = place->second;
+  by_address_.erase(place);
   if (block->recorded_streams.empty()) {
-    Complete(block);
+    accounting_.Freed(*block, block->segment->key());
+    GiveBack(block);
   } else {
+    accounting_.FreeRequested(*block, block->segment->key());
     block->state = Block::State::kPendingFree;
     put_off_.push_back(block);
   }
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
-  const auto found = in_use_.find(address);
-  if (found == in_use_.end()) {
-    return absl::NotFoundError(absl::StrCat("no block in use starts at 0x", absl::Hex(address)));
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end() || !found->second->is(Block::State::kAllocated)) {
+    return NotInUse(address, "");
   }
   Block* block = found->second;
   auto& recorded = block->recorded_streams;
@@ -107,6 +155,7 @@ absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
 
 absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   TakeUpPutOff();
+  MergeRecent();
   const bool is_all = pool == PoolId{};
   absl::Status status = CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
@@ -144,6 +193,7 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
 }
 
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size) {
+  MergeRecent();
   absl::StatusOr<Block*> block = TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.Retried();
@@ -237,6 +287,10 @@ void DeviceHeap::CompleteDoneFrees() {
 
 void DeviceHeap::Complete(Block* block) {
   accounting_.FreeCompleted(*block, block->segment->key());
+  GiveBack(block);
+}
+
+void DeviceHeap::GiveBack(Block* block) {
   block->recorded_streams.clear();
   block->requested = 0;
   block->context = 0;
@@ -269,15 +323,18 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
 
 Bytes DeviceHeap::Unreserved() const { return Minus(limit_, accounting_.reserved()); }
 
-AllocatorLedger DeviceHeap::ledger() const {
-  const Statistics& statistics = accounting_.statistics();
-  const auto current = [](const StatisticByPool& s) { return static_cast<Bytes>(s.all.current); };
+AllocatorLedger DeviceHeap::ledger() {
+  MergeRecent();
+  return SumUp();
+}
+
+// Without what was freed recently.
+AllocatorLedger DeviceHeap::SumUp() const {
   AllocatorLedger ledger;
   ledger.reserved = accounting_.reserved();
-  ledger.live_requested = current(statistics.requested_bytes) - pending_.requested();
-  for (const Block* block : put_off_) ledger.live_requested -= block->requested;
-  ledger.live_allocated = current(statistics.allocated_bytes);
-  ledger.stream_wait = current(statistics.active_bytes) - ledger.live_allocated;
+  ledger.live_requested = static_cast<Bytes>(accounting_.requested().used());
+  ledger.live_allocated = static_cast<Bytes>(accounting_.bytes().used());
+  ledger.stream_wait = static_cast<Bytes>(accounting_.bytes().waiting());
   for (const auto& group : groups_.all()) {
     const Bytes reclaimable = groups_.Reclaimable(*group);
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
@@ -303,7 +360,8 @@ std::optional<CachingAllocator::Range> DeviceHeap::BaseAllocation(DeviceAddress 
   return range;
 }
 
-std::vector<SegmentView> DeviceHeap::Snapshot() const {
+std::vector<SegmentView> DeviceHeap::Snapshot() {
+  MergeRecent();
   std::vector<SegmentView> views;
   groups_.ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
   std::sort(views.begin(), views.end(),
@@ -314,26 +372,30 @@ std::vector<SegmentView> DeviceHeap::Snapshot() const {
 void DeviceHeap::CheckInvariants() const {
   Bytes mapped = 0;
   Bytes allocated = 0;
+  Bytes recent = 0;
   size_t blocks = 0;
   groups_.ForEachSegment([&](const ExpandableSegment& segment) {
     segment.CheckInvariants();
     mapped += segment.mapped();
+    recent += segment.recent().bytes();
     for (const Block* block = segment.first(); block != nullptr; block = block->next) {
-      if (!block->is(Block::State::kAllocated)) continue;
-      const auto found = in_use_.find(block->address);
-      MEMTRACE_CHECK(found != in_use_.end());
+      const bool is_in_use = block->is(Block::State::kAllocated);
+      if (!is_in_use && !block->is(Block::State::kRecentlyFreed)) continue;
+      const auto found = by_address_.find(block->address);
+      MEMTRACE_CHECK(found != by_address_.end());
       MEMTRACE_CHECK_EQ(found->second, block);
-      allocated += block->size;
+      allocated += is_in_use ? block->size : 0;
       ++blocks;
     }
   });
-  MEMTRACE_CHECK_EQ(blocks, in_use_.size());
-  const AllocatorLedger sums = ledger();
+  MEMTRACE_CHECK_EQ(blocks, by_address_.size());
+  const AllocatorLedger sums = SumUp();
   MEMTRACE_CHECK_EQ(sums.reserved, mapped);
   MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
   MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
-  MEMTRACE_CHECK_EQ(sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned,
-                    sums.reserved);
+  MEMTRACE_CHECK_EQ(
+      sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned + recent,
+      sums.reserved);
 }
 
 }  // namespace memtrace

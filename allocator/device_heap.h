@@ -25,7 +25,9 @@ namespace memtrace {
 // these that succeeds; only from 3 on is the driver called:
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
-//   2. the best fit among the free ranges of the request's group;
+//   2. the block of the same size that was freed last, then the best fit among the free ranges of
+//   the
+//      request's group;
 //   3. a growth of one of its segments, or of a newly reserved one;
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
@@ -66,13 +68,13 @@ class DeviceHeap {
     return pools_.BeginRouting(pool, std::move(filter));
   }
   absl::Status EndRouting(const PoolId& pool);
-  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
+  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool);
   absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
   Accounting& accounting() { return accounting_; }
-  AllocatorLedger ledger() const;
+  AllocatorLedger ledger();
   std::optional<CachingAllocator::Range> BaseAllocation(DeviceAddress address) const;
-  std::vector<SegmentView> Snapshot() const;
+  std::vector<SegmentView> Snapshot();
   absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
   absl::StatusOr<std::vector<CachingAllocator::SharedChunk>> Share(DeviceAddress address);
   absl::Status Admit(DeviceIndex peer);
@@ -91,19 +93,28 @@ class DeviceHeap {
   void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
+  Block* FindFree(SegmentGroup& group, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
 
-  void TakeOutOfUse(Block* block);
+  using BlocksByAddress = absl::flat_hash_map<DeviceAddress, Block*>;
+  DeviceAddress Label(Block* block, Bytes requested, uint64_t context);
+  void TakeOutOfUse(BlocksByAddress::iterator place);
+  void KeepAsRecent(Block* block);
+  void Merge(Block* recent);
+  void MergeRecent(const SegmentGroup& group);
+  void MergeRecent();
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
+  void GiveBack(Block* block);
   absl::Status CompleteAllOf(const PoolId* pool);
   absl::StatusOr<Pool*> FindPool(const PoolId& pool) const;
   void ForgetUnusedPools();
   OutOfMemoryEvent DescribeFailure(const SegmentGroup& group,
                                    const CachingAllocator::Request& request, Bytes size);
   Bytes Unreserved() const;
+  AllocatorLedger SumUp() const;
 
   const DeviceIndex device_;
   Bytes limit_;
@@ -115,7 +126,7 @@ class DeviceHeap {
   Pools pools_;       // likewise: groups refer to them
   SegmentGroups groups_;
   std::vector<Block*> put_off_;  // freed, while a graph is captured from a stream that uses them
-  absl::flat_hash_map<DeviceAddress, Block*> in_use_;
+  BlocksByAddress by_address_;   // in use, or recently freed
 };
 
 }  // namespace memtrace

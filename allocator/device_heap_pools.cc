@@ -71,17 +71,19 @@ absl::StatusOr<int> DeviceHeap::PoolUses(const PoolId& pool) const {
   return (*found)->uses;
 }
 
-absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) const {
+absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) {
+  MergeRecent();
   const absl::StatusOr<Pool*> found = FindPool(pool);
   if (!found.ok()) return found.status();
   return MakeCheckpoint(groups_, **found);
 }
 
 absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& checkpoint) {
+  MergeRecent();
   if (const auto found = FindPool(checkpoint.pool); !found.ok()) return found.status();
   if (absl::Status can = CheckCanRestore(groups_, checkpoint); !can.ok()) return can;
   std::vector<Block*> in_use;
-  for (const auto& [address, block] : in_use_) {
+  for (const auto& [address, block] : by_address_) {
     if (block->segment->key().pool == checkpoint.pool) in_use.push_back(block);
   }
   std::sort(in_use.begin(), in_use.end(),
@@ -89,7 +91,7 @@ absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& ch
   PoolRestoration restoration;
   for (Block* block : in_use) {
     restoration.freed.push_back(block->address);
-    TakeOutOfUse(block);
+    TakeOutOfUse(by_address_.find(block->address));
   }
   for (const auto& block : checkpoint.blocks) {
     Block* taken = TakeAt(groups_, checkpoint.pool, block.address, block.size);

@@ -29,6 +29,14 @@ class SegmentGroup {
   SegmentGroup(const SegmentKey& key, Pool* pool ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
+  // The block of exactly this size that was freed last and is not merged yet; null if none is.
+  Block* TakeRecent(Bytes size) {
+    for (const auto& segment : segments_) {
+      if (Block* block = segment->recent().Take(size)) return block;
+    }
+    return nullptr;
+  }
+
   // A block from the first segment that has a fit; null if none has.
   Block* Take(Bytes size);
 

@@ -19,12 +19,13 @@ bool HasMemory(const SegmentGroup& group) {
 
 }  // namespace
 
-SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
+SegmentGroup& SegmentGroups::FindOrMake(const SegmentKey& key, Pool* pool) {
   SegmentGroup*& group = by_key_[key];
   if (group == nullptr) {
     groups_.push_back(std::make_unique<SegmentGroup>(key, pool, card_));
     group = groups_.back().get();
   }
+  last_[key.small] = group;
   return *group;
 }
 
@@ -108,6 +109,7 @@ bool SegmentGroups::Forget(const Pool& pool) {
     return group->pool() == &pool && HasMemory(*group);
   });
   if (has_memory) return false;
+  last_ = {};
   absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
   std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
   return true;

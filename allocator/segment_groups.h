@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -40,7 +41,10 @@ class SegmentGroups {
       : card_(card), events_(events) {}
 
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
-  SegmentGroup& Of(const SegmentKey& key, Pool* pool);
+  SegmentGroup& Of(const SegmentKey& key, Pool* pool) {
+    SegmentGroup* last = last_[key.small];
+    return last != nullptr && last->key() == key ? *last : FindOrMake(key, pool);
+  }
 
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
@@ -70,6 +74,7 @@ class SegmentGroups {
   }
 
  private:
+  SegmentGroup& FindOrMake(const SegmentKey& key, Pool* pool);
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   bool IsAnyCaptured();
@@ -79,6 +84,7 @@ class SegmentGroups {
   StreamEvents& events_;
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
+  std::array<SegmentGroup*, 2> last_{};  // that was asked for: large, small
 };
 
 }  // namespace memtrace
