@@ -26,27 +26,23 @@ void Accounting::TellFreed(const Block& block, const SegmentKey& key) {
   observer_.FreeCompleted(event);
 }
 
-void Accounting::FreeRequested(const Block& block, const SegmentKey& key) {
-  blocks_.Waits(key.small, 1);
-  bytes_.Waits(key.small, Amount(block.size));
-  requested_.Waits(key.small, Amount(block.requested));
+void Accounting::FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share) {
+  usage_.Waits(share, key.small, AmountsOf(block));
   if (observer_.hears_of_blocks()) observer_.FreeRequested(EventOf(block, key));
 }
 
 void Accounting::FreeCompleted(const Block& block, const SegmentKey& key) {
-  blocks_.Waited(key.small, 1);
-  bytes_.Waited(key.small, Amount(block.size));
-  requested_.Waited(key.small, Amount(block.requested));
+  usage_.Waited(key.small, AmountsOf(block));
   if (observer_.hears_of_blocks()) observer_.FreeCompleted(EventOf(block, key));
 }
 
 Statistics Accounting::statistics() const {
   Statistics all = statistics_;
-  all.allocation = blocks_.InUse();
-  all.active = blocks_.Active();
-  all.allocated_bytes = bytes_.InUse();
-  all.active_bytes = bytes_.Active();
-  all.requested_bytes = requested_.Active();
+  all.allocation = usage_.InUseByPool(kBlocks);
+  all.active = usage_.ActiveByPool(kBlocks);
+  all.allocated_bytes = usage_.InUseByPool(kBytes);
+  all.active_bytes = usage_.ActiveByPool(kBytes);
+  all.requested_bytes = usage_.ActiveByPool(kRequested);
   return all;
 }
 
@@ -56,13 +52,13 @@ void Accounting::Reserved(const SegmentKey& key, DeviceAddress address, Bytes si
 
 void Accounting::Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges) {
   ++statistics_.num_device_alloc;
-  CountReserved(key, Amount(size), ranges);
+  CountReserved(key, static_cast<int64_t>(size), ranges);
   observer_.Mapped(EventOf(key, address, size));
 }
 
 void Accounting::Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges) {
   ++statistics_.num_device_free;
-  CountReserved(key, -Amount(size), ranges);
+  CountReserved(key, -static_cast<int64_t>(size), ranges);
   observer_.Unmapped(EventOf(key, address, size));
 }
 
@@ -80,14 +76,14 @@ void Accounting::OutOfMemory(const OutOfMemoryEvent& event) {
 void Accounting::ResetPeak() {
   const auto reset = [](Statistic& one) { one.ResetPeak(); };
   ForEachStatistic(statistics_, reset);
-  for (Tally* tally : {&blocks_, &bytes_, &requested_}) tally->ResetPeak();
+  usage_.ResetPeak();
   for (auto& [pool, reserved] : pools_) ForEachStatistic(reserved, reset);
 }
 
 void Accounting::ResetAccumulated() {
   const auto reset = [](Statistic& one) { one.ResetAccumulated(); };
   ForEachStatistic(statistics_, reset);
-  for (Tally* tally : {&blocks_, &bytes_, &requested_}) tally->ResetAccumulated();
+  usage_.ResetAccumulated();
   for (auto& [pool, reserved] : pools_) ForEachStatistic(reserved, reset);
   statistics_.num_alloc_retries = 0;
   statistics_.num_ooms = 0;

@@ -9,8 +9,8 @@
 #include "allocator/block.h"
 #include "allocator/segment_key.h"
 #include "allocator/statistics.h"
-#include "allocator/tally.h"
 #include "allocator/units.h"
+#include "allocator/usage.h"
 
 namespace memtrace {
 
@@ -21,27 +21,35 @@ namespace memtrace {
 // expandable segments. `segment` counts maximal mapped ranges (what Snapshot() lists); torch leaves
 // it at 0.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: the card's lock and those of all streams guard it, but for what says otherwise.
 class Accounting {
  public:
   // `observer` must outlive this.
   Accounting(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : device_(device), observer_(observer) {}
 
-  void Allocated(const Block& block, const SegmentKey& key) {
-    blocks_.Allocated(key.small, 1);
-    bytes_.Allocated(key.small, Amount(block.size));
-    requested_.Allocated(key.small, Amount(block.requested));
+  // Counts what a stream has in use from now on.
+  void Add(UsageShare& share ABSL_ATTRIBUTE_LIFETIME_BOUND) { usage_.Add(share); }
+
+  static Amounts AmountsOf(const Block& block) {
+    return {1, static_cast<int64_t>(block.size), static_cast<int64_t>(block.requested)};
+  }
+
+  // The two that need the lock of the block's stream alone. REQUIRES: share.HasRoomFor the block.
+  void Allocated(const Block& block, const SegmentKey& key, UsageShare& share) {
+    share.Allocated(key.small, AmountsOf(block));
     if (observer_.hears_of_blocks()) observer_.Allocated(EventOf(block, key));
   }
   // FreeRequested and FreeCompleted in one.
-  void Freed(const Block& block, const SegmentKey& key) {
-    blocks_.Freed(key.small, 1);
-    bytes_.Freed(key.small, Amount(block.size));
-    requested_.Freed(key.small, Amount(block.requested));
+  void Freed(const Block& block, const SegmentKey& key, UsageShare& share) {
+    share.Freed(key.small, AmountsOf(block));
     if (observer_.hears_of_blocks()) TellFreed(block, key);
   }
-  void FreeRequested(const Block& block, const SegmentKey& key);
+
+  void MakeRoom(UsageShare& share, bool small, const Amounts& more) {
+    usage_.MakeRoom(share, small, more);
+  }
+  void FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share);
   void FreeCompleted(const Block& block, const SegmentKey& key);
 
   void Reserved(const SegmentKey& key, DeviceAddress address, Bytes size);
@@ -69,16 +77,13 @@ class Accounting {
   void ResetPeak();
   void ResetAccumulated();
   Statistics statistics() const;
-  // Of the blocks in use, and of those that wait for other streams.
-  const Tally& bytes() const { return bytes_; }
-  const Tally& requested() const { return requested_; }
+  const Usage& usage() const { return usage_; }
+  bool hears_of_blocks() const { return observer_.hears_of_blocks(); }
   // Bytes mapped for each private pool there ever was.
   const absl::btree_map<PoolId, StatisticByPool>& pools() const { return pools_; }
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
 
  private:
-  static int64_t Amount(Bytes bytes) { return static_cast<int64_t>(bytes); }
-
   void TellFreed(const Block& block, const SegmentKey& key);
   BlockEvent EventOf(const Block& block, const SegmentKey& key) const {
     return {device_,         key.stream, key.pool,     block.address,
@@ -89,9 +94,7 @@ class Accounting {
 
   const DeviceIndex device_;
   AllocationObserver& observer_;
-  Tally blocks_;
-  Tally bytes_;
-  Tally requested_;
+  Usage usage_;
   Statistics statistics_;  // all others
   absl::btree_map<PoolId, StatisticByPool> pools_;
 };

@@ -23,14 +23,14 @@ absl::Status NotInUse(DeviceAddress address, const char* guess) {
 }  // namespace
 
 DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, StreamEvents& events,
-                       AllocationObserver& observer)
+                       AllocationObserver& observer, QuickGroups& quick)
     : device_(options.device),
       limit_(options.limit),
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
       pending_(events),
-      groups_(vmm, events) {}
+      groups_(vmm, events, accounting_, quick) {}
 
 DeviceHeap::~DeviceHeap() {
   TakeUpPutOff();
@@ -45,10 +45,7 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
   if (!put_off_.empty()) TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
   SegmentGroup& group = GroupOf(request.stream, size);
-  if (Block* block = group.TakeRecent(size)) {
-    return Label(block, request.bytes, request.context);
-  }
-  Block* block = FindFree(group, size);
+  Block* block = group.Take(size);
   if (block == nullptr) {
     const Accounting::Attempts before = accounting_.attempts();
     const absl::StatusOr<Block*> obtained = Obtain(group, size);
@@ -62,90 +59,42 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
   return Hand(block, request.bytes, request.context);
 }
 
-// The best fit. For a large request all that is free is merged first, so that it is the best there
-// is; for a small one only if nothing fits otherwise: what is at stake is small, and small blocks
-// are freed and asked for again most often.
-Block* DeviceHeap::FindFree(SegmentGroup& group, Bytes size) {
-  if (!IsSmall(size)) MergeRecent(group);
-  Block* block = group.Take(size);
-  if (block != nullptr || !IsSmall(size)) return block;
-  MergeRecent(group);
-  return group.Take(size);
-}
-
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
-  by_address_.emplace(block->address, block);
-  return Label(block, requested, context);
-}
-
-DeviceAddress DeviceHeap::Label(Block* block, Bytes requested, uint64_t context) {
-  block->requested = requested;
-  block->context = context;
-  accounting_.Allocated(*block, block->segment->key());
-  return block->address;
+  SegmentGroup& group = GroupOf(*block);  // a donor's, perhaps
+  if (!group.HasRoomFor(block->size, requested)) group.MakeRoomFor(block->size, requested);
+  return group.Hand(block, requested, context);
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
-  const auto found = by_address_.find(address);
-  if (found == by_address_.end() || !found->second->is(Block::State::kAllocated)) {
-    return NotInUse(address, ": freed twice?");
-  }
-  Block* block = found->second;
-  if (block->recorded_streams.empty() && !block->segment->is_fixed()) {
-    KeepAsRecent(block);
+  SegmentGroup* group = groups_.OwnerOf(address);
+  if (group == nullptr) return NotInUse(address, ": freed twice?");
+  Block* block = group->Find(address);
+  if (block->recorded_streams.empty()) {
+    group->Free(block);
     return absl::OkStatus();
   }
-  if (block->recorded_streams.empty() || MustBePutOff(*block)) {
-    TakeOutOfUse(found);
+  if (MustBePutOff(*block)) {
+    LetWaitUntilRoutingEnds(block);
     return absl::OkStatus();
   }
   if (absl::Status added = pending_.Add(block); !added.ok()) return added;
-  block->state = Block::State::kPendingFree;
-  by_address_.erase(found);
-  accounting_.FreeRequested(*block, block->segment->key());
+  group->LetWait(block);
   return absl::OkStatus();
 }
 
-void DeviceHeap::KeepAsRecent(Block* block) {
-  accounting_.Freed(*block, block->segment->key());
-  block->segment->recent().Put(block, [this](Block* other) { Merge(other); });
-}
-
-void DeviceHeap::Merge(Block* recent) {
-  by_address_.erase(recent->address);
-  GiveBack(recent);
-}
-
-void DeviceHeap::MergeRecent(const SegmentGroup& group) {
-  for (const auto& segment : group.segments()) {
-    segment->recent().EmptyAll([this](Block* block) { Merge(block); });
-  }
+void DeviceHeap::LetWaitUntilRoutingEnds(Block* block) {
+  GroupOf(*block).LetWait(block);
+  put_off_.push_back(block);
 }
 
 void DeviceHeap::MergeRecent() {
-  for (const auto& group : groups_.all()) MergeRecent(*group);
-}
-
-// Without the driver's help: a block that other streams may still use is put off.
-void DeviceHeap::TakeOutOfUse(BlocksByAddress::iterator place) {
-  Block* block = place->second;
-  by_address_.erase(place);
-  if (block->recorded_streams.empty()) {
-    accounting_.Freed(*block, block->segment->key());
-    GiveBack(block);
-  } else {
-    accounting_.FreeRequested(*block, block->segment->key());
-    block->state = Block::State::kPendingFree;
-    put_off_.push_back(block);
-  }
+  for (const auto& group : groups_.all()) group->MergeRecent();
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
-  const auto found = by_address_.find(address);
-  if (found == by_address_.end() || !found->second->is(Block::State::kAllocated)) {
-    return NotInUse(address, "");
-  }
-  Block* block = found->second;
+  const SegmentGroup* group = groups_.OwnerOf(address);
+  if (group == nullptr) return NotInUse(address, "");
+  Block* block = group->Find(address);
   auto& recorded = block->recorded_streams;
   const bool is_known = stream == block->segment->key().stream ||
                         std::find(recorded.begin(), recorded.end(), stream) != recorded.end();
@@ -189,7 +138,7 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   // What comes from elsewhere has its memory at once.
   const bool is_over_limit = group.has_source() && shape.size > Unreserved();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
-  return group.AddSegment(shape, arena_, accounting_);
+  return groups_.AddSegment(group, shape);
 }
 
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size) {
@@ -285,17 +234,7 @@ void DeviceHeap::CompleteDoneFrees() {
   while (Block* block = pending_.Poll()) Complete(block);
 }
 
-void DeviceHeap::Complete(Block* block) {
-  accounting_.FreeCompleted(*block, block->segment->key());
-  GiveBack(block);
-}
-
-void DeviceHeap::GiveBack(Block* block) {
-  block->recorded_streams.clear();
-  block->requested = 0;
-  block->context = 0;
-  block->segment->Return(block);
-}
+void DeviceHeap::Complete(Block* block) { GroupOf(*block).GiveBackWaiting(block); }
 
 OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
                                              const CachingAllocator::Request& request, Bytes size) {
@@ -332,9 +271,10 @@ AllocatorLedger DeviceHeap::ledger() {
 AllocatorLedger DeviceHeap::SumUp() const {
   AllocatorLedger ledger;
   ledger.reserved = accounting_.reserved();
-  ledger.live_requested = static_cast<Bytes>(accounting_.requested().used());
-  ledger.live_allocated = static_cast<Bytes>(accounting_.bytes().used());
-  ledger.stream_wait = static_cast<Bytes>(accounting_.bytes().waiting());
+  const Usage& usage = accounting_.usage();
+  ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
+  ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
+  ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));
   for (const auto& group : groups_.all()) {
     const Bytes reclaimable = groups_.Reclaimable(*group);
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
@@ -373,22 +313,14 @@ void DeviceHeap::CheckInvariants() const {
   Bytes mapped = 0;
   Bytes allocated = 0;
   Bytes recent = 0;
-  size_t blocks = 0;
-  groups_.ForEachSegment([&](const ExpandableSegment& segment) {
-    segment.CheckInvariants();
-    mapped += segment.mapped();
-    recent += segment.recent().bytes();
-    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
-      const bool is_in_use = block->is(Block::State::kAllocated);
-      if (!is_in_use && !block->is(Block::State::kRecentlyFreed)) continue;
-      const auto found = by_address_.find(block->address);
-      MEMTRACE_CHECK(found != by_address_.end());
-      MEMTRACE_CHECK_EQ(found->second, block);
-      allocated += is_in_use ? block->size : 0;
-      ++blocks;
+  for (const auto& group : groups_.all()) {
+    group->CheckInvariants();
+    group->ForEachInUse([&](const Block* block) { allocated += block->size; });
+    for (const auto& segment : group->segments()) {
+      mapped += segment->mapped();
+      recent += segment->recent().bytes();
     }
-  });
-  MEMTRACE_CHECK_EQ(blocks, by_address_.size());
+  }
   const AllocatorLedger sums = SumUp();
   MEMTRACE_CHECK_EQ(sums.reserved, mapped);
   MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);

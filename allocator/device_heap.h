@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/accounting.h"
@@ -26,8 +25,7 @@ namespace memtrace {
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
 //   2. the block of the same size that was freed last, then the best fit among the free ranges of
-//   the
-//      request's group;
+//      the request's group;
 //   3. a growth of one of its segments, or of a newly reserved one;
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
@@ -38,13 +36,14 @@ namespace memtrace {
 // While a graph is being captured from a stream nothing can be waited for there: frees that would
 // have to wait for it are put off until no requests are routed to a pool any more.
 //
-// Thread rule: none, CachingAllocator's lock guards it.
+// Thread rule: CachingAllocator's lock and those of all quick groups guard it.
 class DeviceHeap {
  public:
   // References must outlive the heap.
   DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
              StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
-             AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND);
+             AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND,
+             QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Waits for everything queued, then gives all memory and address space back.
   ~DeviceHeap();
@@ -80,6 +79,9 @@ class DeviceHeap {
   absl::Status Admit(DeviceIndex peer);
   void CheckInvariants() const;
 
+  // Whether requests of the default pool may be served without asking here.
+  bool is_quiet() const { return pending_.empty() && put_off_.empty() && !pools_.routing(); }
+
  private:
   SegmentGroup& GroupOf(StreamId stream, Bytes size);
   absl::Status AddSegment(SegmentGroup& group, Bytes size);
@@ -93,21 +95,14 @@ class DeviceHeap {
   void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
-  Block* FindFree(SegmentGroup& group, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
-
-  using BlocksByAddress = absl::flat_hash_map<DeviceAddress, Block*>;
-  DeviceAddress Label(Block* block, Bytes requested, uint64_t context);
-  void TakeOutOfUse(BlocksByAddress::iterator place);
-  void KeepAsRecent(Block* block);
-  void Merge(Block* recent);
-  void MergeRecent(const SegmentGroup& group);
+  SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
+  void LetWaitUntilRoutingEnds(Block* block);
   void MergeRecent();
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
-  void GiveBack(Block* block);
   absl::Status CompleteAllOf(const PoolId* pool);
   absl::StatusOr<Pool*> FindPool(const PoolId& pool) const;
   void ForgetUnusedPools();
@@ -122,11 +117,9 @@ class DeviceHeap {
   StreamEvents& events_;
   Accounting accounting_;
   PendingFrees pending_;
-  BlockArena arena_;  // before the groups, whose segments give their blocks back to it
-  Pools pools_;       // likewise: groups refer to them
+  Pools pools_;  // before the groups, which refer to them
   SegmentGroups groups_;
   std::vector<Block*> put_off_;  // freed, while a graph is captured from a stream that uses them
-  BlocksByAddress by_address_;   // in use, or recently freed
 };
 
 }  // namespace memtrace

@@ -10,6 +10,16 @@
 #include "allocator/device_heap.h"
 
 namespace memtrace {
+namespace {
+
+template <typename Visit>
+void ForEachGroupOf(const SegmentGroups& groups, const PoolId& pool, Visit visit) {
+  for (const auto& group : groups.all()) {
+    if (group->key().pool == pool) visit(*group);
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<Pool*> DeviceHeap::FindPool(const PoolId& pool) const {
   if (Pool* found = pools_.Find(pool)) return found;
@@ -83,18 +93,26 @@ absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& ch
   if (const auto found = FindPool(checkpoint.pool); !found.ok()) return found.status();
   if (absl::Status can = CheckCanRestore(groups_, checkpoint); !can.ok()) return can;
   std::vector<Block*> in_use;
-  for (const auto& [address, block] : by_address_) {
-    if (block->segment->key().pool == checkpoint.pool) in_use.push_back(block);
-  }
+  ForEachGroupOf(groups_, checkpoint.pool, [&](SegmentGroup& group) {
+    group.ForEachInUse([&](Block* block) { in_use.push_back(block); });
+  });
   std::sort(in_use.begin(), in_use.end(),
             [](const Block* a, const Block* b) { return a->address < b->address; });
   PoolRestoration restoration;
   for (Block* block : in_use) {
     restoration.freed.push_back(block->address);
-    TakeOutOfUse(by_address_.find(block->address));
+    if (block->recorded_streams.empty()) {
+      GroupOf(*block).Free(block);
+    } else {
+      LetWaitUntilRoutingEnds(block);
+    }
   }
+  MergeRecent();
   for (const auto& block : checkpoint.blocks) {
-    Block* taken = TakeAt(groups_, checkpoint.pool, block.address, block.size);
+    Block* taken = nullptr;
+    ForEachGroupOf(groups_, checkpoint.pool, [&](SegmentGroup& group) {
+      if (taken == nullptr) taken = group.TakeAt(block.address, block.size);
+    });
     if (taken == nullptr) return absl::InternalError("a block of the checkpoint was not free");
     restoration.allocated.push_back(Hand(taken, block.requested, block.context));
   }
