@@ -28,8 +28,8 @@ class Accounting {
   Accounting(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : device_(device), observer_(observer) {}
 
-  // Counts what a stream has in use from now on.
-  void Add(UsageShare& share ABSL_ATTRIBUTE_LIFETIME_BOUND) { usage_.Add(share); }
+  // Counts what a stream has in use from now on; `share` outlives this.
+  void Add(UsageShare& share) { usage_.Add(share); }
 
   static Amounts AmountsOf(const Block& block) {
     return {1, static_cast<int64_t>(block.size), static_cast<int64_t>(block.requested)};

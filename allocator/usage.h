@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "allocator/statistics.h"
 
 namespace memtrace {
@@ -66,8 +65,8 @@ class UsageShare {
 // Thread rule: the locks of all streams guard it.
 class Usage {
  public:
-  // Counts `share` from now on.
-  void Add(UsageShare& share ABSL_ATTRIBUTE_LIFETIME_BOUND) { shares_.push_back(&share); }
+  // Counts `share` from now on; it outlives this.
+  void Add(UsageShare& share) { shares_.push_back(&share); }
 
   // Raises the ceilings of `share` so that it has room, and the peaks with them if they rise.
   void MakeRoom(UsageShare& share, bool small, const Amounts& more);

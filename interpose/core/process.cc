@@ -30,7 +30,7 @@ void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", s
 
 Process& Process::Make() {
   static auto* process = new Process;
-  instance_.store(process, std::memory_order_release);
+  instance.store(process, std::memory_order_release);
   return *process;
 }
 

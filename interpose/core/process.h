@@ -38,7 +38,7 @@ namespace memtrace {
 class Process {
  public:
   static Process& Get() {
-    Process* made = instance_.load(std::memory_order_acquire);
+    Process* made = instance.load(std::memory_order_acquire);
     return made != nullptr ? *made : Make();
   }
 
@@ -130,7 +130,7 @@ class Process {
   std::vector<trace::CardLedger> LedgersAt(const OutOfMemoryEvent& event) const;
   void SayFailureOnce();
 
-  static inline std::atomic<Process*> instance_ = nullptr;
+  static inline std::atomic<Process*> instance = nullptr;
 
   const bool is_recorded_;
   std::mutex mutex_;  // guards starting and closing

@@ -48,8 +48,9 @@ TEST_F(RecentFreesTest, TheLastOneOfTheSizeComesFirst) {
 
 TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
   // More sizes than there are slots, so that some must meet.
+  constexpr Bytes kLargest = 50_KiB;
   std::vector<Block*> put;
-  for (Bytes size = 512; size <= 100 * 512; size += 512) {
+  for (Bytes size = 512; size <= kLargest; size += 512) {
     put.push_back(New(size));
     Put(put.back());
   }
@@ -58,7 +59,7 @@ TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
   for (const Block* block : put) kept += block->size;
   for (const Block* block : left_) kept -= block->size;
   EXPECT_EQ(recent_.bytes(), kept);
-  EXPECT_EQ(recent_.Take(100 * 512), put.back());  // the last never had to go
+  EXPECT_EQ(recent_.Take(kLargest), put.back());  // the last never had to go
 }
 
 TEST_F(RecentFreesTest, EmptyingLeavesNone) {
