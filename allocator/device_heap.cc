@@ -166,7 +166,7 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
   }
   if (growth.has_value()) {
     if (growth->size > Unreserved()) return nullptr;
-    status = Grow(*growth);
+    status = Grow(group, *growth);
   }
   if (!status.ok()) group.DropUnmapped(/*all=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
@@ -176,7 +176,13 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
 
 // In chunks as large as the card's room allows; granule by granule, and no more of them than must
 // be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
-absl::Status DeviceHeap::Grow(const ExpandableSegment::Growth& least) {
+// What cannot succeed is not begun: its undoing would take as many calls again.
+absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least) {
+  if (least.size > Room() && !group.has_source()) {
+    const absl::StatusOr<DeviceMemory> card = LookAtCard();
+    const bool is_hopeless = card.ok() && least.size > card->free;
+    if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
+  }
   ExpandableSegment& segment = *least.hole->segment;
   const uint32_t granules =
       segment.key().small ? 1 : ChunkGranules(Room(), usable_, vmm_.granularity());

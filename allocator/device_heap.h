@@ -85,7 +85,7 @@ class DeviceHeap {
   // A block; null if the card is full; a status if the driver failed.
   absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size);
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
-  absl::Status Grow(const ExpandableSegment::Growth& least);
+  absl::Status Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);
   Block* ObtainFromDonors(const SegmentGroup& group, Bytes size);
   template <typename Visit>
