@@ -27,6 +27,7 @@ def run(tmp_path, command, card, allocator="native"):
         card=card,
         options=("--allocator", allocator, "--host-values", "on"),
         python=PYTHON,
+        seconds=500,
         HF_HUB_OFFLINE="1",
         PYTHONDONTWRITEBYTECODE="1",
     )
