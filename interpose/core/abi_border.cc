@@ -36,8 +36,7 @@ int Missing(const char* what) {
   return Fail(MEMTRACE_INVALID_ARGUMENT, std::string(what) + " is null or its size is not set");
 }
 
-int Translate(const absl::Status& status) {
-  if (status.ok()) return MEMTRACE_OK;
+int TranslateFailure(const absl::Status& status) {
   const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
                            absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
   const int other = absl::IsUnimplemented(status) ? MEMTRACE_UNSUPPORTED : MEMTRACE_INTERNAL;

@@ -97,6 +97,8 @@ class CudaAllocator final : public VersionedAllocator {
   std::string name() override { return "native"; }
 
  private:
+  c10::DeviceIndex CurrentDevice() const;
+  void* AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
 
   std::atomic<int> device_count_ = 0;

@@ -55,11 +55,13 @@ def on_card(
     launcher: tuple[str, ...] = (),
     expect: int | None = 0,
     seconds: int = 240,
+    output: bool = True,
     **environment: str,
 ) -> Finished:
     """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
 
-    `launcher` stands between the interpreter and the script, as `("-m", "torch.distributed.run")`.
+    `output=False` leaves `-o` out. `launcher` stands between the interpreter and the script, as
+    `("-m", "torch.distributed.run")`. After `seconds` it is ended.
     """
     if not isinstance(script, Path):
         path = folder / "train.py"
@@ -67,7 +69,7 @@ def on_card(
     else:
         path = script
     trace = folder / "run.trace"
-    command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, "-o", str(trace), *options]
+    command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, *(("-o", str(trace)) if output else ()), *options]
     done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment, seconds)
     finished = Finished(done.returncode, done.stdout, done.stderr, trace)
     if expect is not None and done.returncode != expect:
