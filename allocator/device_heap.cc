@@ -131,7 +131,7 @@ SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
 }
 
 absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
-  const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
+  const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
   const ExpandableSegment::Shape shape = group.NextShape(size, card->total);
@@ -165,12 +165,31 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
   }
   if (growth.has_value()) {
     if (growth->size > Unreserved()) return nullptr;
-    status = growth->hole->segment->Grow(*growth);
+    status = Grow(group, *growth);
   }
   if (!status.ok()) group.DropUnmapped(/*all=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   if (!status.ok()) return status;
   return group.Take(size);
+}
+
+// In chunks as large as the card's room allows; granule by granule, and no more of them than must
+// be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
+// What cannot succeed is not begun: its undoing would take as many calls again.
+absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least) {
+  if (least.size > Room() && !group.has_source()) {
+    const absl::StatusOr<DeviceMemory> card = LookAtCard();
+    const bool is_hopeless = card.ok() && least.size > card->free;
+    if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
+  }
+  ExpandableSegment& segment = *least.hole->segment;
+  const uint32_t granules =
+      segment.key().small ? 1 : ChunkGranules(Room(), usable_, vmm_.granularity());
+  const auto wider = segment.InChunks(least, granules);
+  absl::Status status = absl::ResourceExhaustedError("over the limit");
+  if (granules > 1 && wider.size <= Unreserved()) status = segment.Grow(wider);
+  if (!absl::IsResourceExhausted(status)) return status;
+  return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
 }
 
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
@@ -210,7 +229,7 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
 
 // How much must be taken back for the growth that would be made now.
 Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size) {
-  const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
+  const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
   const Bytes missing = group.LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
@@ -261,6 +280,17 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
 }
 
 Bytes DeviceHeap::Unreserved() const { return Minus(limit_, accounting_.reserved()); }
+
+absl::StatusOr<DeviceMemory> DeviceHeap::LookAtCard() {
+  const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
+  if (card.ok()) usable_ = card->free + accounting_.reserved();
+  return card;
+}
+
+// What could still be mapped, as far as is known without asking the driver.
+Bytes DeviceHeap::Room() const {
+  return std::min(Minus(usable_, accounting_.reserved()), Unreserved());
+}
 
 AllocatorLedger DeviceHeap::ledger() {
   MergeRecent();

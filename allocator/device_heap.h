@@ -89,6 +89,7 @@ class DeviceHeap {
   // A block; null if the card is full; a status if the driver failed.
   absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size);
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
+  absl::Status Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);
   Block* ObtainFromDonors(const SegmentGroup& group, Bytes size);
   template <typename Visit>
@@ -109,10 +110,13 @@ class DeviceHeap {
   OutOfMemoryEvent DescribeFailure(const SegmentGroup& group,
                                    const CachingAllocator::Request& request, Bytes size);
   Bytes Unreserved() const;
+  absl::StatusOr<DeviceMemory> LookAtCard();
+  Bytes Room() const;
   AllocatorLedger SumUp() const;
 
   const DeviceIndex device_;
   Bytes limit_;
+  Bytes usable_ = 0;  // what was free, and what we held, when the driver was last asked
   Vmm& vmm_;
   StreamEvents& events_;
   Accounting accounting_;

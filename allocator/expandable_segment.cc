@@ -92,6 +92,16 @@ std::optional<ExpandableSegment::Growth> ExpandableSegment::PlanGrowth(Bytes siz
   return best;
 }
 
+ExpandableSegment::Growth ExpandableSegment::InChunks(const Growth& growth,
+                                                      uint32_t granules) const {
+  const Block& hole = *growth.hole;
+  Growth wider{growth.hole, hole.address, RoundUp(growth.size, granules * granularity_), granules};
+  wider.size = std::min(wider.size, hole.size);
+  const bool is_at_bottom = growth.address == hole.address;
+  if (!is_at_bottom) wider.address = hole.end() - wider.size;
+  return wider;
+}
+
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
   RetryReleases();
   Chunks fresh;
@@ -99,7 +109,7 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
   GranuleIndex next = IndexOf(growth.address);
   const GranuleIndex end = IndexOf(growth.address + growth.size);
   while (next < end && status.ok()) {
-    const ChunkRange chunk{next, NextChunk(end - next)};
+    const ChunkRange chunk{next, NextChunk(end - next, growth.chunk)};
     status = MapChunk(chunk);
     if (status.ok()) fresh.push_back(chunk);
     next = chunk.end();

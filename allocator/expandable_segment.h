@@ -18,6 +18,7 @@
 #include "allocator/free_ranges.h"
 #include "allocator/recent_frees.h"
 #include "allocator/segment_key.h"
+#include "allocator/size_policy.h"
 #include "allocator/units.h"
 #include "allocator/vmm.h"
 
@@ -46,6 +47,7 @@ class ExpandableSegment {
     Block* hole = nullptr;
     DeviceAddress address = 0;
     Bytes size = 0;
+    uint32_t chunk = kLargestChunk;  // granules of a chunk at most
   };
 
   struct Shape {
@@ -81,6 +83,10 @@ class ExpandableSegment {
   // among equals; none if no hole with its free neighbours is long enough.
   std::optional<Growth> PlanGrowth(Bytes size) const;
   absl::Status Grow(const Growth& growth);
+
+  // The same growth in chunks of `granules`, the last one too as far as the hole goes: it may map
+  // more than is missing.
+  Growth InChunks(const Growth& growth, uint32_t granules) const;
 
   // Unmaps whole free chunks, from the highest address down, until `wanted` bytes are unmapped or
   // none is left; returns how many. REQUIRES: everything queued on the segment's stream is done.

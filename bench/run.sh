@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 venv=$1 build=$2
 
 echo "machine: $(grep -m1 -oP 'model name\s*:\s*\K.*' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1-3 /proc/loadavg)"
-for program in allocator_pair_benchmark recorder_event_benchmark; do
+for program in allocator_pair_benchmark allocator_paths_benchmark recorder_event_benchmark; do
   echo && "$build/bench/$program" --benchmark_min_time=0.5 2>/dev/null
 done
 for trace in "" --trace; do
@@ -19,3 +19,5 @@ echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
 echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.py
 echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py
+echo && echo "smallest_card.py" && "$venv/bin/python" bench/smallest_card.py "$build"
+echo && echo "replay_torch.py" && "$venv/bin/python" bench/replay_torch.py "$build"

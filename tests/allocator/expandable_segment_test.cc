@@ -55,6 +55,16 @@ TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
   EXPECT_EQ(OffsetOf(block), 3_MiB);
 }
 
+TEST_F(ExpandableSegmentTest, GrowthInChunksFillsTheLastOneAsFarAsTheHoleGoes) {
+  const auto least = segment_->PlanGrowth(5 * kGranule);
+  EXPECT_EQ(segment_->InChunks(*least, 4).size, 8 * kGranule);
+  EXPECT_EQ(segment_->InChunks(*least, 4).address, segment_->address());
+  EXPECT_EQ(segment_->InChunks(*least, 100).size, 72 * kGranule);  // all the addresses there are
+  ASSERT_TRUE(segment_->Grow(segment_->InChunks(*least, 4)).ok());
+  segment_->CheckInvariants();
+  EXPECT_EQ(vmm_.live_mappings(), 2u);
+}
+
 TEST_F(ExpandableSegmentTest, LastGranuleOfTheCardIsUsable) {
   EXPECT_NE(Allocate(64 * kGranule), nullptr);
   EXPECT_EQ(vmm_.used(), 64 * kGranule);

@@ -42,6 +42,22 @@ TEST(SizePolicyTest, GrowthIsCutIntoDescendingPowersOfTwo) {
   EXPECT_THAT(Chunks(95), ElementsAre(32, 32, 16, 8, 4, 2, 1));
 }
 
+TEST(SizePolicyTest, GrowthIsCutIntoTheLargestChunksFirst) {
+  EXPECT_EQ(NextChunk(40, 20), 20u);
+  EXPECT_EQ(NextChunk(19, 20), 16u);
+  EXPECT_EQ(NextChunk(3, 1), 1u);
+}
+
+TEST(SizePolicyTest, ChunksShrinkAsTheCardFills) {
+  EXPECT_EQ(ChunkGranules(80_GiB, 80_GiB, 2_MiB), 20u);
+  EXPECT_EQ(ChunkGranules(60_GiB, 80_GiB, 2_MiB), 6u);  // 20 x (3/4)^4 = 6.3
+  EXPECT_EQ(ChunkGranules(40_GiB, 80_GiB, 2_MiB), 1u);
+  EXPECT_EQ(ChunkGranules(0, 80_GiB, 2_MiB), 1u);
+  EXPECT_EQ(ChunkGranules(640_GiB, 640_GiB, 2_MiB), kLargestChunk);
+  EXPECT_EQ(ChunkGranules(4_GiB, 4_GiB, 2_MiB), 1u);
+  EXPECT_EQ(ChunkGranules(0, 0, 2_MiB), 1u);
+}
+
 TEST(SizePolicyTest, ReservationIsTheCardAndAnEighth) {
   EXPECT_EQ(ReservationSize(80_GiB, 2_MiB), 90_GiB);
   EXPECT_EQ(ReservationSize(10_MiB, 2_MiB), 12_MiB);

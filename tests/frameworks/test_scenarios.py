@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models of people who ran out of memory, at full scale, under torch's own allocator: the figures are known."""
+"""Models of people who ran out of memory, at full scale: under torch's own allocator the figures are known."""
 
 import re
 
@@ -18,15 +18,16 @@ pytestmark = [
 PEAK = re.compile(r" peak +([0-9.]+) ")
 
 
-def run(tmp_path, command, card):
+def run(tmp_path, command, card, allocator="native"):
     script, *arguments = command.split()
     return on_card(
         SCENARIOS / script,
         tmp_path,
         *arguments,
         card=card,
-        options=("--allocator", "native", "--host-values", "on"),
+        options=("--allocator", allocator, "--host-values", "on"),
         python=PYTHON,
+        seconds=500,
         HF_HUB_OFFLINE="1",
         PYTHONDONTWRITEBYTECODE="1",
     )
@@ -71,3 +72,14 @@ def test_a_case_that_does_not_fit_fails_as_known_and_where(tmp_path, command, ca
     failure = finished.out[finished.out.index("OOM: ") :]
     assert message in failure
     assert place in failure.splitlines()[1]
+
+
+def test_memory_in_holes_ends_torchs_allocator_and_not_ours(tmp_path):
+    """Case B4: LoRA with groups of two on 24 GiB; scenarios/README.md has torch's end, in the second step."""
+    command = "case_b_grpo.py --lora --group 2 --steps 3"
+    native = run(tmp_path, command, "24GiB").out
+    assert "step 1: OOM: CUDA out of memory. Tried to allocate 298.00 MiB" in native, native
+    assert "step 2" not in native
+    ours = run(tmp_path, command, "24GiB", allocator="memtrace").out
+    assert "OOM" not in ours, ours
+    assert "step 2 optimizer " in ours

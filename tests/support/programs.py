@@ -54,12 +54,14 @@ def on_card(
     python: Path = Path(sys.executable),
     launcher: tuple[str, ...] = (),
     expect: int | None = 0,
+    seconds: int = 240,
     output: bool = True,
     **environment: str,
 ) -> Finished:
     """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
 
-    `output=False` leaves `-o` out. `launcher` stands between the interpreter and the script, as `("-m", "torch.distributed.run")`.
+    `output=False` leaves `-o` out. `launcher` stands between the interpreter and the script, as
+    `("-m", "torch.distributed.run")`. After `seconds` it is ended.
     """
     if not isinstance(script, Path):
         path = folder / "train.py"
@@ -68,14 +70,14 @@ def on_card(
         path = script
     trace = folder / "run.trace"
     command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, *(("-o", str(trace)) if output else ()), *options]
-    done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment)
+    done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment, seconds)
     finished = Finished(done.returncode, done.stdout, done.stderr, trace)
     if expect is not None and done.returncode != expect:
         raise AssertionError(f"status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
     return finished
 
 
-def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], environment: dict[str, str], seconds: int = 240) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=240, check=False
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=seconds, check=False
     )

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: replay [--device N] [--card MIB] FILE...
+//
+// What is the smallest card on which our allocator serves what a program asked for? FILE is a trace
+// (memtrace run -o) or its text form (*.txt: snapshot_events.py makes one of a torch snapshot). One
+// line of JSON a file: the lower bound, the smallest card, the peak of reserved bytes and the calls
+// to the driver there; with --card, of that card. The allocator's own policy on a card of
+// bookkeeping; torch's side of the same sequence is replay_torch.py.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/event_sequence.h"
+#include "bench/replayed_card.h"
+
+namespace memtrace {
+namespace {
+
+nlohmann::ordered_json Describe(const ReplayOutcome& outcome) {
+  nlohmann::ordered_json said;
+  said["completed"] = !outcome.failure.has_value();
+  said["events"] = outcome.events;
+  said["peak_reserved"] = outcome.peak_reserved;
+  said["create"] = outcome.calls.calls(DriverCall::kCreate);
+  said["map"] = outcome.calls.calls(DriverCall::kMap);
+  said["unmap"] = outcome.calls.calls(DriverCall::kUnmap);
+  said["wait"] = outcome.calls.calls(DriverCall::kWait);
+  if (outcome.failure.has_value()) {
+    said["requested"] = outcome.failure->requested;
+    said["device_free"] = outcome.failure->device_free;
+    said["live"] = outcome.failure->ledger.live_allocated;
+    said["cached"] = outcome.failure->ledger.cached;
+    said["holes"] = outcome.failure->ledger.holes;
+  }
+  return said;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app{"The smallest card on which our allocator serves a recorded program"};
+  int device = 0;
+  Bytes card_mib = 0;
+  std::vector<std::string> files;
+  app.add_option("--device", device, "the card of the trace that is replayed");
+  app.add_option("--card", card_mib, "replay on a card of so many MiB");
+  app.add_option("FILE", files)->required();
+  CLI11_PARSE(app, argc, argv);
+  for (const std::string& file : files) {
+    const auto sequence = ReadEventSequence(file, device);
+    if (!sequence.ok()) {
+      std::fprintf(stderr, "replay: %s: %s\n", file.c_str(), sequence.status().ToString().c_str());
+      return 3;
+    }
+    const Bytes card = card_mib > 0 ? card_mib << 20 : SmallestCard(*sequence);
+    nlohmann::ordered_json said{{"file", file}};
+    said["lower_bound"] = sequence->LivePeak();
+    said["card"] = card;
+    said["ratio"] = static_cast<double>(card) / static_cast<double>(sequence->LivePeak());
+    said.update(Describe(ReplayOn(card, *sequence)));
+    std::puts(said.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace memtrace
+
+int main(int argc, char** argv) { return memtrace::Main(argc, argv); }

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/replayed_card.h"
+
+#include <variant>
+#include <vector>
+
+#include "allocator/check.h"
+#include "allocator/memory_streams.h"
+#include "allocator/memory_vmm.h"
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kGranule = 2_MiB;
+
+class ReplayedCard {
+ public:
+  ReplayedCard(Bytes card, uint32_t blocks) : vmm_({.capacity = card}, &streams_, &calls_) {
+    addresses_.resize(blocks);
+  }
+
+  std::optional<OutOfMemoryEvent> Play(const EventSequence::Event& event) {
+    DeviceAddress& address = addresses_[event.block];
+    if (event.requested == 0) {
+      MEMTRACE_CHECK(allocator_.Free(address).ok());
+      return std::nullopt;
+    }
+    AllocationResult result = allocator_.Allocate(event.requested, StreamId{event.stream}, 0);
+    if (auto* failure = std::get_if<OutOfMemoryEvent>(&result)) return *failure;
+    address = std::get<DeviceAddress>(result);
+    return std::nullopt;
+  }
+
+  Bytes peak_reserved() const {
+    return static_cast<Bytes>(allocator_.statistics().reserved_bytes.all.peak);
+  }
+  const CallFailures& calls() const { return calls_; }
+
+ private:
+  CallFailures calls_;
+  MemoryStreams streams_{&calls_};
+  MemoryVmm vmm_;
+  AllocationObserver nobody_;
+  CachingAllocator allocator_{{}, vmm_, streams_, nobody_};
+  std::vector<DeviceAddress> addresses_;
+};
+
+}  // namespace
+
+ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence) {
+  ReplayOutcome outcome;
+  ReplayedCard replayed(card, sequence.blocks);
+  for (const EventSequence::Event& event : sequence.events) {
+    outcome.failure = replayed.Play(event);
+    if (outcome.failure.has_value()) break;
+    ++outcome.events;
+  }
+  outcome.peak_reserved = replayed.peak_reserved();
+  outcome.calls = replayed.calls();
+  return outcome;
+}
+
+Bytes SmallestCard(const EventSequence& sequence) {
+  Bytes fails = RoundDown(sequence.LivePeak() - 1, kGranule);
+  Bytes completes = RoundUp(2 * sequence.LivePeak() + 64_MiB, kGranule);
+  MEMTRACE_CHECK(!ReplayOn(completes, sequence).failure.has_value());
+  while (completes - fails > kGranule) {
+    const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
+    (ReplayOn(middle, sequence).failure.has_value() ? fails : completes) = middle;
+  }
+  return completes;
+}
+
+}  // namespace memtrace
