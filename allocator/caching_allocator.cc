@@ -77,6 +77,7 @@ absl::Status CachingAllocator::Free(DeviceAddress address) {
 }
 
 absl::Status CachingAllocator::RecordStream(DeviceAddress address, StreamId stream) {
+  if (state_->quick.TryRecordStream(address, stream)) return absl::OkStatus();
   const Exclusive lock(*state_);
   return state_->heap.RecordStream(address, stream);
 }

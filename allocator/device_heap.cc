@@ -94,11 +94,7 @@ void DeviceHeap::MergeRecent() {
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, "");
-  Block* block = group->Find(address);
-  auto& recorded = block->recorded_streams;
-  const bool is_known = stream == block->segment->key().stream ||
-                        std::find(recorded.begin(), recorded.end(), stream) != recorded.end();
-  if (!is_known) recorded.push_back(stream);
+  group->RecordStream(*group->Find(address), stream);
   return absl::OkStatus();
 }
 

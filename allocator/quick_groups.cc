@@ -30,6 +30,15 @@ bool QuickGroups::TryFree(DeviceAddress address) {
   return true;
 }
 
+bool QuickGroups::TryRecordStream(DeviceAddress address, StreamId stream) {
+  SegmentGroup* group = At(address);
+  if (group == nullptr) return false;
+  const MutexLock lock(group->lane().mutex);
+  Block* block = group->Find(address);
+  if (block != nullptr) group->RecordStream(*block, stream);
+  return block != nullptr;
+}
+
 size_t QuickGroups::PlaceOf(StreamId stream, bool small) {
   const uint64_t key = static_cast<uint64_t>(stream) * 2 + (small ? 1 : 0);
   return (key * 0x9E3779B97F4A7C15) >> 56;  // Fibonacci hashing, as in RecentFrees

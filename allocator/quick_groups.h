@@ -20,13 +20,16 @@ namespace memtrace {
 // decides. What is here stays for ever. Programs with more streams than are kept here take the
 // card's lock for the others.
 //
-// Thread rule: the first two from any thread; the others under the card's lock.
+// Thread rule: the first three from any thread; the others under the card's lock.
 class QuickGroups {
  public:
   // 0 if this is no case for here. `size` is what a block of `requested` bytes occupies.
   DeviceAddress TryAllocate(StreamId stream, Bytes size, Bytes requested, uint64_t context);
   // False if this is no case for here: the block may be waited for, or there is no such block.
   bool TryFree(DeviceAddress address);
+
+  // False if there is no such block here.
+  bool TryRecordStream(DeviceAddress address, StreamId stream);
 
   // New streams are locked as if LockAll had locked them.
   void AddLane(Lane& lane) ABSL_NO_THREAD_SAFETY_ANALYSIS;

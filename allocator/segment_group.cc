@@ -60,6 +60,13 @@ Block* SegmentGroup::Find(DeviceAddress address) const {
   return found->second->is(Block::State::kAllocated) ? found->second : nullptr;
 }
 
+void SegmentGroup::RecordStream(Block& block, StreamId stream) const {
+  auto& recorded = block.recorded_streams;
+  const bool is_known = stream == key_.stream ||
+                        std::find(recorded.begin(), recorded.end(), stream) != recorded.end();
+  if (!is_known) recorded.push_back(stream);
+}
+
 void SegmentGroup::Free(Block* block) {
   accounting_.Freed(*block, key_, lane_.share);
   block->recorded_streams.clear();

@@ -35,7 +35,7 @@ class SegmentGroup {
                Lane& lane ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // The stream's lock suffices for these five.
+  // The stream's lock suffices for these six.
 
   // Room for one more block in what the stream may have in use without asking the card.
   bool HasRoomFor(Bytes size, Bytes requested) const {
@@ -55,6 +55,8 @@ class SegmentGroup {
     accounting_.Allocated(*block, key_, lane_.share);
     return block->address;
   }
+  // Notes that another stream uses a block, too.
+  void RecordStream(Block& block, StreamId stream) const;
   // Counts and tells a block that is freed, and that no other stream may still use.
   void Free(Block* block);
 
