@@ -96,6 +96,7 @@ class DeviceHeap {
   void TakeOutOfUse(Block* block);
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
+  void CompletePutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
   absl::Status CompleteAllOf(const PoolId* pool);
@@ -103,6 +104,7 @@ class DeviceHeap {
   void ForgetUnusedPools();
   OutOfMemoryEvent DescribeFailure(const SegmentGroup& group,
                                    const CachingAllocator::Request& request, Bytes size);
+  OutOfMemoryEvent Reject(const SegmentGroup& group, CachingAllocator::Request request, Bytes size);
   Bytes Unreserved() const;
 
   const DeviceIndex device_;
@@ -114,7 +116,8 @@ class DeviceHeap {
   BlockArena arena_;  // before the groups, whose segments give their blocks back to it
   Pools pools_;       // likewise: groups refer to them
   SegmentGroups groups_;
-  std::vector<Block*> put_off_;  // freed, while a graph is captured from a stream that uses them
+  // Freed, while a graph is captured from a stream that uses them or the driver records no event.
+  std::vector<Block*> put_off_;
   absl::flat_hash_map<DeviceAddress, Block*> in_use_;
 };
 

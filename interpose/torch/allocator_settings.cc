@@ -18,11 +18,12 @@ using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
 // Segments always expand, blocks are always split, and chunks that lie free go where they are
-// needed.
-constexpr std::array<std::string_view, 6> kWithoutEffect = {
+// needed. What other streams of a capture have used is free for it when the capture has ended.
+constexpr std::array<std::string_view, 7> kWithoutEffect = {
     "max_split_size_mb",          "max_non_split_rounding_mb",
     "large_segment_size_mb",      "garbage_collection_threshold",
-    "release_lock_on_cudamalloc", "expandable_segments:False"};
+    "release_lock_on_cudamalloc", "expandable_segments:False",
+    "graph_capture_record_stream_reuse:True"};
 
 }  // namespace
 

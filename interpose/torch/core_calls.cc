@@ -16,6 +16,7 @@
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/out_of_memory.h"
+#include "versioned_allocator.h"
 
 namespace memtrace::shim {
 namespace {
@@ -71,7 +72,12 @@ int AllocateOrAskOthers(memtrace_request request, void** address,
 }  // namespace
 
 void ThrowUnlessOk(int status) {
-  TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error());
+  if (C10_LIKELY(status == MEMTRACE_OK)) return;
+  const int result = memtrace_last_driver_result();
+  TORCH_CHECK(result != 0, "memtrace: ", memtrace_last_error());
+  // The words of C10_CUDA_DRIVER_CHECK; as an AcceleratorError it has the number, too.
+  throw c10::AcceleratorError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, result,
+                              std::string("CUDA driver error: ") + memtrace_last_error());
 }
 
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
@@ -87,9 +93,12 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
                                  .at_least = BytesByDivisions(bytes),
                                  .stream = StreamValue(stream),
                                  .context = context,
-                                 .is_trial = 0};
+                                 .is_trial = 0,
+                                 .reject_above =
+                                     RejectAbove(static_cast<c10::DeviceIndex>(device))};
   const int status = AllocateOrAskOthers(request, &address, &out_of_memory);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
+    if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
     AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
                                   static_cast<c10::DeviceIndex>(device), out_of_memory.device_free,
                                   out_of_memory.allocated, stream, {0, 0});

@@ -97,6 +97,8 @@ class CudaAllocator final : public VersionedAllocator {
   std::string name() override { return "native"; }
 
  private:
+  // Throws in torch's words unless there is such a card.
+  void CheckDevice(c10::DeviceIndex device) const;
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
 
   std::atomic<int> device_count_ = 0;
