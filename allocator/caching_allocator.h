@@ -75,7 +75,8 @@ class CachingAllocator {
     return Allocate({.bytes = bytes, .stream = stream, .context = context});
   }
 
-  // kNotFound if `address` is not the start of a block in use. Nothing the driver does makes it fail.
+  // kNotFound if `address` is not the start of a block in use. Nothing the driver does makes it
+  // fail.
   absl::Status Free(DeviceAddress address);
 
   // Defers reuse of the block, once freed, until what is queued on `stream` at that moment is done.

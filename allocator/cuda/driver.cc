@@ -101,7 +101,8 @@ CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) 
   // A thread of torch's autograd has no current context until its first CUDA call.
   const bool is_known = driver_.CtxGetCurrent(&previous_) == CUDA_SUCCESS;
   CUcontext needed = context.context();
-  if (is_known && previous_ != needed) has_changed_context_ = driver_.CtxSetCurrent(needed) == CUDA_SUCCESS;
+  if (is_known && previous_ != needed)
+    has_changed_context_ = driver_.CtxSetCurrent(needed) == CUDA_SUCCESS;
 }
 
 CallScope::~CallScope() {

@@ -116,14 +116,13 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
   if (asked.bytes == 0 || address == nullptr)
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
   return memtrace::WithCard(asked.device, [&](memtrace::CachingAllocator& allocator) -> int {
-    memtrace::AllocationResult result =
-        allocator.Allocate({.bytes = asked.bytes,
-                            .stream = memtrace::StreamId{asked.stream},
-                            .context = asked.context,
-                            .at_least = asked.at_least,
-                            .is_trial = asked.is_trial != 0,
-                            .reject_above =
-                                asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above});
+    memtrace::AllocationResult result = allocator.Allocate(
+        {.bytes = asked.bytes,
+         .stream = memtrace::StreamId{asked.stream},
+         .context = asked.context,
+         .at_least = asked.at_least,
+         .is_trial = asked.is_trial != 0,
+         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above});
     if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       return MEMTRACE_OK;

@@ -99,8 +99,8 @@ struct memtrace_request {
   int32_t device;
   uint64_t bytes, at_least, stream, context;
   int32_t is_trial; /* an out-of-memory is told nobody: the request will be repeated */
-  /* If more than so many bytes would have to be mapped, the request fails at once, with is_rejected,
-   * and nobody is told; 0: no such rule. */
+  /* If more than so many bytes would have to be mapped, the request fails at once, with
+   * is_rejected, and nobody is told; 0: no such rule. */
   uint64_t reject_above;
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,

@@ -28,7 +28,8 @@ struct PlannedFailure {
 
 // Reads the form of MEMTRACE_CARD_FAILURES, empty for none:
 //
-//   PLAN = FUNCTION[|FUNCTION...]@N[+]=WHAT[;...]   N counts from 1; N+: the N-th call and all later
+//   PLAN = FUNCTION[|FUNCTION...]@N[+]=WHAT[;...]   N counts from 1; N+: the N-th call and all
+//   later
 //          ones. Of several functions those calls count that the program itself makes, not those
 //          that other functions make for it
 //   WHAT = a name (cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY, out of memory) or number of

@@ -87,15 +87,15 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
   memtrace_out_of_memory out_of_memory{};
   out_of_memory.size = sizeof(out_of_memory);
   void* address = nullptr;
-  const memtrace_request request{.size = sizeof(request),
-                                 .device = device,
-                                 .bytes = bytes,
-                                 .at_least = BytesByDivisions(bytes),
-                                 .stream = StreamValue(stream),
-                                 .context = context,
-                                 .is_trial = 0,
-                                 .reject_above =
-                                     RejectAbove(static_cast<c10::DeviceIndex>(device))};
+  const memtrace_request request{
+      .size = sizeof(request),
+      .device = device,
+      .bytes = bytes,
+      .at_least = BytesByDivisions(bytes),
+      .stream = StreamValue(stream),
+      .context = context,
+      .is_trial = 0,
+      .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device))};
   const int status = AllocateOrAskOthers(request, &address, &out_of_memory);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
     if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);

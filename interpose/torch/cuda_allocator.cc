@@ -51,9 +51,9 @@ void CudaAllocator::init(int device_count) {
     const std::lock_guard lock(mutex_);
     fractions_.resize(static_cast<size_t>(device_count), 1.0);
   }
+  const double fraction = FractionOfCard();  // torch reads its settings now, if not before
   if (device_count_.exchange(device_count) > 0) return;
   SaySettingsWithoutEffect();
-  const double fraction = FractionOfCard();
   for (int device = 0; fraction < 1 && device < device_count; ++device) {
     setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
   }
@@ -129,8 +129,8 @@ void CudaAllocator::raw_delete(void* address) {
     TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
     return;
   }
-  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not end
-  // the program here; its next CUDA call says it.
+  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not
+  // end the program here; its next CUDA call says it.
   if (status != MEMTRACE_OK) {
     TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
   }

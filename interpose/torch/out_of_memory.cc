@@ -31,9 +31,8 @@ void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
                    format_size(out_of_memory.requested), ". GPU ", out_of_memory.device,
                    " has a total capacity of ", format_size(out_of_memory.device_total),
                    " of which ", format_size(out_of_memory.device_free), " is free. ", allowed,
-                   "Of the allocated memory ", format_size(allocated),
-                   " is allocated by PyTorch, ", pools, "and ",
-                   format_size(out_of_memory.reserved - allocated),
+                   "Of the allocated memory ", format_size(allocated), " is allocated by PyTorch, ",
+                   pools, "and ", format_size(out_of_memory.reserved - allocated),
                    " is reserved by PyTorch but unallocated.\n", out_of_memory.explanation);
 }
 

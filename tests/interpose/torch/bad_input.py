@@ -6,7 +6,6 @@ import json
 import sys
 
 import torch
-import torch._C as native
 
 MIB = 1 << 20
 SETTINGS = {
@@ -23,14 +22,14 @@ SIZES = {"2^59": 1 << 59, "2^60": 1 << 60, "2^63 - 1": (1 << 63) - 1, "2^63": 1 
 NO_DEVICE = 7
 NO_STREAM = 0xDEAD0  # as if it had been destroyed
 OF_A_DEVICE = {
-    "statistics": lambda: native._cuda_memoryStats(NO_DEVICE),
-    "peaks reset": lambda: native._cuda_resetPeakMemoryStats(NO_DEVICE),
-    "sums reset": lambda: native._cuda_resetAccumulatedMemoryStats(NO_DEVICE),
+    "statistics": lambda: torch._C._cuda_memoryStats(NO_DEVICE),
+    "peaks reset": lambda: torch._C._cuda_resetPeakMemoryStats(NO_DEVICE),
+    "sums reset": lambda: torch._C._cuda_resetAccumulatedMemoryStats(NO_DEVICE),
     "fraction": lambda: torch.cuda.get_per_process_memory_fraction(NO_DEVICE),
     "fraction set": lambda: torch.cuda.set_per_process_memory_fraction(0.5, NO_DEVICE),
     "allocate": lambda: torch.cuda.caching_allocator_alloc(512, NO_DEVICE),
     "tensor": lambda: torch.empty(1, device=f"cuda:{NO_DEVICE}"),
-    "negative": lambda: native._cuda_memoryStats(-2),
+    "negative": lambda: torch._C._cuda_memoryStats(-2),
 }
 
 
@@ -54,11 +53,11 @@ def allocate(size):
 def routed(*calls):
     pool = (0, 1000)
     for begin in calls:
-        (native._cuda_beginAllocateToPool if begin else native._cuda_endAllocateToPool)(0, pool)
+        (torch._C._cuda_beginAllocateToPool if begin else torch._C._cuda_endAllocateToPool)(0, pool)
 
 
 QUESTIONS = {
-    **{f"setting: {k}": lambda v=v: native._accelerator_setAllocatorSettings(v) for k, v in SETTINGS.items()},
+    **{f"setting: {k}": lambda v=v: torch._C._accelerator_setAllocatorSettings(v) for k, v in SETTINGS.items()},
     "fraction: above 1": lambda: torch.cuda.set_per_process_memory_fraction(1.5),
     "fraction: below 0": lambda: torch.cuda.set_per_process_memory_fraction(-0.5),
     "free: null": lambda: torch.cuda.caching_allocator_delete(0),
@@ -75,7 +74,7 @@ QUESTIONS = {
     "record_stream: of the host": lambda: torch.empty(3).record_stream(torch.cuda.Stream()),
     "pool: begun twice": lambda: routed(True, True),
     "pool: ended twice": lambda: routed(False, False),
-    "pool: released by nobody": lambda: native._cuda_releasePool(0, (0, 1001)),
+    "pool: released by nobody": lambda: torch._C._cuda_releasePool(0, (0, 1001)),
     "after all that": lambda: torch.ones(3, device="cuda").nbytes,
 }
 
@@ -83,7 +82,7 @@ QUESTIONS = {
 def answer(question):
     try:
         return repr(question())
-    except Exception as error:  # noqa: BLE001: whatever it is, it is the answer
+    except Exception as error:  # whatever it is, it is the answer
         return f"{type(error).__name__}: {error}".splitlines()[0]
 
 

@@ -229,8 +229,11 @@ def difference(expected, got):
 
 
 def capture_nothing():
-    """torch registers the first graph of a process with its random generator by allocating, and ends the process if that
-    fails (the graph's destructor throws); a graph that is kept is the first for ever."""
+    """Returns a graph to be kept, so that it stays the first of the process.
+
+    With its first graph torch's random generator allocates, and the process ends if that fails: the graph's destructor
+    throws.
+    """
     kept = torch.cuda.CUDAGraph()
     with warnings.catch_warnings(action="ignore"), torch.cuda.graph(kept):  # that it is empty
         pass

@@ -28,6 +28,13 @@ def beginning(answer):
     return " ".join(answer.split()[:4])
 
 
+USES = """
+import torch
+kept = torch.empty(1, device="cuda")
+print("served by", torch.cuda.get_allocator_backend())
+"""
+
+
 def test_everything_that_cannot_be_is_answered_as_torch_answers_it(tmp_path):
     torchs, ours = (
         on_card(ASKS, tmp_path, options=("--allocator", allocator)).printed() for allocator in ("native", "memtrace")
@@ -40,20 +47,21 @@ def test_everything_that_cannot_be_is_answered_as_torch_answers_it(tmp_path):
     assert ours["after all that"] == "12"
 
 
-@pytest.mark.parametrize("settings", ["nonsense:1", "expandable_segments:True,backend:cudaMallocAsync", "max_split_size_mb"])
+@pytest.mark.parametrize("settings", ["nonsense:1", "max_split_size_mb"])
 def test_wrong_settings_in_the_environment_end_a_program_as_torch_ends_it(settings, tmp_path):
     ends = []
     for allocator in ("native", "memtrace"):
-        run = on_card(
-            "import torch\ntorch.empty(1, device='cuda')\nprint('served')",
-            tmp_path,
-            options=("--allocator", allocator),
-            expect=None,
-            PYTORCH_CUDA_ALLOC_CONF=settings,
-        )
-        said = [line for line in run.err.splitlines() if "Error: " in line]
-        ends.append((run.status, run.out, beginning(said[-1]) if said else run.err))
+        run = on_card(USES, tmp_path, options=("--allocator", allocator), expect=None, PYTORCH_CUDA_ALLOC_CONF=settings)
+        said = [line for line in run.err.splitlines() if "Error: " in line or "what(): " in line]
+        ends.append((run.status, run.out, beginning(said[-1])))
     assert ends[0] == ends[1] and ends[0][0] != 0, ends
+
+
+def test_another_backend_in_the_environment_is_ours_and_said_once(tmp_path):
+    run = on_card(USES, tmp_path, PYTORCH_CUDA_ALLOC_CONF="backend:cudaMallocAsync,expandable_segments:True")
+    assert run.out.strip() == "served by native"
+    assert run.err.count("backend:cudaMallocAsync changes nothing") == 1, run.err
+    assert run.stats()["devices"][0]["allocated"] == 512
 
 
 def test_a_stream_that_the_program_destroyed_harms_nothing(tmp_path):
@@ -91,13 +99,13 @@ class Late:
 sys.late = Late()
 print(4 << 20)
 """,
-    "daemon thread": """
+    "thread": """
 def work():
-    while True:
-        torch.empty(1 << 20, device="cuda")
-threading.Thread(target=work, daemon=True).start()
-time.sleep(0.2)
-print(4 << 20)
+    kept = [torch.empty(1 << 20, device="cuda") for _ in range(10)]
+    threading.main_thread().join()
+    kept.append(torch.empty(1 << 20, device="cuda"))
+    print(kept[-1].nbytes)
+threading.Thread(target=work).start()
 """,
     "captured graph": """
 graph = torch.cuda.CUDAGraph()
@@ -118,7 +126,8 @@ import ctypes
 x = torch.empty(1 << 20, device="cuda")
 x.record_stream(torch.cuda.Stream())
 said = ctypes.create_string_buffer(400)
-calls = "cuMemUnmap|cuMemAddressFree|cuMemRelease|cuEventRecord|cuEventQuery|cuEventSynchronize|cuCtxSynchronize|cuMemCreate"
+calls = "cuMemUnmap|cuMemAddressFree|cuMemRelease|cuMemCreate|"
+calls += "cuEventRecord|cuEventQuery|cuEventSynchronize|cuCtxSynchronize"
 assert ctypes.CDLL("libcuda.so.1").memtrace_card_plan_failures(f"{calls}@1+=4".encode(), said, 400) == 0
 print(4 << 20)
 """,
@@ -132,40 +141,51 @@ def test_a_program_ends_well_whatever_it_still_holds(what, tmp_path):
     assert "Error" not in run.err and "terminate" not in run.err, run.err
 
 
-CHILD = """
+FORKS = """
 import os, sys
 import torch
 kept = torch.ones(1 << 20, device="cuda")
 kept.record_stream(torch.cuda.Stream())
-child = os.fork()
-if child == 0:
-    try:
-{child}
-    except RuntimeError as error:
-        print(type(error).__name__, str(error).splitlines()[0], flush=True)
-    {leave}
-status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-assert torch.cuda.memory_allocated() >= 4 << 20
-print(status, torch.zeros(3, device="cuda").nbytes)
-"""
-IN_A_CHILD = {
-    "does nothing": "pass",
-    "frees the parent's tensor": "del kept",
-    "allocates": "torch.empty(1, device='cuda')",
-    "allocates on a stream": "torch.cuda.caching_allocator_alloc(4096, stream=torch.cuda.default_stream())",
-    "asks for statistics": "print(torch.cuda.memory_allocated() > 0)",
-    "empties the cache": "torch.cuda.empty_cache()",
-    "records a stream": "kept.record_stream(torch.cuda.default_stream())",
+
+def frees():
+    global kept
+    del kept
+
+CHILDREN = {
+    "does nothing": lambda: None,
+    "frees the parent's tensor": frees,
+    "allocates": lambda: torch.empty(1, device="cuda"),
+    "asks": lambda: torch.cuda.memory_allocated() > 0,
+    "empties the cache": torch.cuda.empty_cache,
+    "records a stream": lambda: kept.record_stream(torch.cuda.default_stream()),
 }
 
+def child(act, leave):
+    try:
+        print(act(), flush=True)
+    except RuntimeError as error:
+        print(type(error).__name__, str(error).splitlines()[0], flush=True)
+    leave(0)
 
-@pytest.mark.parametrize("leave", ["sys.exit(0)", "os._exit(0)"])
-@pytest.mark.parametrize("what", IN_A_CHILD)
-def test_a_forked_child_is_answered_and_the_parent_goes_on(what, leave, tmp_path):
-    script = CHILD.replace("{child}", " " * 8 + IN_A_CHILD[what]).replace("{leave}", leave)
-    torchs, ours = (on_card(script, tmp_path, options=("--allocator", name)).out for name in ("native", "memtrace"))
-    assert ours.splitlines()[-1] == "0 12", ours
-    print(torchs, ours)
+for leave in (sys.exit, os._exit):
+    for what, act in CHILDREN.items():
+        print(leave.__name__, what, end=": ", flush=True)
+        pid = os.fork()
+        if pid == 0:
+            child(act, leave)
+        print("ends with", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+assert torch.cuda.memory_allocated() == 4 << 20
+print("the parent has", torch.zeros(3, device="cuda").nbytes)
+"""
+
+
+def test_a_forked_child_is_answered_and_the_parent_goes_on(tmp_path):
+    torchs, ours = (on_card(FORKS, tmp_path, options=("--allocator", name)).out for name in ("native", "memtrace"))
+    # torch's own records an event when such a tensor is freed, which fails in a child and ends it
+    assert "frees the parent's tensor: ends with -6" in torchs and "ends with -6" not in ours
+    as_ours = torchs.replace("tensor: ends with -6", "tensor: None\nends with 0").replace("with -6", "with 0")
+    assert ours == as_ours, (torchs, ours)
+    assert ours.splitlines()[-1] == "the parent has 12"
 
 
 PLUGGABLE = """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any driver call of a training fails, once or from then on: the right exception, nothing lost, and the next one works."""
+"""Any driver call of a training fails: the right exception, nothing lost, and the next training works."""
 
 from pathlib import Path
 
@@ -11,20 +11,35 @@ PROGRAM = Path(__file__).with_name("failing_calls.py")
 # Full enough that memory is taken back from other streams and requests fail.
 CARD = "192MiB,context=64MiB"
 
+MADE = {
+    "cuMemAddressReserve",
+    "cuMemAddressFree",
+    "cuMemCreate",
+    "cuMemRelease",
+    "cuMemMap",
+    "cuMemSetAccess",
+    "cuMemUnmap",
+    "cuMemGetInfo",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuEventSynchronize",
+    "cuCtxSynchronize",
+}
 
-@pytest.mark.parametrize("error", ["1", "2", "4", "700", "999"])
+
+def check_every_failing_call(error, how_often, folder, *options):
+    done = on_card(PROGRAM, folder, error, how_often, card=CARD, options=options).printed()
+    print(done)
+    assert done["problems"] == []
+    # The training makes all these calls; each is a case, and some more fail when an event is made.
+    assert set(done["functions"]) == MADE
+    assert done["cases"] == done["calls"] + 3 > 200
+    # Far from all are answered by going on, or by failing.
+    ends = done["ends"]
+    assert set(ends) - {"nothing"} and ends["nothing"] >= 3
+
+
+@pytest.mark.parametrize("error", ["2", "999"])
 @pytest.mark.parametrize("how_often", ["once", "for-ever"])
 def test_every_failing_driver_call_of_a_training(error, how_often, tmp_path):
-    done = on_card(PROGRAM, tmp_path, error, how_often, card=CARD).printed()
-    assert done["problems"] == []
-    # The training is what it is meant to be: it makes all these calls, and fails by many of them.
-    assert {"cuMemAddressReserve", "cuMemAddressFree", "cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuMemUnmap"} | {
-        "cuMemRelease",
-        "cuMemGetInfo",
-        "cuEventRecord",
-        "cuEventQuery",
-        "cuEventSynchronize",
-        "cuCtxSynchronize",
-    } <= set(done["functions"])
-    assert done["cases"] >= done["calls"] > 100
-    print(done)
+    check_every_failing_call(error, how_often, tmp_path)
