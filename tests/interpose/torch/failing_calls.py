@@ -206,7 +206,10 @@ def case(functions, nth, error, once, normal, shared_tensors=3):
         give_everything_back()
         problems += problems_of_state()
         if (kept := live()) != normal["live"]:
-            problems.append(f"the card has {kept}, not {normal['live']}")
+            if more_address_space(kept, normal["live"]):
+                accept(normal, kept)
+            else:
+                problems.append(f"the card has {kept}, not {normal['live']}")
         log_calls(True)
         train()
         log_calls(False)
@@ -220,6 +223,17 @@ def case(functions, nth, error, once, normal, shared_tensors=3):
         give_everything_back()
     where = f"call {nth} ({failed}), {error} {'once' if once else 'for ever'}, ended with {how}"
     return how[0] if how else "nothing", [f"{where}: {problem}" for problem in problems]
+
+
+def more_address_space(kept, before):
+    """One more reservation and nothing else: when blocks lay so that the first was too short. It is kept, for use."""
+    return kept == before | {"reservations": before["reservations"] + 1}
+
+
+def accept(normal, kept):
+    """Later cases must not have more than this one."""
+    normal["live"] = kept
+    normal["longer"] += 1
 
 
 def difference(expected, got):
@@ -250,7 +264,7 @@ def main():
     train()
     log_calls(False)
     give_everything_back()
-    normal = {"live": live(), "reserved": torch.cuda.memory_reserved(), "calls": our_calls()}
+    normal = {"longer": 0, "live": live(), "reserved": torch.cuda.memory_reserved(), "calls": our_calls()}
     begin = time.monotonic()
     ends = collections.Counter()
     problems = []
@@ -273,6 +287,7 @@ def main():
                 "calls": len(normal["calls"]),
                 "functions": sorted({name_of(call) for call in normal["calls"]}),
                 "cases": sum(ends.values()),
+                "more reservations": normal["longer"],
                 "ends": ends,
                 "seconds": round(time.monotonic() - begin, 1),
                 "problems": problems,

@@ -12,7 +12,7 @@ from support.programs import on_card
 
 ASKS = Path(__file__).with_name("bad_input.py")
 
-# Where torch says nothing useful: an assertion of its own, or nothing that can be read.
+# Where torch, of some version, says nothing useful: an assertion of its own, or nothing that can be read.
 OURS = {
     "size: 2^63": "OutOfMemoryError: CUDA out of memory. Tried to allocate 17179869184.00 GiB. ",
     "size: 2^64 - 1": "OutOfMemoryError: CUDA out of memory. Tried to allocate 17179869184.00 GiB. ",
@@ -40,9 +40,9 @@ def test_everything_that_cannot_be_is_answered_as_torch_answers_it(tmp_path):
         on_card(ASKS, tmp_path, options=("--allocator", allocator)).printed() for allocator in ("native", "memtrace")
     )
     different = {name: ours[name] for name in torchs if beginning(ours[name]) != beginning(torchs[name])}
-    assert set(different) == set(OURS)
-    for name, start in OURS.items():
-        assert different[name].startswith(start), different[name]
+    assert set(different) <= set(OURS), different
+    for name, answer in different.items():
+        assert answer.startswith(OURS[name]), answer
     assert ours["device: statistics"] == "RuntimeError: Invalid device argument 7: did you call init?"
     assert ours["after all that"] == "12"
 
@@ -80,7 +80,7 @@ assert torch.cuda.memory_reserved() == 0
     on_card(script, tmp_path)
 
 
-# What is left at the end is freed by whoever comes last: exit handlers, module teardown, threads, C++ statics.
+# What is left at the end is freed by whoever comes last: exit handlers, module teardown, threads, static objects.
 AT_THE_END = {
     "exit handler": """
 atexit.register(lambda: print(torch.empty(1 << 20, device="cuda").nbytes, flush=True))

@@ -31,6 +31,7 @@ def check_every_failing_call(error, how_often, folder, *options):
     done = on_card(PROGRAM, folder, error, how_often, card=CARD, options=options).printed()
     print(done)
     assert done["problems"] == []
+    assert done["more reservations"] <= 1
     # The training makes all these calls; each is a case, and some more fail when an event is made.
     assert set(done["functions"]) == MADE
     assert done["cases"] == done["calls"] + 3 > 200
