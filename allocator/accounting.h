@@ -10,6 +10,7 @@
 #include "allocator/segment_key.h"
 #include "allocator/statistics.h"
 #include "allocator/units.h"
+#include "allocator/usage.h"
 
 namespace memtrace {
 
@@ -20,15 +21,35 @@ namespace memtrace {
 // expandable segments. `segment` counts maximal mapped ranges (what Snapshot() lists); torch leaves
 // it at 0.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: the card's lock and those of all streams guard it, but for what says otherwise.
 class Accounting {
  public:
   // `observer` must outlive this.
   Accounting(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : device_(device), observer_(observer) {}
 
-  void Allocated(const Block& block, const SegmentKey& key);
-  void FreeRequested(const Block& block, const SegmentKey& key);
+  // Counts what a stream has in use from now on.
+  void Add(UsageShare& share ABSL_ATTRIBUTE_LIFETIME_BOUND) { usage_.Add(share); }
+
+  static Amounts AmountsOf(const Block& block) {
+    return {1, static_cast<int64_t>(block.size), static_cast<int64_t>(block.requested)};
+  }
+
+  // The two that need the lock of the block's stream alone. REQUIRES: share.HasRoomFor the block.
+  void Allocated(const Block& block, const SegmentKey& key, UsageShare& share) {
+    share.Allocated(key.small, AmountsOf(block));
+    if (observer_.hears_of_blocks()) observer_.Allocated(EventOf(block, key));
+  }
+  // FreeRequested and FreeCompleted in one.
+  void Freed(const Block& block, const SegmentKey& key, UsageShare& share) {
+    share.Freed(key.small, AmountsOf(block));
+    if (observer_.hears_of_blocks()) TellFreed(block, key);
+  }
+
+  void MakeRoom(UsageShare& share, bool small, const Amounts& more) {
+    usage_.MakeRoom(share, small, more);
+  }
+  void FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share);
   void FreeCompleted(const Block& block, const SegmentKey& key);
 
   void Reserved(const SegmentKey& key, DeviceAddress address, Bytes size);
@@ -55,19 +76,26 @@ class Accounting {
 
   void ResetPeak();
   void ResetAccumulated();
-  const Statistics& statistics() const { return statistics_; }
+  Statistics statistics() const;
+  const Usage& usage() const { return usage_; }
+  bool hears_of_blocks() const { return observer_.hears_of_blocks(); }
   // Bytes mapped for each private pool there ever was.
   const absl::btree_map<PoolId, StatisticByPool>& pools() const { return pools_; }
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
 
  private:
-  BlockEvent EventOf(const Block& block, const SegmentKey& key) const;
+  void TellFreed(const Block& block, const SegmentKey& key);
+  BlockEvent EventOf(const Block& block, const SegmentKey& key) const {
+    return {device_,         key.stream, key.pool,     block.address,
+            block.requested, block.size, block.context};
+  }
   void CountReserved(const SegmentKey& key, int64_t bytes, int ranges);
   RangeEvent EventOf(const SegmentKey& key, DeviceAddress address, Bytes size) const;
 
   const DeviceIndex device_;
   AllocationObserver& observer_;
-  Statistics statistics_;
+  Usage usage_;
+  Statistics statistics_;  // all others
   absl::btree_map<PoolId, StatisticByPool> pools_;
 };
 

@@ -3,6 +3,8 @@
 #ifndef MEMTRACE_ALLOCATOR_ALLOCATION_OBSERVER_H_
 #define MEMTRACE_ALLOCATOR_ALLOCATION_OBSERVER_H_
 
+#include <atomic>
+
 #include "allocator/units.h"
 
 namespace memtrace {
@@ -63,6 +65,9 @@ class AllocationObserver {
  public:
   virtual ~AllocationObserver() = default;
 
+  // Whether the three below have to be called: nobody should pay for events that nobody hears.
+  bool hears_of_blocks() const { return hears_of_blocks_.load(std::memory_order_relaxed); }
+
   virtual void Allocated(const BlockEvent&) {}
   virtual void FreeRequested(const BlockEvent&) {}
   virtual void FreeCompleted(const BlockEvent&) {}
@@ -70,6 +75,13 @@ class AllocationObserver {
   virtual void Mapped(const RangeEvent&) {}
   virtual void Unmapped(const RangeEvent&) {}
   virtual void OutOfMemory(const OutOfMemoryEvent&) {}
+
+ protected:
+  // From any thread; the next events are told, or not.
+  void HearOfBlocks(bool hears) { hears_of_blocks_.store(hears, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> hears_of_blocks_ = true;
 };
 
 }  // namespace memtrace

@@ -19,7 +19,13 @@ class ExpandableSegment;
 //   |  allocated  | free |  allocated  |        unmapped        |
 //    <----------- mapped ------------->
 struct Block {
-  enum class State : uint8_t { kUnmapped, kFree, kAllocated, kPendingFree };
+  enum class State : uint8_t {
+    kUnmapped,
+    kFree,
+    kRecentlyFreed,  // free, and not merged with its neighbours yet (RecentFrees)
+    kAllocated,
+    kPendingFree
+  };
 
   DeviceAddress address = 0;
   Bytes size = 0;
@@ -28,7 +34,8 @@ struct Block {
   Block* next = nullptr;
   State state = State::kUnmapped;
 
-  // While free: links of the tree in FreeRanges, and the node's rank in it.
+  // While free: links of the tree in FreeRanges, and the node's rank in it; while recently freed,
+  // `left` is the next of the slot.
   uint32_t priority = 0;
   Block* left = nullptr;
   Block* right = nullptr;

@@ -2,21 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/caching_allocator.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "allocator/check.h"
 #include "allocator/device_heap.h"
 #include "allocator/mutex.h"
+#include "allocator/quick_groups.h"
+#include "allocator/size_policy.h"
 
 namespace memtrace {
 
 class CachingAllocator::State {
  public:
-  State(const Options& options, Vmm& vmm, StreamEvents& events, AllocationObserver& observer)
-      : device(options.device), heap(options, vmm, events, observer) {}
+  State(const Options& options, Vmm& vmm, StreamEvents& events, AllocationObserver& told)
+      : device(options.device), observer(told), heap(options, vmm, events, told, quick) {}
 
   const DeviceIndex device;
+  const AllocationObserver& observer;
   Mutex mutex;
+  QuickGroups quick;
   DeviceHeap heap ABSL_GUARDED_BY(mutex);
+};
+
+// The card's lock and those of all groups.
+class ABSL_SCOPED_LOCKABLE CachingAllocator::Exclusive {
+ public:
+  explicit Exclusive(State& state) ABSL_EXCLUSIVE_LOCK_FUNCTION(state.mutex) : state_(state) {
+    state_.mutex.Lock();
+    state_.quick.LockAll();
+  }
+  ~Exclusive() ABSL_UNLOCK_FUNCTION() {
+    state_.quick.UnlockAll(state_.heap.is_quiet());
+    state_.mutex.Unlock();
+  }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  State& state_;
 };
 
 CachingAllocator::CachingAllocator(Options options, Vmm& vmm, StreamEvents& events,
@@ -25,139 +49,156 @@ CachingAllocator::CachingAllocator(Options options, Vmm& vmm, StreamEvents& even
 
 CachingAllocator::~CachingAllocator() = default;
 
-AllocationResult CachingAllocator::Allocate(const Request& request) {
+// Observers hear of everything under the card's lock, in the order in which it happens.
+template <typename Try>
+auto CachingAllocator::TryQuickly(Try attempt) {
+  if (!state_->observer.hears_of_blocks()) return attempt(state_->quick);
   const MutexLock lock(state_->mutex);
+  return attempt(state_->quick);
+}
+
+AllocationResult CachingAllocator::Allocate(const Request& request) {
+  MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
+  const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
+  const DeviceAddress quick = TryQuickly([&](QuickGroups& groups) {
+    return groups.TryAllocate(request.stream, size, request.bytes, request.context);
+  });
+  if (quick != 0) return quick;
+  const Exclusive lock(*state_);
   return state_->heap.Allocate(request);
 }
 
 absl::Status CachingAllocator::Free(DeviceAddress address) {
-  const MutexLock lock(state_->mutex);
+  if (TryQuickly([&](QuickGroups& groups) { return groups.TryFree(address); })) {
+    return absl::OkStatus();
+  }
+  const Exclusive lock(*state_);
   return state_->heap.Free(address);
 }
 
 absl::Status CachingAllocator::RecordStream(DeviceAddress address, StreamId stream) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.RecordStream(address, stream);
 }
 
 absl::Status CachingAllocator::EmptyCache(const PoolId& pool) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.EmptyCache(pool);
 }
 
 void CachingAllocator::RetainPool(const PoolId& pool) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   state_->heap.RetainPool(pool);
 }
 
 absl::Status CachingAllocator::ReleasePool(const PoolId& pool) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.ReleasePool(pool);
 }
 
 absl::Status CachingAllocator::SetPoolSource(const PoolId& pool,
                                              std::shared_ptr<MemorySource> source) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.SetPoolSource(pool, std::move(source));
 }
 
 absl::Status CachingAllocator::SetPoolNoSplit(const PoolId& pool) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.SetPoolNoSplit(pool);
 }
 
 absl::Status CachingAllocator::SetPoolUseOnOom(const PoolId& pool, bool use) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.SetPoolUseOnOom(pool, use);
 }
 
 absl::StatusOr<int> CachingAllocator::PoolUses(const PoolId& pool) const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.PoolUses(pool);
 }
 
 absl::Status CachingAllocator::BeginRouting(const PoolId& pool, Pools::StreamFilter filter) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.BeginRouting(pool, std::move(filter));
 }
 
 absl::Status CachingAllocator::EndRouting(const PoolId& pool) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.EndRouting(pool);
 }
 
 absl::StatusOr<PoolCheckpoint> CachingAllocator::CheckpointPool(const PoolId& pool) const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.CheckpointPool(pool);
 }
 
 absl::StatusOr<PoolRestoration> CachingAllocator::RestorePool(const PoolCheckpoint& checkpoint) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.RestorePool(checkpoint);
 }
 
 void CachingAllocator::SetLimit(Bytes limit) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   state_->heap.SetLimit(limit);
 }
 
 Statistics CachingAllocator::statistics() const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.accounting().statistics();
 }
 
 absl::btree_map<PoolId, StatisticByPool> CachingAllocator::pool_statistics() const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.accounting().pools();
 }
 
 void CachingAllocator::ResetPeakStatistics() {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   state_->heap.accounting().ResetPeak();
 }
 
 void CachingAllocator::ResetAccumulatedStatistics() {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   state_->heap.accounting().ResetAccumulated();
 }
 
 AllocatorLedger CachingAllocator::ledger() const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.ledger();
 }
 
 std::optional<CachingAllocator::Range> CachingAllocator::BaseAllocation(
     DeviceAddress address) const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.BaseAllocation(address);
 }
 
 std::vector<SegmentView> CachingAllocator::Snapshot() const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.Snapshot();
 }
 
 absl::StatusOr<std::vector<MappedChunk>> CachingAllocator::ChunksUnder(
     DeviceAddress address) const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.ChunksUnder(address);
 }
 
 absl::StatusOr<std::vector<CachingAllocator::SharedChunk>> CachingAllocator::Share(
     DeviceAddress address) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.Share(address);
 }
 
 DeviceIndex CachingAllocator::device() const { return state_->device; }
 
 absl::Status CachingAllocator::Admit(DeviceIndex peer) {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   return state_->heap.Admit(peer);
 }
 
 void CachingAllocator::CheckInvariants() const {
-  const MutexLock lock(state_->mutex);
+  const Exclusive lock(*state_);
   state_->heap.CheckInvariants();
 }
 

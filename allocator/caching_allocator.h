@@ -146,6 +146,10 @@ class CachingAllocator {
 
  private:
   class State;
+  class Exclusive;
+  template <typename Try>
+  auto TryQuickly(Try attempt);
+
   std::unique_ptr<State> state_;
 };
 

@@ -15,17 +15,22 @@ namespace {
 
 constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
+absl::Status NotInUse(DeviceAddress address, const char* guess) {
+  return absl::NotFoundError(
+      absl::StrCat("no block in use starts at 0x", absl::Hex(address), guess));
+}
+
 }  // namespace
 
 DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, StreamEvents& events,
-                       AllocationObserver& observer)
+                       AllocationObserver& observer, QuickGroups& quick)
     : device_(options.device),
       limit_(options.limit),
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
       pending_(events),
-      groups_(vmm, events) {}
+      groups_(vmm, events, accounting_, quick) {}
 
 DeviceHeap::~DeviceHeap() {
   TakeUpPutOff();
@@ -37,7 +42,7 @@ DeviceHeap::~DeviceHeap() {
 AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) {
   MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
   const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
-  TakeUpPutOff();
+  if (!put_off_.empty()) TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
   SegmentGroup& group = GroupOf(request.stream, size);
   Block* block = group.Take(size);
@@ -61,50 +66,41 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
 }
 
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
-  block->requested = requested;
-  block->context = context;
-  in_use_.emplace(block->address, block);
-  accounting_.Allocated(*block, block->segment->key());
-  return block->address;
+  SegmentGroup& group = GroupOf(*block);  // a donor's, perhaps
+  if (!group.HasRoomFor(block->size, requested)) group.MakeRoomFor(block->size, requested);
+  return group.Hand(block, requested, context);
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
-  const auto found = in_use_.find(address);
-  if (found == in_use_.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("no block in use starts at 0x", absl::Hex(address), ": freed twice?"));
-  }
-  Block* block = found->second;
-  // Who frees cannot do anything about a driver that records no event: that is tried again.
-  const bool waits = !block->recorded_streams.empty() && !MustBePutOff(*block);
-  if (!waits || !pending_.Add(block).ok()) {
-    TakeOutOfUse(block);
+  SegmentGroup* group = groups_.OwnerOf(address);
+  if (group == nullptr) return NotInUse(address, ": freed twice?");
+  Block* block = group->Find(address);
+  if (block->recorded_streams.empty()) {
+    group->Free(block);
     return absl::OkStatus();
   }
-  block->state = Block::State::kPendingFree;
-  in_use_.erase(found);
-  accounting_.FreeRequested(*block, block->segment->key());
+  // Who frees cannot do anything about a driver that records no event: that is tried again.
+  if (MustBePutOff(*block) || !pending_.Add(block).ok()) {
+    PutOff(block);
+    return absl::OkStatus();
+  }
+  group->LetWait(block);
   return absl::OkStatus();
 }
 
-// Without the driver's help: a block that other streams may still use is put off.
-void DeviceHeap::TakeOutOfUse(Block* block) {
-  in_use_.erase(block->address);
-  accounting_.FreeRequested(*block, block->segment->key());
-  if (block->recorded_streams.empty()) {
-    Complete(block);
-  } else {
-    block->state = Block::State::kPendingFree;
-    put_off_.push_back(block);
-  }
+void DeviceHeap::PutOff(Block* block) {
+  GroupOf(*block).LetWait(block);
+  put_off_.push_back(block);
+}
+
+void DeviceHeap::MergeRecent() {
+  for (const auto& group : groups_.all()) group->MergeRecent();
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
-  const auto found = in_use_.find(address);
-  if (found == in_use_.end()) {
-    return absl::NotFoundError(absl::StrCat("no block in use starts at 0x", absl::Hex(address)));
-  }
-  Block* block = found->second;
+  const SegmentGroup* group = groups_.OwnerOf(address);
+  if (group == nullptr) return NotInUse(address, "");
+  Block* block = group->Find(address);
   auto& recorded = block->recorded_streams;
   const bool is_known = stream == block->segment->key().stream ||
                         std::find(recorded.begin(), recorded.end(), stream) != recorded.end();
@@ -115,6 +111,7 @@ absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
 absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   TakeUpPutOff();
   CompletePutOff();
+  MergeRecent();
   const bool is_all = pool == PoolId{};
   absl::Status status = CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
@@ -148,10 +145,11 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   // What comes from elsewhere has its memory at once.
   const bool is_over_limit = group.has_source() && shape.size > Unreserved();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
-  return group.AddSegment(shape, arena_, accounting_);
+  return groups_.AddSegment(group, shape);
 }
 
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size) {
+  MergeRecent();
   absl::StatusOr<Block*> block = TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.Retried();
@@ -252,13 +250,7 @@ void DeviceHeap::CompleteDoneFrees() {
   while (Block* block = pending_.Poll()) Complete(block);
 }
 
-void DeviceHeap::Complete(Block* block) {
-  accounting_.FreeCompleted(*block, block->segment->key());
-  block->recorded_streams.clear();
-  block->requested = 0;
-  block->context = 0;
-  block->segment->Return(block);
-}
+void DeviceHeap::Complete(Block* block) { GroupOf(*block).GiveBackWaiting(block); }
 
 // As a trial: the program has asked for it and is prepared.
 OutOfMemoryEvent DeviceHeap::Reject(const SegmentGroup& group, CachingAllocator::Request request,
@@ -295,15 +287,19 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
 
 Bytes DeviceHeap::Unreserved() const { return Minus(limit_, accounting_.reserved()); }
 
-AllocatorLedger DeviceHeap::ledger() const {
-  const Statistics& statistics = accounting_.statistics();
-  const auto current = [](const StatisticByPool& s) { return static_cast<Bytes>(s.all.current); };
+AllocatorLedger DeviceHeap::ledger() {
+  MergeRecent();
+  return SumUp();
+}
+
+// Without what was freed recently.
+AllocatorLedger DeviceHeap::SumUp() const {
   AllocatorLedger ledger;
   ledger.reserved = accounting_.reserved();
-  ledger.live_requested = current(statistics.requested_bytes) - pending_.requested();
-  for (const Block* block : put_off_) ledger.live_requested -= block->requested;
-  ledger.live_allocated = current(statistics.allocated_bytes);
-  ledger.stream_wait = current(statistics.active_bytes) - ledger.live_allocated;
+  const Usage& usage = accounting_.usage();
+  ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
+  ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
+  ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));
   for (const auto& group : groups_.all()) {
     const Bytes reclaimable = groups_.Reclaimable(*group);
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
@@ -329,7 +325,8 @@ std::optional<CachingAllocator::Range> DeviceHeap::BaseAllocation(DeviceAddress 
   return range;
 }
 
-std::vector<SegmentView> DeviceHeap::Snapshot() const {
+std::vector<SegmentView> DeviceHeap::Snapshot() {
+  MergeRecent();
   std::vector<SegmentView> views;
   groups_.ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
   std::sort(views.begin(), views.end(),
@@ -340,26 +337,22 @@ std::vector<SegmentView> DeviceHeap::Snapshot() const {
 void DeviceHeap::CheckInvariants() const {
   Bytes mapped = 0;
   Bytes allocated = 0;
-  size_t blocks = 0;
-  groups_.ForEachSegment([&](const ExpandableSegment& segment) {
-    segment.CheckInvariants();
-    mapped += segment.mapped();
-    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
-      if (!block->is(Block::State::kAllocated)) continue;
-      const auto found = in_use_.find(block->address);
-      MEMTRACE_CHECK(found != in_use_.end());
-      MEMTRACE_CHECK_EQ(found->second, block);
-      allocated += block->size;
-      ++blocks;
+  Bytes recent = 0;
+  for (const auto& group : groups_.all()) {
+    group->CheckInvariants();
+    group->ForEachInUse([&](const Block* block) { allocated += block->size; });
+    for (const auto& segment : group->segments()) {
+      mapped += segment->mapped();
+      recent += segment->recent().bytes();
     }
-  });
-  MEMTRACE_CHECK_EQ(blocks, in_use_.size());
-  const AllocatorLedger sums = ledger();
+  }
+  const AllocatorLedger sums = SumUp();
   MEMTRACE_CHECK_EQ(sums.reserved, mapped);
   MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
   MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
-  MEMTRACE_CHECK_EQ(sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned,
-                    sums.reserved);
+  MEMTRACE_CHECK_EQ(
+      sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned + recent,
+      sums.reserved);
 }
 
 }  // namespace memtrace

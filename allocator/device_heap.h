@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/accounting.h"
@@ -25,7 +24,8 @@ namespace memtrace {
 // these that succeeds; only from 3 on is the driver called:
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
-//   2. the best fit among the free ranges of the request's group;
+//   2. the block of the same size that was freed last, then the best fit among the free ranges of
+//      the request's group;
 //   3. a growth of one of its segments, or of a newly reserved one;
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
@@ -36,13 +36,14 @@ namespace memtrace {
 // While a graph is being captured from a stream nothing can be waited for there: frees that would
 // have to wait for it are put off until no requests are routed to a pool any more.
 //
-// Thread rule: none, CachingAllocator's lock guards it.
+// Thread rule: CachingAllocator's lock and those of all quick groups guard it.
 class DeviceHeap {
  public:
   // References must outlive the heap.
   DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
              StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
-             AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND);
+             AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND,
+             QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Waits for everything queued, then gives all memory and address space back.
   ~DeviceHeap();
@@ -66,17 +67,20 @@ class DeviceHeap {
     return pools_.BeginRouting(pool, std::move(filter));
   }
   absl::Status EndRouting(const PoolId& pool);
-  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
+  absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool);
   absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
   Accounting& accounting() { return accounting_; }
-  AllocatorLedger ledger() const;
+  AllocatorLedger ledger();
   std::optional<CachingAllocator::Range> BaseAllocation(DeviceAddress address) const;
-  std::vector<SegmentView> Snapshot() const;
+  std::vector<SegmentView> Snapshot();
   absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
   absl::StatusOr<std::vector<CachingAllocator::SharedChunk>> Share(DeviceAddress address);
   absl::Status Admit(DeviceIndex peer);
   void CheckInvariants() const;
+
+  // Whether requests of the default pool may be served without asking here.
+  bool is_quiet() const { return pending_.empty() && put_off_.empty() && !pools_.routing(); }
 
  private:
   SegmentGroup& GroupOf(StreamId stream, Bytes size);
@@ -92,8 +96,9 @@ class DeviceHeap {
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
-
-  void TakeOutOfUse(Block* block);
+  SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
+  void PutOff(Block* block);
+  void MergeRecent();
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
   void CompletePutOff();
@@ -106,6 +111,7 @@ class DeviceHeap {
                                    const CachingAllocator::Request& request, Bytes size);
   OutOfMemoryEvent Reject(const SegmentGroup& group, CachingAllocator::Request request, Bytes size);
   Bytes Unreserved() const;
+  AllocatorLedger SumUp() const;
 
   const DeviceIndex device_;
   Bytes limit_;
@@ -113,12 +119,10 @@ class DeviceHeap {
   StreamEvents& events_;
   Accounting accounting_;
   PendingFrees pending_;
-  BlockArena arena_;  // before the groups, whose segments give their blocks back to it
-  Pools pools_;       // likewise: groups refer to them
+  Pools pools_;  // before the groups, which refer to them
   SegmentGroups groups_;
   // Freed, while a graph is captured from a stream that uses them or the driver records no event.
   std::vector<Block*> put_off_;
-  absl::flat_hash_map<DeviceAddress, Block*> in_use_;
 };
 
 }  // namespace memtrace

@@ -10,6 +10,16 @@
 #include "allocator/device_heap.h"
 
 namespace memtrace {
+namespace {
+
+template <typename Visit>
+void ForEachGroupOf(const SegmentGroups& groups, const PoolId& pool, Visit visit) {
+  for (const auto& group : groups.all()) {
+    if (group->key().pool == pool) visit(*group);
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<Pool*> DeviceHeap::FindPool(const PoolId& pool) const {
   if (Pool* found = pools_.Find(pool)) return found;
@@ -71,28 +81,38 @@ absl::StatusOr<int> DeviceHeap::PoolUses(const PoolId& pool) const {
   return (*found)->uses;
 }
 
-absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) const {
+absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) {
+  MergeRecent();
   const absl::StatusOr<Pool*> found = FindPool(pool);
   if (!found.ok()) return found.status();
   return MakeCheckpoint(groups_, **found);
 }
 
 absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& checkpoint) {
+  MergeRecent();
   if (const auto found = FindPool(checkpoint.pool); !found.ok()) return found.status();
   if (absl::Status can = CheckCanRestore(groups_, checkpoint); !can.ok()) return can;
   std::vector<Block*> in_use;
-  for (const auto& [address, block] : in_use_) {
-    if (block->segment->key().pool == checkpoint.pool) in_use.push_back(block);
-  }
+  ForEachGroupOf(groups_, checkpoint.pool, [&](SegmentGroup& group) {
+    group.ForEachInUse([&](Block* block) { in_use.push_back(block); });
+  });
   std::sort(in_use.begin(), in_use.end(),
             [](const Block* a, const Block* b) { return a->address < b->address; });
   PoolRestoration restoration;
   for (Block* block : in_use) {
     restoration.freed.push_back(block->address);
-    TakeOutOfUse(block);
+    if (block->recorded_streams.empty()) {
+      GroupOf(*block).Free(block);
+    } else {
+      PutOff(block);
+    }
   }
+  MergeRecent();
   for (const auto& block : checkpoint.blocks) {
-    Block* taken = TakeAt(groups_, checkpoint.pool, block.address, block.size);
+    Block* taken = nullptr;
+    ForEachGroupOf(groups_, checkpoint.pool, [&](SegmentGroup& group) {
+      if (taken == nullptr) taken = group.TakeAt(block.address, block.size);
+    });
     if (taken == nullptr) return absl::InternalError("a block of the checkpoint was not free");
     restoration.allocated.push_back(Hand(taken, block.requested, block.context));
   }

@@ -12,7 +12,8 @@
 // 1. the blocks from `first_` on tile the reservation, in address order;
 // 2. no two neighbours are both free, nor both unmapped;
 // 3. `holes_` has exactly the unmapped blocks, `free_` exactly the free ones;
-// 4. a granule is in `chunks_` if and only if it lies in a block that is not unmapped.
+// 4. `recent_` has exactly the recently freed blocks;
+// 5. a granule is in `chunks_` if and only if it lies in a block that is not unmapped.
 namespace memtrace {
 namespace {
 
@@ -273,6 +274,7 @@ void ExpandableSegment::CheckInvariants() const {
   DeviceAddress at = address_;
   Bytes mapped = 0;
   Bytes free = 0;
+  Bytes recent = 0;
   size_t holes = 0;
   const Block* previous = nullptr;
   for (const Block* block = first_; block != nullptr; previous = block, block = block->next) {
@@ -293,12 +295,14 @@ void ExpandableSegment::CheckInvariants() const {
       mapped += block->size;
     }
     free += FreeSize(block);
+    if (block->is(Block::State::kRecentlyFreed)) recent += block->size;
     at = block->end();
   }
   MEMTRACE_CHECK_EQ(at, address_ + size_);
   MEMTRACE_CHECK_EQ(holes, holes_.size());
   MEMTRACE_CHECK_EQ(mapped, chunks_.granules() * granularity_);
   MEMTRACE_CHECK_EQ(free, free_.bytes());
+  MEMTRACE_CHECK_EQ(recent, recent_.bytes());
   free_.CheckInvariants();
 }
 

@@ -16,6 +16,7 @@
 #include "allocator/block.h"
 #include "allocator/chunk_map.h"
 #include "allocator/free_ranges.h"
+#include "allocator/recent_frees.h"
 #include "allocator/segment_key.h"
 #include "allocator/units.h"
 #include "allocator/vmm.h"
@@ -79,6 +80,10 @@ class ExpandableSegment {
   Block* TakeAt(DeviceAddress address, Bytes size);
 
   void Return(Block* block) { free_.Return(block); }
+
+  // Of a fixed segment there are never any: its blocks go back to their source as a whole.
+  RecentFrees& recent() { return recent_; }
+  const RecentFrees& recent() const { return recent_; }
 
   // The growth after which Take(size) succeeds that maps the fewest granules, at the lowest address
   // among equals; none if no hole with its free neighbours is long enough.
@@ -151,6 +156,7 @@ class ExpandableSegment {
   BlockArena& arena_;
   Accounting& accounting_;
   FreeRanges free_;
+  RecentFrees recent_;
   ChunkMap chunks_;
   Block* first_;
   absl::btree_map<DeviceAddress, Block*> holes_;

@@ -32,8 +32,16 @@ bool IsFree(const Block* block) { return block != nullptr && block->is(Block::St
 Block* FreeRanges::Take(Bytes size) {
   Block* block = BestFit(size);
   if (block == nullptr) return nullptr;
-  Remove(block);
-  if (block->size > size) Insert(arena_.Split(block, size));
+  const bool keeps_bin = block->size > size && KeepsBin(block, block->size - size);
+  if (keeps_bin) {
+    bytes_ -= size;
+  } else {
+    Remove(block);
+  }
+  if (block->size > size) {
+    Block* rest = arena_.Split(block, size);
+    keeps_bin ? PutAlone(rest) : Insert(rest);
+  }
   block->state = Block::State::kAllocated;
   return block;
 }
@@ -60,17 +68,43 @@ Block* FreeRanges::TakeAt(Block* range, DeviceAddress address, Bytes size) {
 
 Block* FreeRanges::Return(Block* block) {
   block->state = Block::State::kFree;
+  const bool is_below = IsFree(block->previous);
   if (IsFree(block->next)) {
+    if (!is_below) return Merge(block, block->next);
     Remove(block->next);
     arena_.AbsorbNext(block);
   }
-  if (IsFree(block->previous)) {
-    block = block->previous;
-    Remove(block);
-    arena_.AbsorbNext(block);
-  }
+  if (is_below) return Merge(block->previous, block->previous);
   Insert(block);
   return block;
+}
+
+// `lower` and its next neighbour become one range; `range` is the one of them that is one already.
+Block* FreeRanges::Merge(Block* lower, Block* range) {
+  const Bytes size = lower->size + lower->next->size;
+  const bool keeps_bin = KeepsBin(range, size);
+  if (keeps_bin) {
+    bytes_ += size - range->size;
+  } else {
+    Remove(range);
+  }
+  arena_.AbsorbNext(lower);
+  keeps_bin ? PutAlone(lower) : Insert(lower);
+  return lower;
+}
+
+// Whether a range stays where it is in the order when its size changes: as it does nearly always
+// while small blocks are cut from a large range and given back to it.
+bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
+  const size_t bin = BinOf(range->size);
+  return BinOf(size) == bin && roots_[bin] == range && range->left == nullptr &&
+         range->right == nullptr;
+}
+
+// REQUIRES: its bin has nothing in it, or the block in whose place it comes.
+void FreeRanges::PutAlone(Block* block) {
+  block->left = block->right = nullptr;
+  roots_[BinOf(block->size)] = block;
 }
 
 Bytes FreeRanges::largest() const {

@@ -54,6 +54,9 @@ class FreeRanges {
 
  private:
   void Insert(Block* block);
+  Block* Merge(Block* lower, Block* range);
+  bool KeepsBin(const Block* range, Bytes size) const;
+  void PutAlone(Block* block);
   Block* BestFit(Bytes size) const;
 
   BlockArena& arena_;

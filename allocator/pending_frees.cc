@@ -24,7 +24,6 @@ absl::Status PendingFrees::Add(Block* block) {
   }
   block->unfinished_events = added;
   ++blocks_;
-  requested_ += block->requested;
   return absl::OkStatus();
 }
 
@@ -81,7 +80,6 @@ Block* PendingFrees::Finish(Queue& queue) {
   queue.PopOldest();
   if (block == nullptr || --block->unfinished_events > 0) return nullptr;
   --blocks_;
-  requested_ -= block->requested;
   return block;
 }
 

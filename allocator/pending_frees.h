@@ -40,7 +40,6 @@ class PendingFrees {
   bool HasAny(const PoolId& pool) const;
 
   bool empty() const { return blocks_ == 0; }
-  Bytes requested() const { return requested_; }  // sum over the waiting blocks
 
  private:
   struct Entry {
@@ -67,7 +66,6 @@ class PendingFrees {
   std::vector<Queue> queues_;  // few: streams that ever were recorded
   uint64_t next_age_ = 0;
   size_t blocks_ = 0;
-  Bytes requested_ = 0;
 };
 
 }  // namespace memtrace

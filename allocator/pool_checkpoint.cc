@@ -77,12 +77,4 @@ absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& 
   return absl::OkStatus();
 }
 
-Block* TakeAt(const SegmentGroups& groups, const PoolId& pool, DeviceAddress address, Bytes size) {
-  Block* block = nullptr;
-  ForEachSegmentOf(groups, pool, [&](ExpandableSegment& segment) {
-    if (block == nullptr) block = segment.TakeAt(address, size);
-  });
-  return block;
-}
-
 }  // namespace memtrace

@@ -39,9 +39,6 @@ PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool);
 // still has. kFailedPrecondition if not.
 absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& checkpoint);
 
-// The free block [address, address + size) of the pool, as one in use; null if it is not free.
-Block* TakeAt(const SegmentGroups& groups, const PoolId& pool, DeviceAddress address, Bytes size);
-
 }  // namespace memtrace
 
 #endif  // MEMTRACE_ALLOCATOR_POOL_CHECKPOINT_H_

@@ -4,23 +4,93 @@
 
 #include <algorithm>
 
+#include "allocator/check.h"
 #include "allocator/size_policy.h"
 #include "allocator/source_vmm.h"
 
 namespace memtrace {
 
-SegmentGroup::SegmentGroup(const SegmentKey& key, Pool* pool, Vmm& card)
-    : key_(key), pool_(pool), card_(card) {
+SegmentGroup::SegmentGroup(const SegmentKey& key, Pool* pool, Lane& lane, Vmm& card,
+                           Accounting& accounting)
+    : key_(key), pool_(pool), lane_(lane), card_(card), accounting_(accounting) {
   if (pool_ != nullptr && pool_->source != nullptr) {
     source_ = std::make_unique<SourceVmm>(*pool_->source, key_.stream, card_);
   }
 }
 
 Block* SegmentGroup::Take(Bytes size) {
+  if (Block* block = TakeRecent(size)) return block;
+  if (!key_.small) MergeRecent();
+  Block* block = TakeFree(size);
+  if (block == nullptr && key_.small) {
+    MergeRecent();
+    block = TakeFree(size);
+  }
+  if (block != nullptr) by_address_.emplace(block->address, block);
+  return block;
+}
+
+Block* SegmentGroup::TakeRecent(Bytes size) {
+  for (const auto& segment : segments_) {
+    if (Block* block = segment->recent().Take(size)) return block;
+  }
+  return nullptr;
+}
+
+Block* SegmentGroup::TakeFree(Bytes size) {
   for (const auto& segment : segments_) {
     if (Block* block = segment->Take(size)) return block;
   }
   return nullptr;
+}
+
+Block* SegmentGroup::TakeAt(DeviceAddress address, Bytes size) {
+  for (const auto& segment : segments_) {
+    if (Block* block = segment->TakeAt(address, size)) {
+      by_address_.emplace(address, block);
+      return block;
+    }
+  }
+  return nullptr;
+}
+
+Block* SegmentGroup::Find(DeviceAddress address) const {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end()) return nullptr;
+  return found->second->is(Block::State::kAllocated) ? found->second : nullptr;
+}
+
+void SegmentGroup::Free(Block* block) {
+  accounting_.Freed(*block, key_, lane_.share);
+  block->recorded_streams.clear();
+  if (block->segment->is_fixed()) {
+    Merge(block);
+  } else {
+    block->segment->recent().Put(block, [this](Block* other) { Merge(other); });
+  }
+}
+
+void SegmentGroup::LetWait(Block* block) {
+  accounting_.FreeRequested(*block, key_, lane_.share);
+  block->state = Block::State::kPendingFree;
+  by_address_.erase(block->address);
+}
+
+void SegmentGroup::GiveBackWaiting(Block* block) {
+  accounting_.FreeCompleted(*block, key_);
+  block->recorded_streams.clear();
+  block->segment->Return(block);
+}
+
+void SegmentGroup::MergeRecent() {
+  for (const auto& segment : segments_) {
+    segment->recent().EmptyAll([this](Block* block) { Merge(block); });
+  }
+}
+
+void SegmentGroup::Merge(Block* recent) {
+  by_address_.erase(recent->address);
+  recent->segment->Return(recent);
 }
 
 std::optional<ExpandableSegment::Growth> SegmentGroup::PlanGrowth(Bytes size) const {
@@ -48,10 +118,9 @@ Bytes SegmentGroup::FixedSize(Bytes size) const {
   return source_ == nullptr ? RoundUp(size, card_.granularity()) : FixedSegmentSize(size);
 }
 
-absl::Status SegmentGroup::AddSegment(const ExpandableSegment::Shape& shape, BlockArena& arena,
-                                      Accounting& accounting) {
+absl::Status SegmentGroup::AddSegment(const ExpandableSegment::Shape& shape) {
   Vmm& vmm = source_ != nullptr ? *source_ : card_;
-  auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena, accounting);
+  auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, accounting_);
   if (!segment.ok()) return segment.status();
   segments_.push_back(*std::move(segment));
   return absl::OkStatus();
@@ -69,6 +138,23 @@ void SegmentGroup::DropUnmapped(bool all) {
   std::erase_if(segments_, [](const auto& segment) {
     return segment->mapped() == 0 && segment->Close().ok();
   });
+}
+
+void SegmentGroup::CheckInvariants() const {
+  size_t blocks = 0;
+  for (const auto& segment : segments_) {
+    segment->CheckInvariants();
+    for (const Block* block = segment->first(); block != nullptr; block = block->next) {
+      const bool is_known =
+          block->is(Block::State::kAllocated) || block->is(Block::State::kRecentlyFreed);
+      if (!is_known) continue;
+      const auto found = by_address_.find(block->address);
+      MEMTRACE_CHECK(found != by_address_.end());
+      MEMTRACE_CHECK_EQ(found->second, block);
+      ++blocks;
+    }
+  }
+  MEMTRACE_CHECK_EQ(blocks, by_address_.size());
 }
 
 }  // namespace memtrace

@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "allocator/accounting.h"
+#include "allocator/block.h"
 #include "allocator/expandable_segment.h"
+#include "allocator/lane.h"
 #include "allocator/pools.h"
 #include "allocator/segment_key.h"
 #include "allocator/units.h"
@@ -22,15 +26,58 @@ namespace memtrace {
 // enough. A pool whose blocks must not share a segment, or whose memory comes from elsewhere, has
 // many fixed ones.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: the card's lock and the stream's (Lane) guard all of it; the stream's alone suffices
+// for what says so, which neither maps nor unmaps.
 class SegmentGroup {
  public:
   // `pool` is null for the default one. All references must outlive the group.
   SegmentGroup(const SegmentKey& key, Pool* pool ABSL_ATTRIBUTE_LIFETIME_BOUND,
-               Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND);
+               Lane& lane ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
+               Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // A block from the first segment that has a fit; null if none has.
+  // The stream's lock suffices for these five.
+
+  // Room for one more block in what the stream may have in use without asking the card.
+  bool HasRoomFor(Bytes size, Bytes requested) const {
+    return lane_.share.HasRoomFor(key_.small, AmountsOf(size, requested));
+  }
+  // What is free and fits, in use: the block of just this size that was freed last, else the best
+  // fit. Null if nothing fits. For a large request all that is free is merged first, so that it is
+  // the best fit there is; for a small one only if nothing fits otherwise: what is at stake is
+  // small, and small blocks are freed and asked for again most often.
   Block* Take(Bytes size);
+  // The block in use that starts there; null if there is none.
+  Block* Find(DeviceAddress address) const;
+  // Counts a block that was taken, and tells it. REQUIRES: HasRoomFor it.
+  DeviceAddress Hand(Block* block, Bytes requested, uint64_t context) {
+    block->requested = requested;
+    block->context = context;
+    accounting_.Allocated(*block, key_, lane_.share);
+    return block->address;
+  }
+  // Counts and tells a block that is freed, and that no other stream may still use.
+  void Free(Block* block);
+
+  void MakeRoomFor(Bytes size, Bytes requested) {
+    accounting_.MakeRoom(lane_.share, key_.small, AmountsOf(size, requested));
+  }
+
+  // [address, address + size), in use; null unless all of it is free.
+  Block* TakeAt(DeviceAddress address, Bytes size);
+
+  // A block that is freed and waits for other streams, until it is given back.
+  void LetWait(Block* block);
+  void GiveBackWaiting(Block* block);
+
+  void MergeRecent();
+
+  // Every block in use, in no order.
+  template <typename Visit>
+  void ForEachInUse(Visit visit) const {
+    for (const auto& [address, block] : by_address_) {
+      if (block->is(Block::State::kAllocated)) visit(block);
+    }
+  }
 
   // The growth of any segment that maps the fewest granules, the oldest among equals.
   std::optional<ExpandableSegment::Growth> PlanGrowth(Bytes size) const;
@@ -40,19 +87,22 @@ class SegmentGroup {
 
   // What one more segment for a request of `size` would reserve; `card` is the card's size.
   ExpandableSegment::Shape NextShape(Bytes size, Bytes card) const;
-  absl::Status AddSegment(const ExpandableSegment::Shape& shape, BlockArena& arena,
-                          Accounting& accounting);
+  absl::Status AddSegment(const ExpandableSegment::Shape& shape);
 
   // The largest request that would fit if the driver had `available` more bytes, and room for one
   // more reservation of `reservation` bytes. For a pool with a source of its own: as if that had
   // no more.
   Bytes Obtainable(Bytes available, Bytes reservation) const;
 
+  // Aborts if blocks in use, addresses and recently freed blocks contradict each other.
+  void CheckInvariants() const;
+
   // Gives back the address space of segments without memory: of all, or only of fixed ones, which
   // are of no use to anyone then. A segment that the driver does not take back stays.
   void DropUnmapped(bool all);
 
   const SegmentKey& key() const { return key_; }
+  Lane& lane() const { return lane_; }
   Pool* pool() const { return pool_; }
   bool has_source() const { return source_ != nullptr; }
   const std::vector<std::unique_ptr<ExpandableSegment>>& segments() const { return segments_; }
@@ -61,12 +111,23 @@ class SegmentGroup {
   bool is_fixed() const { return pool_ != nullptr && pool_->has_fixed_segments(); }
 
   Bytes FixedSize(Bytes size) const;
+  Block* TakeRecent(Bytes size);
+  Block* TakeFree(Bytes size);
+  void Merge(Block* recent);
+
+  static Amounts AmountsOf(Bytes size, Bytes requested) {
+    return {1, static_cast<int64_t>(size), static_cast<int64_t>(requested)};
+  }
 
   const SegmentKey key_;
   Pool* const pool_;
+  Lane& lane_;
   Vmm& card_;
+  Accounting& accounting_;
   std::unique_ptr<Vmm> source_;  // if the pool has one; outlives the segments
+  BlockArena arena_;             // likewise: they give their blocks back to it
   std::vector<std::unique_ptr<ExpandableSegment>> segments_;
+  absl::flat_hash_map<DeviceAddress, Block*> by_address_;  // in use, or recently freed
 };
 
 }  // namespace memtrace

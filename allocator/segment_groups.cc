@@ -14,18 +14,50 @@ bool IsPinned(const SegmentGroup& group) {
 
 }  // namespace
 
-SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
+SegmentGroup& SegmentGroups::FindOrMake(const SegmentKey& key, Pool* pool) {
   SegmentGroup*& group = by_key_[key];
   if (group == nullptr) {
-    groups_.push_back(std::make_unique<SegmentGroup>(key, pool, card_));
+    groups_.push_back(
+        std::make_unique<SegmentGroup>(key, pool, LaneOf(key.stream), card_, accounting_));
     group = groups_.back().get();
+    if (pool == nullptr) quick_.AddGroup(*group);
   }
+  last_[key.small] = group;
   return *group;
 }
 
 SegmentGroup* SegmentGroups::Find(const SegmentKey& key) const {
   const auto found = by_key_.find(key);
   return found == by_key_.end() ? nullptr : found->second;
+}
+
+Lane& SegmentGroups::LaneOf(StreamId stream) {
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
+                                  [&](const auto& lane) { return lane->stream == stream; });
+  if (found != lanes_.end()) return **found;
+  lanes_.push_back(std::make_unique<Lane>(stream));
+  Lane& lane = *lanes_.back();
+  accounting_.Add(lane.share);
+  quick_.AddLane(lane);
+  return lane;
+}
+
+SegmentGroup* SegmentGroups::OwnerOf(DeviceAddress address) const {
+  if (SegmentGroup* quick = quick_.At(address)) {
+    return quick->Find(address) == nullptr ? nullptr : quick;
+  }
+  for (const auto& group : groups_) {
+    if (group->Find(address) != nullptr) return group.get();
+  }
+  return nullptr;
+}
+
+absl::Status SegmentGroups::AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape) {
+  absl::Status added = group.AddSegment(shape);
+  if (!added.ok()) return added;
+  const ExpandableSegment& segment = *group.segments().back();
+  quick_.AddSegment(group, segment.address(), segment.size());
+  return absl::OkStatus();
 }
 
 absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
@@ -107,6 +139,7 @@ bool SegmentGroups::Forget(const Pool& pool) {
     is_empty = is_empty && group->segments().empty();
   }
   if (!is_empty) return false;
+  last_ = {};
   absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
   std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
   return true;

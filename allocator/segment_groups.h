@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/quick_groups.h"
 #include "allocator/segment_group.h"
 #include "allocator/segment_key.h"
 #include "allocator/stream_events.h"
@@ -36,14 +38,24 @@ class SegmentGroups {
 
   // References must outlive this.
   SegmentGroups(Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
-                StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : card_(card), events_(events) {}
+                StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : card_(card), events_(events), accounting_(accounting), quick_(quick) {}
 
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
-  SegmentGroup& Of(const SegmentKey& key, Pool* pool);
+  SegmentGroup& Of(const SegmentKey& key, Pool* pool) {
+    SegmentGroup* last = last_[key.small];
+    return last != nullptr && last->key() == key ? *last : FindOrMake(key, pool);
+  }
 
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
+
+  // The group whose block in use starts there; null if there is none.
+  SegmentGroup* OwnerOf(DeviceAddress address) const;
+
+  absl::Status AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
   // age, and those of `last`, whose growth is planned beside its free ranges, at the end.
@@ -74,14 +86,20 @@ class SegmentGroups {
   }
 
  private:
+  SegmentGroup& FindOrMake(const SegmentKey& key, Pool* pool);
+  Lane& LaneOf(StreamId stream);
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   absl::Status WaitFor(StreamId stream);
 
   Vmm& card_;
   StreamEvents& events_;
+  Accounting& accounting_;
+  QuickGroups& quick_;
+  std::vector<std::unique_ptr<Lane>> lanes_;           // a stream each; for ever
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
+  std::array<SegmentGroup*, 2> last_{};  // that was asked for: large, small
 };
 
 }  // namespace memtrace

@@ -35,8 +35,15 @@ class BinSet {
  public:
   static constexpr size_t kNone = kSizeBins;
 
-  void Add(size_t bin) { words_[bin / 64] |= Bit(bin); }
-  void Remove(size_t bin) { words_[bin / 64] &= ~Bit(bin); }
+  void Add(size_t bin) {
+    words_[bin / 64] |= Bit(bin);
+    used_words_ |= Bit(bin / 64);
+  }
+  void Remove(size_t bin) {
+    uint64_t& word = words_[bin / 64];
+    word &= ~Bit(bin);
+    if (word == 0) used_words_ &= ~Bit(bin / 64);
+  }
 
   size_t Count() const {
     size_t count = 0;
@@ -47,25 +54,29 @@ class BinSet {
   // The lowest from `bin` on, kNone if there is none.
   size_t Next(size_t bin) const {
     if (bin >= kSizeBins) return kNone;
-    size_t word = bin / 64;
-    uint64_t left = words_[word] & (~uint64_t{0} << (bin % 64));
-    while (left == 0 && ++word < words_.size()) left = words_[word];
-    return left == 0 ? kNone : word * 64 + static_cast<size_t>(std::countr_zero(left));
+    const size_t word = bin / 64;
+    const uint64_t here = words_[word] & (~uint64_t{0} << (bin % 64));
+    if (here != 0) return word * 64 + Lowest(here);
+    const uint64_t later = used_words_ & (~uint64_t{1} << word);
+    if (later == 0) return kNone;
+    return Lowest(later) * 64 + Lowest(words_[Lowest(later)]);
   }
 
   // The highest of all, kNone if there is none.
   size_t Last() const {
-    for (size_t word = words_.size(); word-- > 0;) {
-      if (words_[word] != 0)
-        return word * 64 + 63 - static_cast<size_t>(std::countl_zero(words_[word]));
-    }
-    return kNone;
+    if (used_words_ == 0) return kNone;
+    const size_t word = Highest(used_words_);
+    return word * 64 + Highest(words_[word]);
   }
 
  private:
   static constexpr uint64_t Bit(size_t bin) { return uint64_t{1} << (bin % 64); }
+  static size_t Lowest(uint64_t bits) { return static_cast<size_t>(std::countr_zero(bits)); }
+  static size_t Highest(uint64_t bits) { return 63 - static_cast<size_t>(std::countl_zero(bits)); }
 
+  static_assert(kSizeBins / 64 <= 64);
   std::array<uint64_t, kSizeBins / 64> words_{};
+  uint64_t used_words_ = 0;  // those that are not 0
 };
 
 }  // namespace memtrace

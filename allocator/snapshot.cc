@@ -12,6 +12,7 @@ BlockView::State StateOf(const Block& block) {
     case Block::State::kPendingFree:
       return BlockView::State::kPendingFree;
     case Block::State::kFree:
+    case Block::State::kRecentlyFreed:
     case Block::State::kUnmapped:
       break;
   }

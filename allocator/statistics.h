@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_ALLOCATOR_STATISTICS_H_
 #define MEMTRACE_ALLOCATOR_STATISTICS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -15,7 +16,17 @@ struct Statistic {
   int64_t allocated = 0;  // all that was ever added
   int64_t freed = 0;      // all that was ever taken away
 
-  void Add(int64_t amount);
+  void Add(int64_t amount) { amount > 0 ? Increase(amount) : Decrease(-amount); }
+  // Those of every allocation and free. REQUIRES: amount is not negative.
+  void Increase(int64_t amount) {
+    current += amount;
+    allocated += amount;
+    peak = std::max(peak, current);
+  }
+  void Decrease(int64_t amount) {
+    current -= amount;
+    freed += amount;
+  }
   void ResetPeak() { peak = current; }
   void ResetAccumulated() { allocated = freed = 0; }
 };
@@ -24,7 +35,19 @@ struct Statistic {
 struct StatisticByPool {
   Statistic all, small_pool, large_pool;
 
-  void Add(bool small, int64_t amount);
+  Statistic& of(bool small) { return small ? small_pool : large_pool; }
+  void Add(bool small, int64_t amount) {
+    all.Add(amount);
+    of(small).Add(amount);
+  }
+  void Increase(bool small, int64_t amount) {
+    all.Increase(amount);
+    of(small).Increase(amount);
+  }
+  void Decrease(bool small, int64_t amount) {
+    all.Decrease(amount);
+    of(small).Decrease(amount);
+  }
 };
 
 // Names and meanings as in torch.cuda.memory_stats().

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does our allocator's own policy cost? Nanoseconds per allocation and free of one block, one
-// thread, over a card that is only bookkeeping, with an observer that does nothing. So it is the
-// policy alone: no driver call (a warm allocator makes none), no torch, no recording, no contention
-// on the card's lock. Compare it between versions of ours; what torch pays per pair is
-// bench/torch_pair.py.
+// What does our allocator's own policy cost? Nanoseconds per allocation and free of one block over
+// a card that is only bookkeeping, which nobody observes. So it is the policy alone: no driver call
+// (a warm allocator makes none), no torch, no recording. Compare it between versions of ours; what
+// torch pays per pair is bench/torch_interface.py.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,17 +21,22 @@ namespace {
 
 constexpr StreamId kStream{0};
 
+class Nobody final : public AllocationObserver {
+ public:
+  Nobody() { HearOfBlocks(false); }
+};
+
 class Card {
  public:
-  DeviceAddress Allocate(Bytes bytes) {
-    return std::get<DeviceAddress>(allocator_.Allocate(bytes, kStream, 0));
+  DeviceAddress Allocate(Bytes bytes, StreamId stream = kStream) {
+    return std::get<DeviceAddress>(allocator_.Allocate(bytes, stream, 0));
   }
   void Free(DeviceAddress address) { allocator_.Free(address).IgnoreError(); }
 
  private:
   MemoryVmm vmm_{{.capacity = 80_GiB}};
   MemoryStreams streams_;
-  AllocationObserver nobody_;
+  Nobody nobody_;
   CachingAllocator allocator_{{}, vmm_, streams_, nobody_};
 };
 
@@ -67,6 +71,16 @@ void MixedPair(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) exchange_one();
 }
 BENCHMARK(MixedPair)->Arg(256)->Arg(5000);
+
+// Threads with streams of their own on one card: what its lock costs.
+void ThreadsPair(benchmark::State& state) {
+  static auto* card = new Card;
+  const StreamId stream{static_cast<uint64_t>(state.thread_index() + 1)};
+  const DeviceAddress beside = card->Allocate(512, stream);
+  for ([[maybe_unused]] auto _ : state) card->Free(card->Allocate(512, stream));
+  card->Free(beside);
+}
+BENCHMARK(ThreadsPair)->ThreadRange(1, 8)->UseRealTime();
 
 }  // namespace
 }  // namespace memtrace

@@ -11,6 +11,10 @@ echo "machine: $(grep -m1 -oP 'model name\s*:\s*\K.*' /proc/cpuinfo), $(nproc) c
 for program in allocator_pair_benchmark recorder_event_benchmark; do
   echo && "$build/bench/$program" --benchmark_min_time=0.5 2>/dev/null
 done
+for trace in "" --trace; do
+  echo && echo "torch_interface.py $trace" && "$venv/bin/python" bench/torch_interface.py "$build/bench/libtorch_interface_benchmark.so" \
+    $trace --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true 2>/dev/null
+done
 echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
 echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.py

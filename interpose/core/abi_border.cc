@@ -42,8 +42,7 @@ int Missing(const char* what) {
   return Fail(MEMTRACE_INVALID_ARGUMENT, std::string(what) + " is null or its size is not set");
 }
 
-int Translate(const absl::Status& status) {
-  if (status.ok()) return MEMTRACE_OK;
+int TranslateFailure(const absl::Status& status) {
   const std::string_view sentence(status.message().data(), status.message().size());
   // Whatever the driver finds wrong, it is not what the caller has passed here.
   if (const int result = DriverResultOf(status)) return Fail(MEMTRACE_INTERNAL, sentence, result);

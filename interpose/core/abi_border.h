@@ -24,7 +24,10 @@ int LastDriverResult();
 
 int NoSuchCard(int device);
 int Missing(const char* what);
-int Translate(const absl::Status& status);
+int TranslateFailure(const absl::Status& status);
+inline int Translate(const absl::Status& status) {
+  return status.ok() ? MEMTRACE_OK : TranslateFailure(status);
+}
 
 inline DeviceAddress Address(const void* address) {
   return reinterpret_cast<DeviceAddress>(address);

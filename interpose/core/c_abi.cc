@@ -85,6 +85,8 @@ void memtrace_close() {
   Contain([] { Process::Get().Close(); });
 }
 
+int memtrace_is_recorded() { return Process::Get().is_recorded() ? 1 : 0; }
+
 const char* memtrace_trace_path() {
   return Contain("", [] { return Process::Get().trace_path(); });
 }

@@ -9,6 +9,7 @@ bool ChangeWatch::Watch(Function function, void* user) {
   function_ = function;
   user_ = user;
   is_watched_.store(true, std::memory_order_release);
+  HearOfBlocks(true);
   return true;
 }
 
@@ -26,32 +27,37 @@ void ChangeWatch::Tell(memtrace_change_kind kind, const Event& event, Bytes byte
 }
 
 void ChangeWatch::Allocated(const BlockEvent& block) {
-  next_->Allocated(block);
+  if (next_ != nullptr) next_->Allocated(block);
   Tell(MEMTRACE_CHANGE_ALLOCATED, block, block.requested);
 }
 
 void ChangeWatch::FreeRequested(const BlockEvent& block) {
-  next_->FreeRequested(block);
+  if (next_ != nullptr) next_->FreeRequested(block);
   Tell(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
 }
 
 void ChangeWatch::FreeCompleted(const BlockEvent& block) {
-  next_->FreeCompleted(block);
+  if (next_ != nullptr) next_->FreeCompleted(block);
   Tell(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
 }
 
-void ChangeWatch::Reserved(const RangeEvent& range) { next_->Reserved(range); }
+void ChangeWatch::Reserved(const RangeEvent& range) {
+  cards_.Add(range.address, range.size, static_cast<int>(range.device));
+  if (next_ != nullptr) next_->Reserved(range);
+}
 
 void ChangeWatch::Mapped(const RangeEvent& range) {
-  next_->Mapped(range);
+  if (next_ != nullptr) next_->Mapped(range);
   Tell(MEMTRACE_CHANGE_MAPPED, range, range.size);
 }
 
 void ChangeWatch::Unmapped(const RangeEvent& range) {
-  next_->Unmapped(range);
+  if (next_ != nullptr) next_->Unmapped(range);
   Tell(MEMTRACE_CHANGE_UNMAPPED, range, range.size);
 }
 
-void ChangeWatch::OutOfMemory(const OutOfMemoryEvent& event) { next_->OutOfMemory(event); }
+void ChangeWatch::OutOfMemory(const OutOfMemoryEvent& event) {
+  if (next_ != nullptr) next_->OutOfMemory(event);
+}
 
 }  // namespace memtrace

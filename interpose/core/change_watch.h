@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "allocator/allocation_observer.h"
+#include "interpose/core/card_of_address.h"
 #include "interpose/core/memtrace.h"
 
 namespace memtrace {
@@ -17,13 +18,21 @@ namespace memtrace {
 // Thread rule: any thread.
 class ChangeWatch final : public AllocationObserver {
  public:
+  ChangeWatch() { HearOfBlocks(false); }
+
   using Function = void (*)(void* user, const memtrace_change* change);
 
-  // `next` hears of everything first. It outlives this; to be called before any event.
-  void PassTo(AllocationObserver* next) { next_ = next; }
+  // `next` hears of everything first. It outlives this; to be called before any event, or never.
+  void PassTo(AllocationObserver* next) {
+    next_ = next;
+    HearOfBlocks(true);
+  }
 
   // False if there is a function already.
   bool Watch(Function function, void* user);
+
+  // The card whose segment an address lies in; -1 if it is in none.
+  int CardOf(DeviceAddress address) const { return cards_.Find(address); }
 
   // AllocationObserver.
   void Allocated(const BlockEvent& block) override;
@@ -39,6 +48,7 @@ class ChangeWatch final : public AllocationObserver {
   void Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
 
   AllocationObserver* next_ = nullptr;
+  CardOfAddress cards_;
   std::atomic<bool> is_watched_ = false;  // once true, what follows is fixed
   std::mutex mutex_;
   Function function_ = nullptr;  // written under mutex_

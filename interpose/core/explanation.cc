@@ -41,21 +41,26 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
   }
 }
 
+std::string Names(const std::vector<recorder::Recorder::NamedBytes>& owners) {
+  std::string text;
+  for (const auto& owner : owners) {
+    text += (text.empty() ? "" : ", ") + owner.name + " " + Size(owner.bytes);
+  }
+  return text.empty() ? "nobody" : text;
+}
+
 }  // namespace
 
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               std::span<const recorder::Recorder::NamedBytes> owners,
+                               const std::vector<recorder::Recorder::NamedBytes>* owners,
                                const std::string& trace_path) {
   std::string text = "memtrace: ";
   if (const trace::CardLedger* card = trace::FailedCard(event)) text += Cause(event, *card);
   text += "; " + Size(event.requested) + " were asked for and " + Size(event.obtainable) +
-          " could be had: short by " + Size(trace::ShortBy(event)) +
-          ".\nmemtrace: most is held by ";
-  for (size_t i = 0; i < owners.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + owners[i].name + " " + Size(owners[i].bytes);
-  }
-  if (owners.empty()) text += "nobody";
-  text += ".\n";
+          " could be had: short by " + Size(trace::ShortBy(event)) + ".\n";
+  text += owners != nullptr
+              ? "memtrace: most is held by " + Names(*owners) + ".\n"
+              : "memtrace: who holds it is not known, because no trace is recorded.\n";
   if (!trace_path.empty()) text += "memtrace: what filled the card: memtrace report " + trace_path;
   return text;
 }

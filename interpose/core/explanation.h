@@ -3,8 +3,8 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_EXPLANATION_H_
 #define MEMTRACE_INTERPOSE_CORE_EXPLANATION_H_
 
-#include <span>
 #include <string>
+#include <vector>
 
 #include "profiler/recorder/recorder.h"
 #include "profiler/trace/event.h"
@@ -12,10 +12,10 @@
 namespace memtrace {
 
 // What an out-of-memory error says behind torch's own text: the cause with its arithmetic, the
-// three largest owners, and the command that explains the rest. A few lines; sizes in GiB or MiB as
-// torch prints them.
+// three largest owners (null: nobody counted), and the command that explains the rest. A few lines;
+// sizes in GiB or MiB as torch prints them.
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               std::span<const recorder::Recorder::NamedBytes> owners,
+                               const std::vector<recorder::Recorder::NamedBytes>* owners,
                                const std::string& trace_path);
 
 }  // namespace memtrace

@@ -63,6 +63,9 @@ MEMTRACE_API int memtrace_start(int device_count, int mode);
 /* Ends the trace: what is alive now is the live set at its end. Allocation goes on to work. */
 MEMTRACE_API void memtrace_close(void);
 
+/* 0 if MEMTRACE_TRACE=0 asked for no trace: contexts need not be captured then. */
+MEMTRACE_API int memtrace_is_recorded(void);
+
 /* Path of the trace being written; "" if there is none. Valid until the process ends. */
 MEMTRACE_API const char* memtrace_trace_path(void);
 

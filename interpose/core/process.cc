@@ -16,22 +16,25 @@
 namespace memtrace {
 namespace {
 
-// A setting of the simulated card, for test suites that fork a child for each test.
-bool CardsAreCopiedOnFork() {
-  const char* on_fork = std::getenv("MEMTRACE_CARD_FORK");
-  return on_fork != nullptr && std::string_view(on_fork) == "copy";
+bool IsSetTo(const char* name, std::string_view value) {
+  const char* set = std::getenv(name);
+  return set != nullptr && set == value;
 }
+
+// A setting of the simulated card, for test suites that fork a child for each test.
+bool CardsAreCopiedOnFork() { return IsSetTo("MEMTRACE_CARD_FORK", "copy"); }
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", sentence.c_str()); }
 
 }  // namespace
 
-Process& Process::Get() {
+Process& Process::Make() {
   static auto* process = new Process;
+  instance_.store(process, std::memory_order_release);
   return *process;
 }
 
-Process::Process() {
+Process::Process() : is_recorded_(!IsSetTo("MEMTRACE_TRACE", "0")) {
   pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
                  [] { Get().BeginAnewInForkedChild(); });
   // For programs without Python, whose package ends the trace earlier. Does nothing the second
@@ -76,7 +79,8 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   {
     const std::lock_guard lock(mutex_);
     if (started_) return absl::OkStatus();
-    OpenTrace();
+    if (is_recorded_) OpenTrace();
+    if (!is_recorded_ && mode == MEMTRACE_MODE_OBSERVE) device_count = 0;
     if (absl::Status made = MakeCards(device_count, mode); !made.ok()) return made;
     started_.store(true, std::memory_order_release);
   }
@@ -126,32 +130,12 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
   return absl::OkStatus();
 }
 
-CachingAllocator* Process::allocator(int device) const {
-  return device >= 0 && device < device_count()
-             ? cards_[static_cast<size_t>(device)].allocator.get()
-             : nullptr;
-}
-
 ObservedMemory* Process::observed(int device) const {
-  return device >= 0 && device < device_count() ? cards_[static_cast<size_t>(device)].observed.get()
-                                                : nullptr;
+  return HasCard(device) ? cards_[static_cast<size_t>(device)].observed.get() : nullptr;
 }
 
-CachingAllocator* Process::owner_of(DeviceAddress address) const {
-  if (device_count() == 1) return allocator(0);
-  for (int device = 0; device < device_count(); ++device) {
-    CachingAllocator* candidate = allocator(device);
-    if (candidate != nullptr && candidate->BaseAllocation(address).has_value()) return candidate;
-  }
-  return nullptr;
-}
-
-void Process::LookAtStart(int device) const {
-  if (device >= 0 && device < device_count()) cards_[static_cast<size_t>(device)].LookAtStart();
-}
-
-void Process::Card::LookAtStart() const {
-  if (reader->has_looked() || !HasContext(DeviceIndex{reader->device()})) return;
+void Process::Card::LookNow() const {
+  if (!HasContext(DeviceIndex{reader->device()})) return;
   const auto memory = driver.vmm->MemoryInfo();
   if (memory.ok()) reader->Look(*memory, allocator_ledger().reserved);
 }
@@ -212,16 +196,20 @@ std::vector<trace::CardLedger> Process::LedgersAt(const OutOfMemoryEvent& event)
 std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
   CallBeforeOutOfMemory();
   std::vector<trace::CardLedger> ledgers = LedgersAt(event);
-  for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
-  recorder()->NoteOutOfMemory(event, ledgers);
-  SayFailureOnce();
-  trace::OutOfMemory written{.device = static_cast<int32_t>(event.device),
-                             .requested = event.requested,
-                             .allocated = event.allocated,
-                             .obtainable = event.obtainable,
-                             .limit = event.limit,
-                             .cards = std::move(ledgers)};
-  return ExplainOutOfMemory(written, recorder()->TopOwners(event.device, 3), trace_path());
+  std::vector<recorder::Recorder::NamedBytes> owners;
+  if (auto* recorder = this->recorder()) {
+    for (const auto& [key, value] : SimulationFacts()) recorder->Annotate(key, value);
+    recorder->NoteOutOfMemory(event, ledgers);
+    SayFailureOnce();
+    owners = recorder->TopOwners(event.device, 3);
+  }
+  const trace::OutOfMemory written{.device = static_cast<int32_t>(event.device),
+                                   .requested = event.requested,
+                                   .allocated = event.allocated,
+                                   .obtainable = event.obtainable,
+                                   .limit = event.limit,
+                                   .cards = std::move(ledgers)};
+  return ExplainOutOfMemory(written, is_recorded_ ? &owners : nullptr, trace_path());
 }
 
 void Process::Close() {

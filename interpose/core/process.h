@@ -25,7 +25,8 @@
 namespace memtrace {
 
 // The composition root: the only place that makes Vmm, allocator and recorder and reads MEMTRACE_*.
-// One a process, never destroyed: tensors outlive every static destructor.
+// One a process, never destroyed: tensors outlive every static destructor. With MEMTRACE_TRACE=0
+// the allocator serves the process and nothing is recorded.
 //
 // Before Start() there is no trace and no allocator (a process that never touches CUDA leaves no
 // file); what the program says about itself until then is kept and said to the recorder later
@@ -36,7 +37,10 @@ namespace memtrace {
 // no lock of the parent's is touched, for its holder may not exist. Thread rule: any thread.
 class Process {
  public:
-  static Process& Get();
+  static Process& Get() {
+    Process* made = instance_.load(std::memory_order_acquire);
+    return made != nullptr ? *made : Make();
+  }
 
   static constexpr const char* kForked =
       "this process was forked from one that uses CUDA and cannot use it; start processes that do "
@@ -44,10 +48,11 @@ class Process {
 
   void SetInfo(std::string key, std::string value);
 
-  // Opens the trace and makes the cards. Done once; later calls return OK.
+  // Opens the trace and makes the cards. Done once; later calls return OK. Nothing is observed
+  // without a trace.
   absl::Status Start(int device_count, memtrace_mode mode);
 
-  // Null before Start().
+  // Null before Start(), and for good if MEMTRACE_TRACE=0 asked for no trace.
   recorder::Recorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
 
   Names& names() { return names_; }
@@ -55,16 +60,25 @@ class Process {
   ChangeWatch& watch() { return watch_; }
 
   // Null if there is no such card, or another allocator serves the process.
-  CachingAllocator* allocator(int device) const;
-  // The allocator whose memory `address` is.
-  CachingAllocator* owner_of(DeviceAddress address) const;
+  CachingAllocator* allocator(int device) const {
+    return HasCard(device) ? cards_[static_cast<size_t>(device)].allocator.get() : nullptr;
+  }
+  // The allocator whose memory `address` is; of one card alone, whatever the address.
+  CachingAllocator* owner_of(DeviceAddress address) const {
+    const int device = device_count() == 1 ? 0 : watch_.CardOf(address);
+    return allocator(device);
+  }
   // The figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const;
   // To be called when a card may have come into use; costs nothing from the second time on.
-  void LookAtStart(int device) const;
+  void LookAtStart(int device) const {
+    if (HasCard(device)) cards_[static_cast<size_t>(device)].LookAtStart();
+  }
   int device_count() const {
     return is_started() && !is_forked() ? static_cast<int>(cards_.size()) : 0;
   }
+  // Whether there is, or will be, a recorder.
+  bool is_recorded() const { return is_recorded_; }
   bool is_started() const { return started_.load(std::memory_order_acquire); }
   // From a process that had started.
   bool is_forked() const { return forked_.load(std::memory_order_acquire); }
@@ -95,13 +109,18 @@ class Process {
     // driver does not answer: at exit it may be gone.
     std::optional<trace::CardLedger> Ledger() const;
     // Once the card has a context: what is gone by then, for the ledgers to come.
-    void LookAtStart() const;
+    void LookAtStart() const {
+      if (!reader->has_looked()) LookNow();
+    }
+    void LookNow() const;
     AllocatorLedger allocator_ledger() const {
       return allocator != nullptr ? allocator->ledger() : observed->ledger();
     }
   };
 
   Process();
+  static Process& Make();
+  bool HasCard(int device) const { return device >= 0 && device < device_count(); }
   void LockForFork();
   void UnlockAfterFork();
   void BeginAnewInForkedChild();
@@ -111,6 +130,9 @@ class Process {
   std::vector<trace::CardLedger> LedgersAt(const OutOfMemoryEvent& event) const;
   void SayFailureOnce();
 
+  static inline std::atomic<Process*> instance_ = nullptr;
+
+  const bool is_recorded_;
   std::mutex mutex_;  // guards starting and closing
   bool closed_ = false;
   mutable std::mutex info_mutex_;            // short, like those of the names and the callback

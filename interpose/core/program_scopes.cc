@@ -22,6 +22,7 @@ thread_local KeptScopes kept;
 std::atomic<uint8_t> kept_phase = 0;
 std::atomic<uint32_t> kept_steps = 0;
 
+// Nothing is kept for a recorder that will never be.
 std::string_view Text(uint32_t name) { return Process::Get().names().Text(name); }
 
 // The recorder, told first what this thread has kept; null if there is none yet.
@@ -31,7 +32,9 @@ recorder::Recorder* Recorder() {
   return recorder;
 }
 
-void Keep(std::vector<uint32_t>& names, uint32_t name) { names.push_back(name); }
+void Keep(std::vector<uint32_t>& names, uint32_t name) {
+  if (Process::Get().is_recorded()) names.push_back(name);
+}
 
 void Forget(std::vector<uint32_t>& names) {
   if (!names.empty()) names.pop_back();

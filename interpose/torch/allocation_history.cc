@@ -90,18 +90,14 @@ void AllocationHistory::Attach(Tracker tracker) {
   WatchOnce();
 }
 
-AllocationHistory::Caller::Caller(Level level) {
-  AllocationHistory& history = Get();
-  if (C10_LIKELY(history.level_.load(std::memory_order_acquire) < level)) return;
-  const auto create = history.create_context_.load(std::memory_order_acquire);
-  if (create == nullptr || callers_context != nullptr) return;
+bool AllocationHistory::Caller::Take() {
+  const auto create = Get().create_context_.load(std::memory_order_acquire);
+  if (create == nullptr || callers_context != nullptr) return false;
   callers_context = create();
-  is_set_ = true;
+  return true;
 }
 
-AllocationHistory::Caller::~Caller() {
-  if (is_set_) callers_context = nullptr;
-}
+void AllocationHistory::Caller::Drop() { callers_context = nullptr; }
 
 Entry AllocationHistory::MakeEntry(Entry::Action action, c10::DeviceIndex device, size_t address,
                                    size_t bytes, void* stream, c10::MempoolId_t pool,

@@ -50,12 +50,19 @@ class AllocationHistory {
   // `level`. To be made before any lock is taken.
   class Caller {
    public:
-    explicit Caller(Level level);
-    ~Caller();
+    explicit Caller(Level level) {
+      if (C10_UNLIKELY(level_.load(std::memory_order_acquire) >= level)) is_set_ = Take();
+    }
+    ~Caller() {
+      if (C10_UNLIKELY(is_set_)) Drop();
+    }
     Caller(const Caller&) = delete;
     Caller& operator=(const Caller&) = delete;
 
    private:
+    static bool Take();
+    static void Drop();
+
     bool is_set_ = false;
   };
 
@@ -91,7 +98,7 @@ class AllocationHistory {
   bool is_watching_ = false;
   std::vector<std::unique_ptr<DeviceHistory>> devices_;  // fixed once CUDA is in use
   std::atomic<bool> is_recording_ = false;
-  std::atomic<Level> level_ = Level::NEVER;
+  static inline std::atomic<Level> level_ = Level::NEVER;
   std::atomic<c10::cuda::CUDACachingAllocator::CreateContextFn> create_context_ = nullptr;
   std::atomic<unsigned> skipped_ = 0;  // a bit an action
   // The list is replaced, never changed: it is read under the cards' locks, where no other may be

@@ -37,8 +37,9 @@ constexpr std::array<std::string_view, 8> kWithoutEffect = {
 // documentation of roundup_power2_divisions); small requests are left alone.
 size_t BytesByDivisions(size_t bytes) {
   constexpr size_t kUnit = 512;
+  if (bytes <= kUnit || std::has_single_bit(bytes)) return bytes;  // whatever the setting
   const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
-  if (divisions <= 1 || bytes <= kUnit * divisions || std::has_single_bit(bytes)) return bytes;
+  if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;
   return step == 0 ? bytes : (bytes + step - 1) / step * step;
 }

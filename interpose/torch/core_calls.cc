@@ -57,16 +57,26 @@ void RunFreeMemoryCallbacks() {
   }
 }
 
-// The first attempt is a trial: if the card is full, others are asked to free something before
-// anyone hears of it.
-int AllocateOrAskOthers(memtrace_request request, void** address,
-                        memtrace_out_of_memory* out_of_memory) {
-  request.is_trial = 1;
-  const int status = memtrace_allocate_request(&request, address, out_of_memory);
-  if (C10_LIKELY(status != MEMTRACE_OUT_OF_MEMORY)) return status;
+// The first attempt was a trial, of which nobody heard: before that, others are asked to free
+// something.
+void* AllocateAgainOrThrow(memtrace_request request) {
   RunFreeMemoryCallbacks();
   request.is_trial = 0;
-  return memtrace_allocate_request(&request, address, out_of_memory);
+  memtrace_out_of_memory out_of_memory{};
+  out_of_memory.size = sizeof(out_of_memory);
+  void* address = nullptr;
+  const int status = memtrace_allocate_request(&request, &address, &out_of_memory);
+  if (status == MEMTRACE_OUT_OF_MEMORY) {
+    if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
+    AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
+                                  static_cast<c10::DeviceIndex>(request.device),
+                                  out_of_memory.device_free, out_of_memory.allocated,
+                                  reinterpret_cast<void*>(request.stream), {0, 0});
+    NotifyOutOfMemory(out_of_memory);
+    ThrowOutOfMemory(out_of_memory);
+  }
+  ThrowUnlessOk(status);
+  return address;
 }
 
 }  // namespace
@@ -81,12 +91,10 @@ void ThrowUnlessOk(int status) {
 }
 
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
-  const uint64_t context =
-      memtrace_capture_context();  // before any lock: it takes the interpreter's
+  static const bool kIsRecorded = memtrace_is_recorded() != 0;
+  // Before any lock: it takes the interpreter's.
+  const uint64_t context = kIsRecorded ? memtrace_capture_context() : 0;
   const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
-  memtrace_out_of_memory out_of_memory{};
-  out_of_memory.size = sizeof(out_of_memory);
-  void* address = nullptr;
   const memtrace_request request{
       .size = sizeof(request),
       .device = device,
@@ -94,18 +102,15 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
       .at_least = BytesByDivisions(bytes),
       .stream = StreamValue(stream),
       .context = context,
-      .is_trial = 0,
+      .is_trial = 1,
       .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device))};
-  const int status = AllocateOrAskOthers(request, &address, &out_of_memory);
+  void* address = nullptr;
+  const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
-    if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
-    AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
-                                  static_cast<c10::DeviceIndex>(device), out_of_memory.device_free,
-                                  out_of_memory.allocated, stream, {0, 0});
-    NotifyOutOfMemory(out_of_memory);
-    ThrowOutOfMemory(out_of_memory);
+    address = AllocateAgainOrThrow(request);
+  } else {
+    ThrowUnlessOk(status);
   }
-  ThrowUnlessOk(status);
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;
 }

@@ -64,11 +64,19 @@ void CudaAllocator::CheckDevice(c10::DeviceIndex device) const {
               static_cast<int>(device), ": did you call init?");
 }
 
+// On a machine with one card there is nothing to ask the driver.
+c10::DeviceIndex CudaAllocator::CurrentDevice() const {
+  c10::DeviceIndex device = 0;
+  if (device_count_.load(std::memory_order_relaxed) != 1) {
+    C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  }
+  return device;
+}
+
 c10::DataPtr CudaAllocator::allocate(size_t bytes) {
   TORCH_CHECK_WITH(OutOfMemoryError, bytes < size_t{1} << 60,
                    "CUDA out of memory. Tried to allocate more than 1EB memory.");
-  c10::DeviceIndex device = 0;
-  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  const c10::DeviceIndex device = CurrentDevice();
   if (C10_UNLIKELY(IsCachingOff()) && bytes > 0) {
     void* uncached = AllocateUncached(bytes);
     return {uncached, uncached, &DeleteUncached, c10::Device(c10::kCUDA, device)};
@@ -85,16 +93,17 @@ void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) con
 }
 
 void* CudaAllocator::raw_alloc(size_t bytes) {
-  c10::DeviceIndex device = 0;
-  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
-  return raw_alloc_with_stream(bytes, c10::cuda::getCurrentCUDAStream(device));
+  const c10::DeviceIndex device = CurrentDevice();
+  return AllocateRaw(device, bytes, c10::cuda::getCurrentCUDAStream(device));
 }
 
 void* CudaAllocator::raw_alloc_with_stream(size_t bytes, cudaStream_t stream) {
+  return AllocateRaw(CurrentDevice(), bytes, stream);
+}
+
+void* CudaAllocator::AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return nullptr;
   if (C10_UNLIKELY(IsCachingOff())) return AllocateUncached(bytes);
-  c10::DeviceIndex device = 0;
-  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
   return Allocate(device, bytes, stream);
 }
 

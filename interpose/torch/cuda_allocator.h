@@ -101,6 +101,8 @@ class CudaAllocator final : public VersionedAllocator {
  private:
   // Throws in torch's words unless there is such a card.
   void CheckDevice(c10::DeviceIndex device) const;
+  c10::DeviceIndex CurrentDevice() const;
+  void* AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
 
   std::atomic<int> device_count_ = 0;

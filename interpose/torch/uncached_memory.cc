@@ -6,7 +6,6 @@
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <cuda_runtime_api.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_set>
@@ -25,19 +24,14 @@ struct Given {
   }
 };
 
-std::atomic<bool> is_on = true;
-
 // A capture in progress must not be invalidated.
 using CaptureMode = c10::cuda::CUDAStreamCaptureModeGuard;
 
 }  // namespace
 
-bool IsCachingOff() {
-  static const bool kNever = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr;
-  return kNever || !is_on.load(std::memory_order_relaxed);
+void SetCaching(bool on) {
+  is_caching_off = !on || std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr;
 }
-
-void SetCaching(bool on) { is_on = on; }
 
 void* AllocateUncached(std::size_t bytes) {
   void* address = nullptr;

@@ -3,15 +3,21 @@
 #ifndef MEMTRACE_INTERPOSE_TORCH_UNCACHED_MEMORY_H_
 #define MEMTRACE_INTERPOSE_TORCH_UNCACHED_MEMORY_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdlib>
 
 // Memory straight from the driver, for programs that switch caching off
 // (PYTORCH_NO_CUDA_MEMORY_CACHING, torch.cuda.caching_allocator_enable(False)). As with torch, no
 // statistics count it. Any thread.
 namespace memtrace::shim {
 
+// Asked before every request.
+inline std::atomic<bool> is_caching_off = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr;
+
 // Whether requests are to be served this way now.
-bool IsCachingOff();
+inline bool IsCachingOff() { return is_caching_off.load(std::memory_order_relaxed); }
+// Without effect if the environment has switched it off.
 void SetCaching(bool on);
 
 // On the current device; throws the driver's error.

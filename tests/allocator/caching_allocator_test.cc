@@ -90,6 +90,29 @@ TEST(CachingAllocatorTest, AddressNotInUseIsNotFound) {
   EXPECT_EQ(card.allocator.RecordStream(address, kSide).code(), absl::StatusCode::kNotFound);
 }
 
+TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
+  Card card(64_MiB);
+  const DeviceAddress first = card.Allocate(4_MiB);
+  const DeviceAddress second = card.Allocate(4_MiB);
+  card.Allocate(2_MiB);
+  EXPECT_TRUE(card.Free(first).ok());
+  EXPECT_TRUE(card.Free(second).ok());
+  EXPECT_EQ(card.Allocate(4_MiB), second);
+  EXPECT_TRUE(card.Free(second).ok());
+  // Another size: both are one range by then, and nothing is mapped.
+  EXPECT_EQ(card.Allocate(8_MiB), first);
+  EXPECT_EQ(card.vmm.used(), 10_MiB);
+}
+
+TEST(CachingAllocatorTest, SmallBlocksAreMergedBeforeTheSegmentGrows) {
+  Card card(64_MiB);
+  std::vector<DeviceAddress> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(card.Allocate(512_KiB));
+  for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
+  EXPECT_EQ(card.Allocate(1_MiB), blocks[0]);
+  EXPECT_EQ(card.vmm.used(), 2_MiB);
+}
+
 TEST(CachingAllocatorTest, ObserverHearsEverythingInOrder) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(3_MiB);

@@ -54,11 +54,12 @@ def on_card(
     python: Path = Path(sys.executable),
     launcher: tuple[str, ...] = (),
     expect: int | None = 0,
+    output: bool = True,
     **environment: str,
 ) -> Finished:
     """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
 
-    `launcher` stands between the interpreter and the script, as `("-m", "torch.distributed.run")`.
+    `output=False` leaves `-o` out. `launcher` stands between the interpreter and the script, as `("-m", "torch.distributed.run")`.
     """
     if not isinstance(script, Path):
         path = folder / "train.py"
@@ -66,7 +67,7 @@ def on_card(
     else:
         path = script
     trace = folder / "run.trace"
-    command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, "-o", str(trace), *options]
+    command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, *(("-o", str(trace)) if output else ()), *options]
     done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment)
     finished = Finished(done.returncode, done.stdout, done.stderr, trace)
     if expect is not None and done.returncode != expect:

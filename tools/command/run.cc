@@ -94,7 +94,8 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const launch::WrittenTraces traces(plan.output);
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(plan);
   if (!status.ok()) return Refuse(status.status());
-  if (!options.quiet && !switched_off) TellTraces(traces.Find());
+  const bool is_told = !options.quiet && !switched_off && !options.request.no_trace;
+  if (is_told) TellTraces(traces.Find());
   return status->code;
 }
 
@@ -158,12 +159,17 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->group("Where it runs");
-  app.add_option("-o,--output", options->request.output,
-                 "Trace file (default: memtrace-SCRIPT.PID.trace here); more\n"
-                 "processes than one add FILE.PID")
-      ->type_name("FILE")
-      ->group("What it leaves");
+  CLI::Option* output =
+      app.add_option("-o,--output", options->request.output,
+                     "Trace file (default: memtrace-SCRIPT.PID.trace here); more\n"
+                     "processes than one add FILE.PID")
+          ->type_name("FILE")
+          ->group("What it leaves");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("What it leaves");
+  app.add_flag("--no-trace", options->request.no_trace,
+               "Record nothing: our allocator alone, at its full speed")
+      ->excludes(output)
+      ->group("What it leaves");
   app.add_flag("-q,--quiet", options->quiet, "Do not say which trace was written")
       ->group("What it leaves");
   app.callback(

@@ -142,6 +142,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_CARD_EVENTS", request.cards.empty() ? "" : request.events);
   SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
   SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
+  SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
   AddHostValues(request, environment);
   // Python's own start-up puts the card in place; other programs get it from the loader.
   if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))

@@ -18,6 +18,7 @@ struct LaunchRequest {
   std::string events = "eager";        // or "lazy": when work on simulated cards is done
   std::string output;                  // empty: the process makes a name
   bool force = false;                  // overwrite `output`
+  bool no_trace = false;               // our allocator alone, nothing recorded
   std::string allocator = "memtrace";  // or "native"
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on where they can be had, which is no reason to refuse the program.

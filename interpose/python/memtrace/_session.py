@@ -54,8 +54,10 @@ class Session:
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self._state_facts(_put_in_place(torch, self._shim))
         self.host_values = _host_values.start(self._shim)
-        self.core.set_phase(PHASE_INIT)
-        self.core.before_out_of_memory(CALLBACK(self._label_everything))
+        self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"
+        if self.is_recorded:
+            self.core.set_phase(PHASE_INIT)
+            self.core.before_out_of_memory(CALLBACK(self._label_everything))
 
     def _state_facts(self, allocator: str) -> None:
         card = os.environ.get("MEMTRACE_CARD", "")
@@ -118,8 +120,9 @@ class Session:
 
     def close(self) -> None:
         """Labels what is alive and ends the trace; it shows the live set at the end of the program."""
-        self._label_everything()
-        self.host_values.annotate()
+        if self.is_recorded:
+            self._label_everything()
+            self.host_values.annotate()
         self.core.close()
 
 

@@ -73,6 +73,6 @@ def _start(torch: ModuleType) -> bool:
     from memtrace import _hooks, _session
 
     session = _session.begin(torch, minor)
-    if session is not None:
+    if session is not None and session.is_recorded:
         _hooks.register(torch, session)
     return True

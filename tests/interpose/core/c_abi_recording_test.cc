@@ -12,6 +12,7 @@ namespace memtrace {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class CAbiRecordingTest : public CardProcessTest {
  protected:
@@ -59,6 +60,30 @@ TEST_F(CAbiRecordingTest, WhatWasSaidBeforeTheStartArrives) {
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[1].number, 2u);
   EXPECT_EQ(EventsOf<trace::PhaseChange>(reader).at(0).phase, trace::Phase::kForward);
+}
+
+TEST_F(CAbiRecordingTest, WithoutATraceTheAllocatorServesAndNothingIsKept) {
+  EXPECT_TRUE(InOwnProcess([] {
+    setenv("MEMTRACE_TRACE", "0", 1);
+    memtrace_push_tag(memtrace_intern("run"));
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    memtrace_begin_step();
+    memtrace_annotate("key", "value");
+    void* block = Allocate(1_MiB);
+    memtrace_relabel(0, reinterpret_cast<uint64_t>(block), 1_MiB, 1, 0, 0);
+    EXPECT_EQ(memtrace_capture_context(), 0u);
+    EXPECT_STREQ(memtrace_trace_path(), "");
+    void* address = nullptr;
+    memtrace_out_of_memory failure{};
+    failure.size = sizeof(failure);
+    EXPECT_EQ(memtrace_allocate(0, 2_GiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
+    EXPECT_THAT(failure.explanation, HasSubstr("no trace is recorded"));
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+    EXPECT_EQ(Current(MEMTRACE_ALLOCATED_BYTES), 0);
+    memtrace_pop_tag();
+    memtrace_close();
+  }));
+  EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(CAbiRecordingTest, TagsOfAThreadThatBeganBeforeTheStartAreItsOwn) {

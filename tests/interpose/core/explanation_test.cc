@@ -21,7 +21,7 @@ trace::OutOfMemory Failure(const trace::CardLedger& card) {
 TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
   const std::vector<recorder::Recorder::NamedBytes> owners = {
       {.name = "parameter policy", .bytes = 2_GiB}, {.name = "gradient", .bytes = 512}};
-  EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), owners, "run.trace"),
+  EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
             "memtrace: the card is full; it is not fragmented; 300.00 MiB were asked for and "
             "100.00 MiB could be had: short by 200.00 MiB.\n"
             "memtrace: most is held by parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
@@ -29,24 +29,29 @@ TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
 }
 
 TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
-  const std::string text = ExplainOutOfMemory(Failure({.total = 1_GiB}), {}, "");
-  EXPECT_THAT(text, EndsWith("most is held by nobody.\n"));
+  const std::vector<recorder::Recorder::NamedBytes> nobody;
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), &nobody, ""),
+              EndsWith("most is held by nobody.\n"));
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), nullptr, ""),
+              EndsWith("who holds it is not known, because no trace is recorded.\n"));
 }
 
 TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
   trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
   limited.limit = 100_MiB;
-  EXPECT_THAT(ExplainOutOfMemory(limited, {}, ""), StartsWith("memtrace: the limit of 100.00 MiB"));
-  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), {}, ""),
+  EXPECT_THAT(ExplainOutOfMemory(limited, nullptr, ""),
+              StartsWith("memtrace: the limit of 100.00 MiB"));
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), nullptr, ""),
               HasSubstr("250.00 MiB is freed but still waits"));
   EXPECT_THAT(
       ExplainOutOfMemory(
-          Failure({.total = 1_GiB, .free = 100_MiB, .holes = 250_MiB, .largest_hole = 90_MiB}), {},
-          ""),
+          Failure({.total = 1_GiB, .free = 100_MiB, .holes = 250_MiB, .largest_hole = 90_MiB}),
+          nullptr, ""),
       HasSubstr("in pieces: the largest is 90.00 MiB"));
-  EXPECT_THAT(ExplainOutOfMemory(
-                  Failure({.total = 1_GiB, .free = 100_MiB, .other_processes = 800_MiB}), {}, ""),
-              HasSubstr("other processes hold 800.00 MiB"));
+  EXPECT_THAT(
+      ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB, .other_processes = 800_MiB}),
+                         nullptr, ""),
+      HasSubstr("other processes hold 800.00 MiB"));
 }
 
 TEST(ExplanationTest, TextThatDoesNotFitIsCutAtALine) {

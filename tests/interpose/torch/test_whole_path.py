@@ -73,6 +73,22 @@ def test_fused_adamw_fits_the_same_card(tmp_path):
     assert bytes_of(report["peak"]["by_role"], "optimizer_state") == pytest.approx(2 * XL_PARAMETERS, rel=0.01)
 
 
+def test_without_a_trace_the_allocator_alone_serves_the_program(tmp_path):
+    script = """
+import torch, memtrace
+with memtrace.tag("run"):
+    model = torch.nn.Linear(1000, 1000).cuda()
+memtrace.step()
+model(torch.ones(1, 1000, device="cuda")).sum().backward()
+assert all(s["is_expandable"] for s in torch.cuda.memory_snapshot()), "torch's own allocator"
+torch.empty(30 << 30, dtype=torch.uint8, device="cuda")
+"""
+    done = on_card(script, tmp_path, options=("--no-trace",), output=False, expect=1)
+    assert "torch.OutOfMemoryError" in done.err
+    assert "who holds it is not known, because no trace is recorded" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+
+
 def test_peak_of_requested_bytes_is_torchs_own_to_the_byte(tmp_path):
     peaks = {}
     for allocator in ("native", "memtrace"):

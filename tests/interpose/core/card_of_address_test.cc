@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/card_of_address.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace {
+namespace {
+
+TEST(CardOfAddressTest, AnAddressIsOnTheCardOfItsSegment) {
+  CardOfAddress cards;
+  EXPECT_EQ(cards.Find(0x1000), -1);
+  cards.Add(0x3000, 0x1000, 1);
+  cards.Add(0x1000, 0x1000, 0);
+  EXPECT_EQ(cards.Find(0xfff), -1);
+  EXPECT_EQ(cards.Find(0x1000), 0);
+  EXPECT_EQ(cards.Find(0x1fff), 0);
+  EXPECT_EQ(cards.Find(0x2000), -1);
+  EXPECT_EQ(cards.Find(0x3fff), 1);
+  EXPECT_EQ(cards.Find(0x4000), -1);
+}
+
+TEST(CardOfAddressTest, ASegmentReplacesWhatWasGivenBackBeforeIt) {
+  CardOfAddress cards;
+  cards.Add(0x1000, 0x1000, 0);
+  cards.Add(0x2000, 0x1000, 0);
+  cards.Add(0x1800, 0x1000, 1);
+  EXPECT_EQ(cards.Find(0x1000), -1);
+  EXPECT_EQ(cards.Find(0x1800), 1);
+  EXPECT_EQ(cards.Find(0x2fff), -1);
+}
+
+}  // namespace
+}  // namespace memtrace
