@@ -55,6 +55,7 @@ struct OutOfMemoryEvent {
   Bytes device_free = 0;  // as the driver says
   Bytes device_total = 0;
   uint64_t context = 0;
+  bool is_rejected = false;  // by Request::reject_above: nobody was asked to give anything back
   AllocatorLedger ledger;
 };
 

@@ -68,13 +68,15 @@ class CachingAllocator {
     uint64_t context = 0;   // comes back in every event about the block
     Bytes at_least = 0;     // the block occupies so much
     bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
+    Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
   };
   AllocationResult Allocate(const Request& request);
   AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context) {
     return Allocate({.bytes = bytes, .stream = stream, .context = context});
   }
 
-  // kNotFound if `address` is not the start of a block in use.
+  // kNotFound if `address` is not the start of a block in use. Nothing the driver does makes it
+  // fail.
   absl::Status Free(DeviceAddress address);
 
   // Defers reuse of the block, once freed, until what is queued on `stream` at that moment is done.

@@ -18,13 +18,14 @@ enum class DriverCall : uint8_t {
   kCreate,
   kRelease,
   kMap,
+  kGiveAccess,
   kUnmap,
   kMemoryInfo,
   kRecord,
   kDone,
   kWait,
 };
-inline constexpr size_t kDriverCalls = 10;
+inline constexpr size_t kDriverCalls = 11;
 
 // Counts the calls to the stand-in driver and makes chosen ones fail. One plan at a time; the
 // counts go on. Thread rule: none.

@@ -47,10 +47,16 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
   SegmentGroup& group = GroupOf(request.stream, size);
   Block* block = group.Take(size);
   if (block == nullptr) {
+    const bool may_be_rejected = request.reject_above != CachingAllocator::Request{}.reject_above;
+    if (may_be_rejected &&
+        group.LeastGrowth(size) > Minus(request.reject_above, accounting_.reserved())) {
+      return Reject(group, request, size);
+    }
     const Accounting::Attempts before = accounting_.attempts();
     const absl::StatusOr<Block*> obtained = Obtain(group, size);
-    if (!obtained.ok()) return obtained.status();
-    if (*obtained == nullptr) {
+    // A driver that has no memory even for an event says what a full card says.
+    if (!obtained.ok() && !absl::IsResourceExhausted(obtained.status())) return obtained.status();
+    if (!obtained.ok() || *obtained == nullptr) {
       if (request.is_trial) accounting_.ForgetSince(before);
       return DescribeFailure(group, request, size);
     }
@@ -73,16 +79,16 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
     group->Free(block);
     return absl::OkStatus();
   }
-  if (MustBePutOff(*block)) {
-    LetWaitUntilRoutingEnds(block);
+  // Who frees cannot do anything about a driver that records no event: that is tried again.
+  if (MustBePutOff(*block) || !pending_.Add(block).ok()) {
+    PutOff(block);
     return absl::OkStatus();
   }
-  if (absl::Status added = pending_.Add(block); !added.ok()) return added;
   group->LetWait(block);
   return absl::OkStatus();
 }
 
-void DeviceHeap::LetWaitUntilRoutingEnds(Block* block) {
+void DeviceHeap::PutOff(Block* block) {
   GroupOf(*block).LetWait(block);
   put_off_.push_back(block);
 }
@@ -100,6 +106,7 @@ absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
 
 absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   TakeUpPutOff();
+  CompletePutOff();
   MergeRecent();
   const bool is_all = pool == PoolId{};
   absl::Status status = CompleteAllOf(is_all ? nullptr : &pool);
@@ -189,8 +196,10 @@ absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment
 }
 
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
-  if (pending_.empty()) return nullptr;
+  if (pending_.empty() && put_off_.empty()) return nullptr;
   accounting_.WaitedForAllStreams();
+  CompletePutOff();
+  if (Block* block = group.Take(size)) return block;
   while (!pending_.empty()) {
     const absl::StatusOr<Block*> done = pending_.WaitForNext();
     if (!done.ok()) return done.status();
@@ -245,11 +254,27 @@ void DeviceHeap::TakeUpPutOff() {
   std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
 }
 
+// Of streams that take no event any more all work is waited for, if that is allowed.
+void DeviceHeap::CompletePutOff() {
+  if (put_off_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
+  if (!events_.WaitForAll().ok()) return;
+  for (Block* block : std::exchange(put_off_, {})) Complete(block);
+}
+
 void DeviceHeap::CompleteDoneFrees() {
   while (Block* block = pending_.Poll()) Complete(block);
 }
 
 void DeviceHeap::Complete(Block* block) { GroupOf(*block).GiveBackWaiting(block); }
+
+// As a trial: the program has asked for it and is prepared.
+OutOfMemoryEvent DeviceHeap::Reject(const SegmentGroup& group, CachingAllocator::Request request,
+                                    Bytes size) {
+  request.is_trial = true;
+  OutOfMemoryEvent event = DescribeFailure(group, request, size);
+  event.is_rejected = true;
+  return event;
+}
 
 OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
                                              const CachingAllocator::Request& request, Bytes size) {

@@ -98,10 +98,11 @@ class DeviceHeap {
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
   SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
-  void LetWaitUntilRoutingEnds(Block* block);
+  void PutOff(Block* block);
   void MergeRecent();
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
+  void CompletePutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
   absl::Status CompleteAllOf(const PoolId* pool);
@@ -109,6 +110,7 @@ class DeviceHeap {
   void ForgetUnusedPools();
   OutOfMemoryEvent DescribeFailure(const SegmentGroup& group,
                                    const CachingAllocator::Request& request, Bytes size);
+  OutOfMemoryEvent Reject(const SegmentGroup& group, CachingAllocator::Request request, Bytes size);
   Bytes Unreserved() const;
   absl::StatusOr<DeviceMemory> LookAtCard();
   Bytes Room() const;
@@ -123,7 +125,8 @@ class DeviceHeap {
   PendingFrees pending_;
   Pools pools_;  // before the groups, which refer to them
   SegmentGroups groups_;
-  std::vector<Block*> put_off_;  // freed, while a graph is captured from a stream that uses them
+  // Freed, while a graph is captured from a stream that uses them or the driver records no event.
+  std::vector<Block*> put_off_;
 };
 
 }  // namespace memtrace

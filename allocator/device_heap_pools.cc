@@ -104,7 +104,7 @@ absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& ch
     if (block->recorded_streams.empty()) {
       GroupOf(*block).Free(block);
     } else {
-      LetWaitUntilRoutingEnds(block);
+      PutOff(block);
     }
   }
   MergeRecent();

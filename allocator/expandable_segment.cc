@@ -59,9 +59,27 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
 ExpandableSegment::~ExpandableSegment() {
   // Nobody is left to tell about a failure; at worst the process ends with it.
   for (const ChunkRange chunk : chunks_.chunks()) UnmapChunk(chunk).IgnoreError();
-  RetryReleases();
-  vmm_.ReleaseReservation(address_, size_).IgnoreError();
+  Close().IgnoreError();
   for (Block* block = first_; block != nullptr;) arena_.Recycle(std::exchange(block, block->next));
+}
+
+absl::Status ExpandableSegment::Close() {
+  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
+  if (!unreleased_.empty()) return absl::UnavailableError("the driver keeps a chunk's handle");
+  if (is_closed_) return absl::OkStatus();
+  absl::Status status = vmm_.ReleaseReservation(address_, size_);
+  is_closed_ = status.ok();
+  return status;
+}
+
+absl::Status ExpandableSegment::UndoRest() {
+  for (const ChunkHandle handle : std::exchange(unreleased_, {})) ReleaseHandle(handle);
+  absl::Status status;
+  while (status.ok() && !without_access_.empty()) {
+    status = UnmapChunk(without_access_.back());
+    if (status.ok()) without_access_.pop_back();
+  }
+  return status;
 }
 
 Block* ExpandableSegment::TakeAt(DeviceAddress address, Bytes size) {
@@ -103,7 +121,7 @@ ExpandableSegment::Growth ExpandableSegment::InChunks(const Growth& growth,
 }
 
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
-  RetryReleases();
+  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
   Chunks fresh;
   absl::Status status;
   GranuleIndex next = IndexOf(growth.address);
@@ -127,8 +145,17 @@ absl::Status ExpandableSegment::MapChunk(ChunkRange chunk) {
   const Bytes size = chunk.count * granularity_;
   const absl::StatusOr<ChunkHandle> handle = vmm_.Create(size);
   if (!handle.ok()) return handle.status();
-  absl::Status status = vmm_.Map(AddressOf(chunk.first), size, *handle);
+  absl::Status status = MapWithAccess(chunk, *handle);
   ReleaseHandle(*handle);
+  return status;
+}
+
+absl::Status ExpandableSegment::MapWithAccess(ChunkRange chunk, ChunkHandle handle) {
+  const Bytes size = chunk.count * granularity_;
+  absl::Status status = vmm_.Map(AddressOf(chunk.first), size, handle);
+  if (!status.ok()) return status;
+  status = vmm_.GiveAccess(AddressOf(chunk.first), size);
+  if (!status.ok() && !UnmapChunk(chunk).ok()) without_access_.push_back(chunk);
   return status;
 }
 
@@ -138,10 +165,6 @@ absl::Status ExpandableSegment::UnmapChunk(ChunkRange chunk) {
 
 void ExpandableSegment::ReleaseHandle(ChunkHandle handle) {
   if (!vmm_.Release(handle).ok()) unreleased_.push_back(handle);
-}
-
-void ExpandableSegment::RetryReleases() {
-  for (const ChunkHandle handle : std::exchange(unreleased_, {})) ReleaseHandle(handle);
 }
 
 void ExpandableSegment::AddMapped(Block* hole, const Chunks& fresh) {
@@ -159,7 +182,7 @@ void ExpandableSegment::AddMapped(Block* hole, const Chunks& fresh) {
 }
 
 absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
-  RetryReleases();
+  UndoRest().IgnoreError();
   std::vector<Block*> candidates = free_.NoSmallerThan(granularity_);
   std::sort(candidates.begin(), candidates.end(),
             [](const Block* a, const Block* b) { return a->address > b->address; });

@@ -38,7 +38,8 @@ namespace memtrace {
 // A fixed segment is one whose granule is all of it: it is mapped in one chunk or not at all.
 //
 // Failures: a driver call that fails leaves the segment as before it. If undoing a half-made growth
-// fails as well, the chunks that could not be unmapped become cached free memory. Thread rule:
+// fails as well, the chunks that could not be unmapped become cached free memory; what cannot even
+// be that (a handle, a chunk without access) is remembered and undone later. Thread rule:
 // none, the owner's lock guards it.
 class ExpandableSegment {
  public:
@@ -61,6 +62,13 @@ class ExpandableSegment {
       const SegmentKey& key, const Shape& shape, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
       BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND,
       Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
+
+  // Gives the address space back; after OK nothing is left to be done but to destroy the segment,
+  // after a failure it is as before. REQUIRES: mapped() == 0.
+  absl::Status Close();
+
+  // Tries again what the driver would not undo. Not OK if a chunk is still mapped without access.
+  absl::Status UndoRest();
 
   // Unmaps and releases everything. REQUIRES: no work on the card uses it any more.
   ~ExpandableSegment();
@@ -132,8 +140,8 @@ class ExpandableSegment {
 
   absl::Status MapChunk(ChunkRange chunk);
   absl::Status UnmapChunk(ChunkRange chunk);
+  absl::Status MapWithAccess(ChunkRange chunk, ChunkHandle handle);
   void ReleaseHandle(ChunkHandle handle);
-  void RetryReleases();
   void AddMapped(Block* hole, const Chunks& fresh);
   absl::Status TrimBlock(Block* block, Bytes wanted, Bytes& unmapped);
   void AddHole(Block* block, DeviceAddress begin, DeviceAddress end);
@@ -159,8 +167,11 @@ class ExpandableSegment {
   Block* first_;
   absl::btree_map<DeviceAddress, Block*> holes_;
 
-  // Handles the driver would not release when asked; asked again at the next growth or trim.
+  // What the driver would not undo when asked: handles that are not released, and chunks that are
+  // mapped without access, which the books know nothing of. Asked again by UndoRest().
   std::vector<ChunkHandle> unreleased_;
+  Chunks without_access_;
+  bool is_closed_ = false;
 };
 
 }  // namespace memtrace

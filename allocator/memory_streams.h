@@ -29,6 +29,7 @@ class MemoryStreams : public StreamEvents {
   absl::StatusOr<bool> Done(EventId event) override;
   // The card gets on with `stream` until the event is reached.
   absl::Status Wait(EventId event) override;
+  void Forget(EventId event) override { events_.erase(event); }
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override { return streams_[stream].is_captured; }
 

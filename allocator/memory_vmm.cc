@@ -75,8 +75,18 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
   if (mapping != mappings_.end() && mapping->first < address + size) {
     return Refused("Map", "the range is mapped already");
   }
-  mappings_[address] = {size, chunk, {}};
+  mappings_[address] = {.size = size, .chunk = chunk, .is_accessible = false, .uses = {}};
   found->second.is_mapped = true;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kGiveAccess); !status.ok()) return status;
+  const auto mapping = mappings_.find(address);
+  if (mapping == mappings_.end() || mapping->second.size != size) {
+    return Refused("GiveAccess", "not a whole mapped chunk");
+  }
+  mapping->second.is_accessible = true;
   return absl::OkStatus();
 }
 
@@ -106,7 +116,7 @@ absl::StatusOr<DeviceMemory> MemoryVmm::MemoryInfo() {
 void MemoryVmm::NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work) {
   DeviceAddress at = address;
   for (auto mapping = FirstTouching(address); at < address + size; ++mapping) {
-    if (mapping == mappings_.end() || mapping->first > at) {
+    if (mapping == mappings_.end() || mapping->first > at || !mapping->second.is_accessible) {
       faults_.push_back(absl::StrCat("use of unmapped memory at 0x", absl::Hex(at)));
       return;
     }

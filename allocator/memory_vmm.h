@@ -43,6 +43,7 @@ class MemoryVmm : public Vmm {
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
   absl::Status Release(ChunkHandle chunk) override;
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
+  absl::Status GiveAccess(DeviceAddress address, Bytes size) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;
   absl::StatusOr<DeviceMemory> MemoryInfo() override;
   absl::StatusOr<UniqueDescriptor> Share(DeviceAddress /*address*/) override {
@@ -72,6 +73,7 @@ class MemoryVmm : public Vmm {
   struct Mapping {
     Bytes size = 0;
     ChunkHandle chunk{};
+    bool is_accessible = false;
     std::vector<MemoryStreams::Work> uses;  // the latest of each stream
   };
   using Mappings = absl::btree_map<DeviceAddress, Mapping>;

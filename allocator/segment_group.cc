@@ -142,7 +142,9 @@ Bytes SegmentGroup::Obtainable(Bytes available, Bytes reservation) const {
 
 void SegmentGroup::DropUnmapped(bool all) {
   if (!all && !is_fixed()) return;
-  std::erase_if(segments_, [](const auto& segment) { return segment->mapped() == 0; });
+  std::erase_if(segments_, [](const auto& segment) {
+    return segment->mapped() == 0 && segment->Close().ok();
+  });
 }
 
 void SegmentGroup::CheckInvariants() const {

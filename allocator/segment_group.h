@@ -100,7 +100,7 @@ class SegmentGroup {
   void CheckInvariants() const;
 
   // Gives back the address space of segments without memory: of all, or only of fixed ones, which
-  // are of no use to anyone then.
+  // are of no use to anyone then. A segment that the driver does not take back stays.
   void DropUnmapped(bool all);
 
   const SegmentKey& key() const { return key_; }

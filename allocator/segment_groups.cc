@@ -12,11 +12,6 @@ bool IsPinned(const SegmentGroup& group) {
   return group.pool() != nullptr && group.pool()->pinned();
 }
 
-bool HasMemory(const SegmentGroup& group) {
-  return std::any_of(group.segments().begin(), group.segments().end(),
-                     [](const auto& segment) { return segment->mapped() > 0; });
-}
-
 }  // namespace
 
 SegmentGroup& SegmentGroups::FindOrMake(const SegmentKey& key, Pool* pool) {
@@ -90,6 +85,7 @@ absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
 absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted) {
   Bytes taken = 0;
   bool has_waited = false;
+  for (const auto& segment : group.segments()) segment->UndoRest().IgnoreError();
   if (IsPinned(group)) return taken;
   for (const auto& segment : group.segments()) {
     if (taken >= wanted || segment->trimmable() == 0) continue;
@@ -136,10 +132,13 @@ Bytes SegmentGroups::Reclaimable(const SegmentGroup& group) const {
 }
 
 bool SegmentGroups::Forget(const Pool& pool) {
-  const bool has_memory = std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
-    return group->pool() == &pool && HasMemory(*group);
-  });
-  if (has_memory) return false;
+  bool is_empty = true;
+  for (const auto& group : groups_) {
+    if (group->pool() != &pool) continue;
+    group->DropUnmapped(/*all=*/true);
+    is_empty = is_empty && group->segments().empty();
+  }
+  if (!is_empty) return false;
   last_ = {};
   absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
   std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
@@ -154,7 +153,11 @@ absl::Status SegmentGroups::WaitForAll() {
 
 absl::Status SegmentGroups::WaitFor(StreamId stream) {
   const absl::StatusOr<EventId> event = events_.Record(stream);
-  return event.ok() ? events_.Wait(*event) : event.status();
+  // A stream that the program has destroyed takes no event: then everything is waited for.
+  if (!event.ok()) return IsAnyCaptured() ? event.status() : events_.WaitForAll();
+  absl::Status waited = events_.Wait(*event);
+  if (!waited.ok()) events_.Forget(*event);
+  return waited;
 }
 
 }  // namespace memtrace

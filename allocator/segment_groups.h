@@ -67,10 +67,14 @@ class SegmentGroups {
   // What TakeBack could unmap of the group if every driver call succeeded.
   Bytes Reclaimable(const SegmentGroup& group) const;
 
-  // Forgets the groups of `pool` if none has memory; false if one has.
+  // Forgets the groups of `pool` if none has memory; false if one has, or the driver does not take
+  // its address space back.
   bool Forget(const Pool& pool);
 
   absl::Status WaitForAll();
+
+  // Whether a graph is being captured from a stream that has memory here.
+  bool IsAnyCaptured();
 
   const std::vector<std::unique_ptr<SegmentGroup>>& all() const { return groups_; }
 
@@ -86,7 +90,6 @@ class SegmentGroups {
   Lane& LaneOf(StreamId stream);
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
-  bool IsAnyCaptured();
   absl::Status WaitFor(StreamId stream);
 
   Vmm& card_;

@@ -34,6 +34,9 @@ class SourceVmm final : public Vmm {
   absl::Status Map(DeviceAddress /*address*/, Bytes /*size*/, ChunkHandle /*chunk*/) override {
     return absl::OkStatus();
   }
+  absl::Status GiveAccess(DeviceAddress /*address*/, Bytes /*size*/) override {
+    return absl::OkStatus();
+  }
   absl::Status Unmap(DeviceAddress /*address*/, Bytes /*size*/) override {
     return absl::OkStatus();
   }

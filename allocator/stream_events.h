@@ -19,17 +19,18 @@ class StreamEvents {
  public:
   virtual ~StreamEvents() = default;
 
-  // Marks the present end of `stream`'s queue. The event stays valid until Done() says true, or
-  // Wait() returned.
+  // Marks the present end of `stream`'s queue. The event stays valid until Done() says true, Wait()
+  // succeeds, or Forget().
   virtual absl::StatusOr<EventId> Record(StreamId stream) = 0;
   virtual absl::StatusOr<bool> Done(EventId event) = 0;
   virtual absl::Status Wait(EventId event) = 0;
+  virtual void Forget(EventId event) = 0;
 
   // Waits for everything that is queued on any stream of the card.
   virtual absl::Status WaitForAll() = 0;
 
   // Whether a graph is being captured from `stream`, or the driver does not say: nothing may be
-  // recorded on it now.
+  // recorded on it now. No for what is no stream (any more).
   virtual bool IsCapturing(StreamId stream) = 0;
 };
 

@@ -52,8 +52,10 @@ class Vmm {
   virtual absl::StatusOr<ChunkHandle> Create(Bytes size) = 0;
   virtual absl::Status Release(ChunkHandle chunk) = 0;
 
-  // Maps the whole chunk (`size` is its size) and makes it readable and writable by its card.
+  // Maps the whole chunk (`size` is its size). Nobody can read or write it yet.
   virtual absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) = 0;
+  // Makes what was mapped by one Map() readable and writable by its card and admitted peers.
+  virtual absl::Status GiveAccess(DeviceAddress address, Bytes size) = 0;
   virtual absl::Status Unmap(DeviceAddress address, Bytes size) = 0;
 
   virtual absl::StatusOr<DeviceMemory> MemoryInfo() = 0;

@@ -62,6 +62,8 @@ bool CudaStreamEvents::IsCapturing(StreamId stream) {
   const CallScope scope(context_);
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result = scope.driver().StreamIsCapturing(HandleOf(stream), &capturing);
+  if (result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+    return false;
   return result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

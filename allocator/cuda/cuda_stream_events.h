@@ -24,6 +24,8 @@ class CudaStreamEvents : public StreamEvents {
   absl::StatusOr<EventId> Record(StreamId stream) override;
   absl::StatusOr<bool> Done(EventId event) override;
   absl::Status Wait(EventId event) override;
+  // It may be recorded again before what it stood for is done.
+  void Forget(EventId event) override { idle_.push_back(event); }
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override;
 

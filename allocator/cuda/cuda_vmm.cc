@@ -92,14 +92,14 @@ absl::Status CudaVmm::Release(ChunkHandle chunk) {
 
 absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
   const CallScope scope(context_);
-  const Driver& driver = scope.driver();
-  absl::Status status = driver.ToStatus(
-      "cuMemMap",
-      driver.MemMap(address, size, /*offset=*/0, static_cast<uint64_t>(chunk), /*flags=*/0));
-  if (!status.ok()) return status;
-  status = SetAccess(driver, address, size);
-  if (!status.ok()) driver.MemUnmap(address, size);
-  return status;
+  return scope.driver().ToStatus(
+      "cuMemMap", scope.driver().MemMap(address, size, /*offset=*/0, static_cast<uint64_t>(chunk),
+                                        /*flags=*/0));
+}
+
+absl::Status CudaVmm::GiveAccess(DeviceAddress address, Bytes size) {
+  const CallScope scope(context_);
+  return SetAccess(scope.driver(), address, size);
 }
 
 absl::Status CudaVmm::Unmap(DeviceAddress address, Bytes size) {

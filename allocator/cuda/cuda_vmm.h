@@ -28,8 +28,8 @@ class CudaVmm : public Vmm {
   absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
   absl::Status Release(ChunkHandle chunk) override;
-  // Undone as a whole if the card cannot be given access.
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
+  absl::Status GiveAccess(DeviceAddress address, Bytes size) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;
   absl::StatusOr<DeviceMemory> MemoryInfo() override;
   absl::StatusOr<UniqueDescriptor> Share(DeviceAddress address) override;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "allocator/driver_result.h"
 
 namespace memtrace {
 namespace {
@@ -14,6 +15,20 @@ namespace {
 // At exit the driver may be gone before our destructors run; what it owned went with it. Nobody is
 // left to tell about any other failure, either.
 void IgnoreInDestructor(CUresult) {}
+
+absl::StatusCode CodeOf(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return absl::StatusCode::kResourceExhausted;
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_ALREADY_MAPPED:
+    case CUDA_ERROR_NOT_MAPPED:
+      return absl::StatusCode::kInvalidArgument;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
 
 }  // namespace
 
@@ -48,19 +63,9 @@ absl::Status Driver::ToStatus(const char* call, CUresult result) const {
   GetErrorName(result, &name);
   GetErrorString(result, &words);
   const std::string message =
-      absl::StrCat(call, ": ", words == nullptr ? "unknown error" : words, " (",
+      absl::StrCat(words == nullptr ? "unknown error" : words, " (", call, ": ",
                    name == nullptr ? absl::StrCat(static_cast<int>(result)) : name, ")");
-  switch (result) {
-    case CUDA_ERROR_OUT_OF_MEMORY:
-      return absl::ResourceExhaustedError(message);
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_INVALID_HANDLE:
-    case CUDA_ERROR_ALREADY_MAPPED:
-    case CUDA_ERROR_NOT_MAPPED:
-      return absl::InvalidArgumentError(message);
-    default:
-      return absl::InternalError(message);
-  }
+  return WithDriverResult(absl::Status(CodeOf(result), message), static_cast<int>(result));
 }
 
 absl::StatusOr<PrimaryContext> PrimaryContext::Of(const Driver& driver, int ordinal) {
@@ -94,9 +99,10 @@ PrimaryContext::~PrimaryContext() {
 CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) {
   has_exchanged_ = driver_.ThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
   // A thread of torch's autograd has no current context until its first CUDA call.
-  driver_.CtxGetCurrent(&previous_);
+  const bool is_known = driver_.CtxGetCurrent(&previous_) == CUDA_SUCCESS;
   CUcontext needed = context.context();
-  if (previous_ != needed) has_changed_context_ = driver_.CtxSetCurrent(needed) == CUDA_SUCCESS;
+  if (is_known && previous_ != needed)
+    has_changed_context_ = driver_.CtxSetCurrent(needed) == CUDA_SUCCESS;
 }
 
 CallScope::~CallScope() {

@@ -57,8 +57,9 @@ class Driver {
   // The process' driver, initialised. kUnavailable, with the reason, where there is none.
   static absl::StatusOr<const Driver*> Get();
 
-  // OK, or the driver's own words: "cuMemCreate: out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
-  // kResourceExhausted when the card is full, kInvalidArgument for a broken rule, else kInternal.
+  // OK, or the driver's own words: "out of memory (cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY)", with
+  // its number (driver_result.h). kResourceExhausted when the card is full, kInvalidArgument for a
+  // broken rule, else kInternal.
   absl::Status ToStatus(const char* call, CUresult result) const;
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): `name` is declared, not used

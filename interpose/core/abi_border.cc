@@ -7,15 +7,19 @@
 #include <cstring>
 #include <string>
 
+#include "allocator/driver_result.h"
+
 namespace memtrace {
 namespace {
 
 // Plain data: memory is freed while a thread's destructors run, and must be able to say why not.
 thread_local std::array<char, 512> last_error{};
+thread_local int last_driver_result = 0;
 
 }  // namespace
 
-int Fail(int status, std::string_view sentence) {
+int Fail(int status, std::string_view sentence, int driver_result) {
+  last_driver_result = driver_result;
   const size_t length = std::min(sentence.size(), last_error.size() - 1);
   std::memcpy(last_error.data(), sentence.data(), length);
   last_error[length] = '\0';
@@ -23,6 +27,8 @@ int Fail(int status, std::string_view sentence) {
 }
 
 const char* LastError() { return last_error.data(); }
+
+int LastDriverResult() { return last_driver_result; }
 
 int NoSuchCard(int device) {
   if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
@@ -37,11 +43,13 @@ int Missing(const char* what) {
 }
 
 int TranslateFailure(const absl::Status& status) {
+  const std::string_view sentence(status.message().data(), status.message().size());
+  // Whatever the driver finds wrong, it is not what the caller has passed here.
+  if (const int result = DriverResultOf(status)) return Fail(MEMTRACE_INTERNAL, sentence, result);
   const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
                            absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
   const int other = absl::IsUnimplemented(status) ? MEMTRACE_UNSUPPORTED : MEMTRACE_INTERNAL;
-  return Fail(is_argument ? MEMTRACE_INVALID_ARGUMENT : other,
-              {status.message().data(), status.message().size()});
+  return Fail(is_argument ? MEMTRACE_INVALID_ARGUMENT : other, sentence);
 }
 
 }  // namespace memtrace

@@ -16,9 +16,11 @@
 // and addresses are looked up.
 namespace memtrace {
 
-// Remembers the sentence for memtrace_last_error() and returns `status`.
-int Fail(int status, std::string_view sentence);
+// Remembers the sentence for memtrace_last_error(), and a number of the driver's, and returns
+// `status`.
+int Fail(int status, std::string_view sentence, int driver_result = 0);
 const char* LastError();
+int LastDriverResult();
 
 int NoSuchCard(int device);
 int Missing(const char* what);

@@ -51,6 +51,7 @@ memtrace_out_of_memory ToAbi(const OutOfMemoryEvent& from) {
   to.device_total = from.device_total;
   to.live_allocated = from.ledger.live_allocated;
   to.reserved = from.ledger.reserved;
+  to.is_rejected = from.is_rejected ? 1 : 0;
   return to;
 }
 

@@ -65,6 +65,8 @@ uint32_t memtrace_abi_version() { return MEMTRACE_ABI_VERSION; }
 
 const char* memtrace_last_error() { return memtrace::LastError(); }
 
+int memtrace_last_driver_result() { return memtrace::LastDriverResult(); }
+
 void memtrace_set_info(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
   Contain([&] { Process::Get().SetInfo(key, value); });
@@ -104,7 +106,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .at_least = 0,
                                  .stream = stream,
                                  .context = context,
-                                 .is_trial = 0};
+                                 .is_trial = 0,
+                                 .reject_above = 0};
   return memtrace_allocate_request(&request, address, out_of_memory);
 }
 
@@ -115,18 +118,21 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
   if (asked.bytes == 0 || address == nullptr)
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
   return memtrace::WithCard(asked.device, [&](memtrace::CachingAllocator& allocator) -> int {
-    memtrace::AllocationResult result =
-        allocator.Allocate({.bytes = asked.bytes,
-                            .stream = memtrace::StreamId{asked.stream},
-                            .context = asked.context,
-                            .at_least = asked.at_least,
-                            .is_trial = asked.is_trial != 0});
+    memtrace::AllocationResult result = allocator.Allocate(
+        {.bytes = asked.bytes,
+         .stream = memtrace::StreamId{asked.stream},
+         .context = asked.context,
+         .at_least = asked.at_least,
+         .is_trial = asked.is_trial != 0,
+         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above});
     if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       return MEMTRACE_OK;
     }
     const auto* event = std::get_if<memtrace::OutOfMemoryEvent>(&result);
-    if (event != nullptr && asked.is_trial != 0)
+    if (event != nullptr && event->is_rejected && memtrace::HasSize(out_of_memory))
+      memtrace::WriteAsFarAsItGoes(out_of_memory, memtrace::ToAbi(*event));
+    if (event != nullptr && (asked.is_trial != 0 || event->is_rejected))
       return memtrace::Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
     if (event != nullptr) return memtrace::Explain(*event, out_of_memory);
     return memtrace::Translate(std::get<absl::Status>(result));

@@ -43,6 +43,8 @@ MEMTRACE_API uint32_t memtrace_abi_version(void);
 
 /* The last error of this thread, one sentence, never NULL. Valid until the thread's next call. */
 MEMTRACE_API const char* memtrace_last_error(void);
+/* The driver's number (CUresult) if it was the driver that refused, else 0. */
+MEMTRACE_API int memtrace_last_driver_result(void);
 
 /* A fact for the trace's header ("script", "torch" ...: profiler/trace/format.md). Before
  * memtrace_start. */
@@ -87,6 +89,7 @@ struct memtrace_out_of_memory {
   uint64_t live_allocated;
   uint64_t reserved;
   char explanation[1024]; /* verdict and the three largest owners, ready to print, several lines */
+  int32_t is_rejected;    /* by memtrace_request.reject_above; without explanation */
 };
 
 /* bytes > 0. On MEMTRACE_OUT_OF_MEMORY `*out_of_memory` is filled in and an event is in the trace.
@@ -99,6 +102,9 @@ struct memtrace_request {
   int32_t device;
   uint64_t bytes, at_least, stream, context;
   int32_t is_trial; /* an out-of-memory is told nobody: the request will be repeated */
+  /* If more than so many bytes would have to be mapped, the request fails at once, with
+   * is_rejected, and nobody is told; 0: no such rule. */
+  uint64_t reject_above;
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);

@@ -18,12 +18,16 @@ struct ErrorText {
 
 inline constexpr std::array kErrorTexts = {
     ErrorText{Result::kSuccess, "CUDA_SUCCESS", "cudaSuccess", "no error"},
+    // Before those of the runtime for which the driver has no name of its own.
+    ErrorText{Result::kUnknown, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown", "unknown error"},
     ErrorText{Result::kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "cudaErrorInvalidValue",
               "invalid argument"},
     ErrorText{Result::kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
               "out of memory"},
     ErrorText{Result::kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "cudaErrorInitializationError",
               "initialization error"},
+    ErrorText{Result::kDeinitialized, "CUDA_ERROR_DEINITIALIZED", "cudaErrorCudartUnloading",
+              "driver shutting down"},
     ErrorText{Result::kInvalidConfiguration, "CUDA_ERROR_UNKNOWN", "cudaErrorInvalidConfiguration",
               "invalid configuration argument"},
     ErrorText{Result::kInvalidSymbol, "CUDA_ERROR_UNKNOWN", "cudaErrorInvalidSymbol",
@@ -62,6 +66,8 @@ inline constexpr std::array kErrorTexts = {
     ErrorText{Result::kHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
               "cudaErrorHostMemoryNotRegistered",
               "pointer does not correspond to a registered memory region"},
+    ErrorText{Result::kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "cudaErrorLaunchFailure",
+              "unspecified launch failure"},
     ErrorText{Result::kNotPermitted, "CUDA_ERROR_NOT_PERMITTED", "cudaErrorNotPermitted",
               "operation not permitted"},
     ErrorText{Result::kNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "cudaErrorNotSupported",

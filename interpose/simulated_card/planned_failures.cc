@@ -69,6 +69,16 @@ bool ParseOne(std::string_view text, PlannedFailure* planned, std::string* error
 
 }  // namespace
 
+bool PlannedFailure::Names(std::string_view called) const {
+  std::string_view left = function;
+  while (!left.empty()) {
+    const std::string_view one = left.substr(0, left.find('|'));
+    if (one == called) return true;
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+  }
+  return false;
+}
+
 bool ParsePlannedFailures(std::string_view text, std::vector<PlannedFailure>* plan,
                           std::string* error) {
   std::vector<PlannedFailure> parsed;

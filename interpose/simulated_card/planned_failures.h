@@ -13,18 +13,25 @@ namespace memtrace::card {
 // Something that happens at the n-th call of a function: it fails with an error, or other processes
 // take memory just before it.
 struct PlannedFailure {
-  std::string function;  // without the version that cuda.h adds: cuMemAlloc, not cuMemAlloc_v2
+  std::string function;  // without the version that cuda.h adds: cuMemAlloc, not cuMemAlloc_v2;
+                         // or several, joined by '|', counted together
   std::uint64_t nth = 1;
   bool for_ever = false;          // at every later call, too
   int error = 0;                  // of CUresult and cudaError_t; 0: none
   std::uint64_t other_bytes = 0;  // taken from every card, as far as it has them
+
+  bool is_list() const { return function.find('|') != std::string::npos; }
+  bool Names(std::string_view called) const;
 
   bool operator==(const PlannedFailure&) const = default;
 };
 
 // Reads the form of MEMTRACE_CARD_FAILURES, empty for none:
 //
-//   PLAN = FUNCTION@N[+]=WHAT[;...]       N counts from 1; N+: the N-th call and all later ones
+//   PLAN = FUNCTION[|FUNCTION...]@N[+]=WHAT[;...]   N counts from 1; N+: the N-th call and all
+//   later
+//          ones. Of several functions those calls count that the program itself makes, not those
+//          that other functions make for it
 //   WHAT = a name (cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY, out of memory) or number of
 //          an error that the card can return, or other:SIZE, as in other:4GiB
 //

@@ -12,6 +12,7 @@ enum class Result : int {
   kInvalidValue = 1,
   kOutOfMemory = 2,
   kNotInitialized = 3,
+  kDeinitialized = 4,
   kInvalidConfiguration = 9,
   kInvalidSymbol = 13,
   kNoDevice = 100,
@@ -32,6 +33,7 @@ enum class Result : int {
   kContextIsDestroyed = 709,
   kHostMemoryAlreadyRegistered = 712,
   kHostMemoryNotRegistered = 713,
+  kLaunchFailed = 719,
   kNotPermitted = 800,
   kNotSupported = 801,
   kCaptureUnsupported = 900,
@@ -44,6 +46,7 @@ enum class Result : int {
   kCapturedEvent = 907,
   kCaptureWrongThread = 908,
   kExecUpdateFailure = 910,
+  kUnknown = 999,
 };
 
 }  // namespace memtrace::card

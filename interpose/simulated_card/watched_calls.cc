@@ -22,23 +22,21 @@ std::string_view WithoutVersion(std::string_view function) {
 
 void WatchedCalls::Plan(std::vector<PlannedFailure> plan) {
   const std::lock_guard lock(mutex_);
-  plan_ = std::move(plan);
-  calls_.clear();
+  plan_.clear();
+  for (PlannedFailure& planned : plan) plan_.push_back({.planned = std::move(planned)});
   planned_ = !plan_.empty();
   if (planned_) watched_ = true;
 }
 
-int WatchedCalls::Enter(std::string_view function) {
+int WatchedCalls::Enter(std::string_view function, bool is_own) {
   if (!planned_) return 0;
   std::uint64_t taken = 0;
   int error = 0;
   {
     const std::lock_guard lock(mutex_);
-    auto known = calls_.find(function);
-    if (known == calls_.end()) known = calls_.emplace(function, 0).first;
-    const std::uint64_t nth = ++known->second;
-    for (const PlannedFailure& planned : plan_) {
-      if (planned.function != function) continue;
+    for (auto& [planned, calls] : plan_) {
+      if (!planned.Names(function) || (planned.is_list() && !is_own)) continue;
+      const std::uint64_t nth = ++calls;
       if (nth != planned.nth && !(planned.for_ever && nth > planned.nth)) continue;
       taken += planned.other_bytes;
       if (error == 0) error = planned.error;
@@ -54,7 +52,7 @@ WatchedCalls::Scope::Scope(WatchedCalls& calls, const char* function)
     noted_bytes = 0;
     calls_.listening_.Enter(function);
   }
-  failure_ = calls_.Enter(function_);
+  failure_ = calls_.Enter(function_, depth == 1);
 }
 
 WatchedCalls::Scope::~Scope() { --depth; }

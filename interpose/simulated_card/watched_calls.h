@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -74,7 +73,13 @@ class WatchedCalls {
   void VisitLog(const std::function<void(const std::string&)>& visit) const;
 
  private:
-  int Enter(std::string_view function);
+  struct Counted {
+    PlannedFailure planned;
+    std::uint64_t calls = 0;
+  };
+
+  // 0, or the error that is planned for this call. is_own: the program itself makes it.
+  int Enter(std::string_view function, bool is_own);
   void Log(std::string_view function, int result);
 
   const TakeMemory take_memory_;
@@ -83,8 +88,7 @@ class WatchedCalls {
   std::atomic<bool> logging_ = false;
   std::atomic<bool> planned_ = false;  // plan_ has an entry
   mutable std::mutex mutex_;
-  std::vector<PlannedFailure> plan_;  // this and below: guarded by mutex_
-  std::map<std::string, std::uint64_t, std::less<>> calls_;
+  std::vector<Counted> plan_;  // this and below: guarded by mutex_
   std::vector<std::string> log_;
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -18,11 +19,17 @@ using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
 // Segments always expand, blocks are always split, and chunks that lie free go where they are
-// needed.
-constexpr std::array<std::string_view, 6> kWithoutEffect = {
-    "max_split_size_mb",          "max_non_split_rounding_mb",
-    "large_segment_size_mb",      "garbage_collection_threshold",
-    "release_lock_on_cudamalloc", "expandable_segments:False"};
+// needed. What other streams of a capture have used is free for it when the capture has ended.
+constexpr std::string_view kAsync = "backend:cudaMallocAsync";
+constexpr std::array<std::string_view, 8> kWithoutEffect = {
+    "max_split_size_mb",
+    "max_non_split_rounding_mb",
+    "large_segment_size_mb",
+    "garbage_collection_threshold",
+    "release_lock_on_cudamalloc",
+    "expandable_segments:False",
+    "graph_capture_record_stream_reuse:True",
+    kAsync};
 
 }  // namespace
 
@@ -51,6 +58,16 @@ void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings)
       CUDAAllocatorConfig::graph_capture_record_stream_reuse();
   settings.last_allocator_settings = AcceleratorAllocatorConfig::last_allocator_settings();
   settings.roundup_power2_divisions = AcceleratorAllocatorConfig::roundup_power2_divisions();
+}
+
+std::string BackendOfSettings() {
+  for (const char* variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    const char* settings = std::getenv(variable);
+    if (settings == nullptr) continue;
+    const bool is_async = std::string_view(settings).find(kAsync) != std::string_view::npos;
+    return is_async ? "cudaMallocAsync" : "native";
+  }
+  return "native";
 }
 
 void SaySettingsWithoutEffect() {

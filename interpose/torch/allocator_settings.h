@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <cstddef>
+#include <string>
 
 // PYTORCH_CUDA_ALLOC_CONF, as torch has read it. Keys keep torch's meaning; what has none with
 // segments that always expand is accepted and said once.
@@ -22,6 +23,9 @@ void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings)
 
 // One line on stderr that names the keys that change nothing, if there are any.
 void SaySettingsWithoutEffect();
+
+// "native" or "cudaMallocAsync", from the environment, as torch reads it when it is loaded.
+std::string BackendOfSettings();
 
 }  // namespace memtrace::shim
 

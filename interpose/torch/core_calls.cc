@@ -16,6 +16,7 @@
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/out_of_memory.h"
+#include "versioned_allocator.h"
 
 namespace memtrace::shim {
 namespace {
@@ -66,6 +67,7 @@ void* AllocateAgainOrThrow(memtrace_request request) {
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, &out_of_memory);
   if (status == MEMTRACE_OUT_OF_MEMORY) {
+    if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
     AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
                                   static_cast<c10::DeviceIndex>(request.device),
                                   out_of_memory.device_free, out_of_memory.allocated,
@@ -80,7 +82,12 @@ void* AllocateAgainOrThrow(memtrace_request request) {
 }  // namespace
 
 void ThrowUnlessOk(int status) {
-  TORCH_CHECK(status == MEMTRACE_OK, "memtrace: ", memtrace_last_error());
+  if (C10_LIKELY(status == MEMTRACE_OK)) return;
+  const int result = memtrace_last_driver_result();
+  TORCH_CHECK(result != 0, "memtrace: ", memtrace_last_error());
+  // The words of C10_CUDA_DRIVER_CHECK; as an AcceleratorError it has the number, too.
+  throw c10::AcceleratorError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, result,
+                              std::string("CUDA driver error: ") + memtrace_last_error());
 }
 
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
@@ -88,13 +95,15 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
   // Before any lock: it takes the interpreter's.
   const uint64_t context = kIsRecorded ? memtrace_capture_context() : 0;
   const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
-  const memtrace_request request{.size = sizeof(request),
-                                 .device = device,
-                                 .bytes = bytes,
-                                 .at_least = BytesByDivisions(bytes),
-                                 .stream = StreamValue(stream),
-                                 .context = context,
-                                 .is_trial = 1};
+  const memtrace_request request{
+      .size = sizeof(request),
+      .device = device,
+      .bytes = bytes,
+      .at_least = BytesByDivisions(bytes),
+      .stream = StreamValue(stream),
+      .context = context,
+      .is_trial = 1,
+      .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device))};
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {

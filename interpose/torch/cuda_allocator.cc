@@ -51,12 +51,17 @@ void CudaAllocator::init(int device_count) {
     const std::lock_guard lock(mutex_);
     fractions_.resize(static_cast<size_t>(device_count), 1.0);
   }
+  const double fraction = FractionOfCard();  // torch reads its settings now, if not before
   if (device_count_.exchange(device_count) > 0) return;
   SaySettingsWithoutEffect();
-  const double fraction = FractionOfCard();
   for (int device = 0; fraction < 1 && device < device_count; ++device) {
     setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
   }
+}
+
+void CudaAllocator::CheckDevice(c10::DeviceIndex device) const {
+  TORCH_CHECK(device >= 0 && device < device_count_, "Invalid device argument ",
+              static_cast<int>(device), ": did you call init?");
 }
 
 // On a machine with one card there is nothing to ask the driver.
@@ -133,8 +138,8 @@ void CudaAllocator::raw_delete(void* address) {
     TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
     return;
   }
-  // Called from destructors: a driver that refuses (a failed kernel, the end of the process) must
-  // not end the program here; its next CUDA call says what is wrong.
+  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not
+  // end the program here; its next CUDA call says it.
   if (status != MEMTRACE_OK) {
     TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
   }
@@ -143,10 +148,18 @@ void CudaAllocator::raw_delete(void* address) {
 void CudaAllocator::emptyCache(c10::MempoolId_t pool) {
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const memtrace_pool id = ToAbi(pool);
-  ThrowUnlessOk(memtrace_empty_pool(&id));
+  const int status = memtrace_empty_pool(&id);
+  // A pool is emptied by its destructor, which must not throw; the next empty_cache tries again.
+  const bool is_all = pool == c10::MempoolId_t{0, 0};
+  if (C10_UNLIKELY(status != MEMTRACE_OK && !is_all)) {
+    TORCH_WARN("memtrace: a pool's memory is not given back yet: ", memtrace_last_error());
+    return;
+  }
+  ThrowUnlessOk(status);
 }
 
 c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::DeviceIndex device) {
+  CheckDevice(device);
   memtrace_statistics statistics{};
   statistics.size = sizeof(statistics);
   ThrowUnlessOk(memtrace_get_statistics(device, &statistics));
@@ -156,19 +169,25 @@ c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::Devi
 }
 
 void CudaAllocator::resetAccumulatedStats(c10::DeviceIndex device) {
+  CheckDevice(device);
   ThrowUnlessOk(memtrace_reset_accumulated_statistics(device));
+  ForgetRejections(device);
 }
 
 void CudaAllocator::resetPeakStats(c10::DeviceIndex device) {
+  CheckDevice(device);
   ThrowUnlessOk(memtrace_reset_peak_statistics(device));
 }
 
 double CudaAllocator::getMemoryFraction(c10::DeviceIndex device) {
+  CheckDevice(device);
   const std::lock_guard lock(mutex_);
   return fractions_.at(static_cast<size_t>(device));
 }
 
 void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) {
+  TORCH_CHECK(device >= 0 && device < device_count_, "Allocator not initialized for device ",
+              static_cast<int>(device), ": did you call init?");
   TORCH_CHECK(fraction >= 0 && fraction <= 1, "invalid fraction:", fraction,
               ". Please set within [0, 1].");
   // Not cudaMemGetInfo, which would create a context on a card that nobody uses yet.
@@ -196,6 +215,7 @@ void CudaAllocator::enable(bool value) { SetCaching(value); }
 bool CudaAllocator::isEnabled() const { return !IsCachingOff(); }
 
 void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
+  CheckDevice(device);
   *largest_block = LargestFreeBlock(device);
 }
 
@@ -232,34 +252,42 @@ native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t pool, bool include
 
 void CudaAllocator::beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool,
                                         std::function<bool(cudaStream_t)> filter) {
+  CheckDevice(device);
   BeginAllocateToPool(device, pool, std::move(filter));
 }
 
 void CudaAllocator::endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
-  ThrowUnlessOk(memtrace_end_routing(device, &id));
+  TORCH_CHECK(memtrace_end_routing(device, &id) == MEMTRACE_OK,
+              "endAllocatePool: not currently recording to mempool_id: ", memtrace_last_error());
 }
 
 void CudaAllocator::releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_release_pool(device, &id));
 }
 
 int CudaAllocator::getPoolUseCount(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  CheckDevice(device);
   return PoolUseCount(device, pool);
 }
 
 void CudaAllocator::createOrIncrefPool(c10::DeviceIndex device, c10::MempoolId_t pool,
                                        std::shared_ptr<native::CUDAAllocator> allocator) {
+  CheckDevice(device);
   RetainPool(device, pool, std::move(allocator));
 }
 
 void CudaAllocator::setUseOnOOM(c10::DeviceIndex device, c10::MempoolId_t pool, bool use_on_oom) {
+  CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_set_pool_use_on_oom(device, &id, use_on_oom ? 1 : 0));
 }
 
 void CudaAllocator::setNoSplit(c10::DeviceIndex device, c10::MempoolId_t pool) {
+  CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_set_pool_no_split(device, &id));
 }

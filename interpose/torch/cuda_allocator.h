@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/allocator_settings.h"
 #include "versioned_allocator.h"
 
 namespace memtrace::shim {
@@ -93,10 +94,13 @@ class CudaAllocator final : public VersionedAllocator {
       std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> state) override;
 
   // What torch.cuda.get_allocator_backend() answers. "native" keeps programs that ask on their good
-  // path: our allocator does what theirs does.
-  std::string name() override { return "native"; }
+  // path: our allocator does what theirs does. Until torch has read its settings, what these say:
+  // it insists on the backend that was chosen when it was loaded.
+  std::string name() override { return initialized() ? "native" : BackendOfSettings(); }
 
  private:
+  // Throws in torch's words unless there is such a card.
+  void CheckDevice(c10::DeviceIndex device) const;
   c10::DeviceIndex CurrentDevice() const;
   void* AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);

@@ -75,7 +75,7 @@ void BeginAllocateToPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, 
   if (status == MEMTRACE_OK) return;
   const std::string reason = memtrace_last_error();
   memtrace_release_pool(device, &id);
-  TORCH_CHECK(false, "beginAllocateToPool: ", reason);
+  TORCH_CHECK(false, "beginAllocateToPool: already recording to mempool_id: ", reason);
 }
 
 int PoolUseCount(c10::DeviceIndex device, const c10::MempoolId_t& pool) {

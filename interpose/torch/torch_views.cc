@@ -75,6 +75,17 @@ void VisitSegments(c10::DeviceIndex device,
       const_cast<std::function<void(const memtrace_segment&)>*>(&visit));
 }
 
+uint64_t FreeInPrivatePools(c10::DeviceIndex device) {
+  uint64_t free = 0;
+  VisitSegments(device, [&](const memtrace_segment& segment) {
+    if (segment.pool.first == 0 && segment.pool.second == 0) return;
+    for (uint64_t i = 0; i < segment.block_count; ++i) {
+      if (segment.blocks[i].state == MEMTRACE_BLOCK_FREE) free += segment.blocks[i].bytes;
+    }
+  });
+  return free;
+}
+
 size_t LargestFreeBlock(c10::DeviceIndex device) {
   size_t largest = 0;
   VisitSegments(device, [&](const memtrace_segment& segment) {

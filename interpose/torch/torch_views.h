@@ -19,6 +19,9 @@ c10::CachingDeviceAllocator::SegmentInfo ToTorch(const memtrace_segment& segment
 void VisitSegments(c10::DeviceIndex device,
                    const std::function<void(const memtrace_segment&)>& visit);
 
+// Bytes that lie free in the card's private pools.
+uint64_t FreeInPrivatePools(c10::DeviceIndex device);
+
 // Bytes of the largest free block of the card.
 size_t LargestFreeBlock(c10::DeviceIndex device);
 

@@ -72,6 +72,21 @@ TEST(FullCardTest, LimitStopsGrowthNotReuse) {
   EXPECT_EQ(card.Allocate(10_MiB), address);
 }
 
+TEST(FullCardTest, RequestThatIsToBeRejectedTakesNothingBack) {
+  Card card(64_MiB);
+  EXPECT_TRUE(card.Free(card.Allocate(32_MiB, kSide)).ok());
+  const CachingAllocator::Request request{.bytes = 16_MiB, .stream = kMain, .reject_above = 40_MiB};
+  const auto rejected = std::get<OutOfMemoryEvent>(card.allocator.Allocate(request));
+  EXPECT_TRUE(rejected.is_rejected);
+  EXPECT_THAT(card.Contents(), ElementsAre("2 large: (32MiB)"));
+  EXPECT_EQ(card.allocator.statistics().num_ooms, 0);
+  EXPECT_EQ(card.allocator.statistics().num_alloc_retries, 0);
+  EXPECT_TRUE(std::holds_alternative<DeviceAddress>(card.allocator.Allocate(
+      {.bytes = 16_MiB, .stream = kSide, .reject_above = 40_MiB})));  // from the cache
+  EXPECT_TRUE(std::holds_alternative<DeviceAddress>(card.allocator.Allocate(
+      {.bytes = 8_MiB, .stream = kMain, .reject_above = 40_MiB})));  // to the limit
+}
+
 TEST(TakeBackTest, ChunksChangeOwnerOnlyAfterAnEvent) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(64_MiB, kSide);
@@ -204,20 +219,74 @@ TEST_P(FailingDriverTest, BlocksInUseSurviveAnyFailureOfTheWholePath) {
       });
 }
 
-TEST_P(FailingDriverTest, FreeThatCannotRecordLeavesTheBlockInUse) {
+TEST_P(FailingDriverTest, FreeNeverFailsAndWhatCannotBeRecordedIsTriedAgain) {
   FailEachCall(
       GetParam(),
       [](Card& card) {
         const DeviceAddress block = card.allocator.Snapshot().front().address;
-        EXPECT_TRUE(card.allocator.RecordStream(block, StreamId{7}).ok());
-        return card.Free(block).ok();
+        EXPECT_TRUE(card.Share(block, 512, StreamId{7}).ok());
+        EXPECT_TRUE(card.Free(block).ok());
+        card.failures.StopFailing();
+        EXPECT_THAT(card.Contents().front(), testing::HasSubstr("512B?"));
+        EXPECT_TRUE(card.allocator.EmptyCache().ok());
+        EXPECT_THAT(card.Contents().front(), testing::Not(testing::HasSubstr("512B")));
+        return true;
       },
-      [](const Card& card, const Visible& before) { EXPECT_TRUE(Visible(card) == before); });
+      [](const Card&, const Visible&) {});
+}
+
+TEST(FailingFreeTest, StreamsThatTakeNoEventAnyMoreKeepNoMemory) {
+  Card card(64_MiB);
+  const DeviceAddress block = card.Allocate(64_MiB);
+  EXPECT_TRUE(card.Share(block, 64_MiB, kSide).ok());
+  card.failures.FailNth(DriverCall::kRecord, 1, CallFailures::Repeat::kFromThenOn,
+                        absl::InvalidArgumentError("no such stream"));
+  EXPECT_TRUE(card.Free(block).ok());
+  EXPECT_EQ(card.Allocate(64_MiB), block);
+  EXPECT_THAT(card.vmm.faults(), IsEmpty());
+}
+
+TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
+  Card card(64_MiB);
+  // memory info, reserve, create, map: the fifth fails and all after it, the undoing too.
+  card.failures.FailNthOfAny(5, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
+  EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
+  EXPECT_EQ(card.vmm.live_mappings(), 1u);
+  EXPECT_EQ(card.allocator.ledger().reserved, 0u);
+  EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
+  card.failures.StopFailing();
+  EXPECT_TRUE(card.allocator.EmptyCache().ok());
+  EXPECT_EQ(card.vmm.live_mappings(), 0u);
+  EXPECT_EQ(card.vmm.live_chunks(), 0u);
+  card.Allocate(64_MiB);
+}
+
+TEST(FailingPoolTest, AddressSpaceThatIsNotTakenBackIsAskedForAgain) {
+  Card card(64_MiB);
+  card.allocator.RetainPool({0, 1});
+  ASSERT_TRUE(card.allocator.BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
+  const DeviceAddress block = card.Allocate(8_MiB);
+  ASSERT_TRUE(card.allocator.EndRouting({0, 1}).ok());
+  EXPECT_TRUE(card.Free(block).ok());
+  card.failures.FailNth(DriverCall::kReleaseReservation, 1, CallFailures::Repeat::kFromThenOn,
+                        absl::InternalError("injected"));
+  EXPECT_TRUE(card.allocator.ReleasePool({0, 1}).ok());
+  EXPECT_TRUE(card.allocator.EmptyCache().ok());
+  EXPECT_EQ(card.vmm.live_reservations(), 1u);
+  card.failures.StopFailing();
+  EXPECT_TRUE(card.allocator.EmptyCache().ok());
+  EXPECT_EQ(card.vmm.live_reservations(), 0u);
+  EXPECT_FALSE(card.allocator.PoolUses({0, 1}).ok());
 }
 
 TEST_P(FailingDriverTest, EmptyCacheThatFailsCanBeRepeated) {
   FailEachCall(
-      GetParam(), [](Card& card) { return card.allocator.EmptyCache().ok(); },
+      GetParam(),
+      [](Card& card) {
+        const bool ok = card.allocator.EmptyCache().ok();
+        EXPECT_TRUE(!ok || card.streams.live_events() == 0);
+        return ok;
+      },
       [](const Card&, const Visible&) {});
 }
 

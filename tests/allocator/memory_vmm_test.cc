@@ -29,6 +29,7 @@ class MemoryVmmTest : public ::testing::Test {
     const DeviceAddress address = vmm_.Reserve(2_MiB).value();
     const ChunkHandle chunk = vmm_.Create(2_MiB).value();
     EXPECT_TRUE(vmm_.Map(address, 2_MiB, chunk).ok());
+    EXPECT_TRUE(vmm_.GiveAccess(address, 2_MiB).ok());
     return address;
   }
 

@@ -24,7 +24,9 @@ class VmmContract : public ::testing::Test {
   DeviceAddress Reserve(Bytes granules) { return vmm().Reserve(granules * granule()).value(); }
   ChunkHandle Create(Bytes granules) { return vmm().Create(granules * granule()).value(); }
   absl::Status Map(DeviceAddress base, Bytes at, Bytes granules, ChunkHandle chunk) {
-    return vmm().Map(base + at * granule(), granules * granule(), chunk);
+    absl::Status status = vmm().Map(base + at * granule(), granules * granule(), chunk);
+    if (status.ok()) status = vmm().GiveAccess(base + at * granule(), granules * granule());
+    return status;
   }
   absl::Status Unmap(DeviceAddress base, Bytes at, Bytes granules) {
     return vmm().Unmap(base + at * granule(), granules * granule());

@@ -32,7 +32,10 @@ def test_core_and_shim_are_looked_at():
 def test_only_our_names_are_exported(library):
     exported = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
     assert exported
-    assert [name for name in exported if not name.startswith("memtrace_")] == []
+    others = [name for name in exported if not name.startswith("memtrace_")]
+    # That one object of torch's is torch's in the shim, too: interpose/torch/exports.map.
+    shared = [name for name in others if "CUDAAllocatorConfig8instanceEvE10s_instance" in name]
+    assert others == shared and len(shared) == (2 if library.name == "libmemtrace_torch.so" else 0)
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=names(LIBRARIES))

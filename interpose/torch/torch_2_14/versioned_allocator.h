@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_ALLOCATOR_H_
 #define MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_VERSIONED_ALLOCATOR_H_
 
+#include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <cuda_runtime_api.h>
@@ -10,10 +11,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/core_calls.h"
+#include "oom_rejections.h"
 
 namespace memtrace::shim {
 
@@ -22,9 +25,10 @@ namespace memtrace::shim {
 // no-ops: our allocator asks the driver which streams are being captured.
 class VersionedAllocator : public c10::cuda::CUDACachingAllocator::CUDAAllocator {
  public:
-  // Nothing is rejected ahead of time: throw_on_cudamalloc_oom has no effect yet.
   void attachOomRejectionObserver(
-      c10::cuda::CUDACachingAllocator::OomRejectionObserver /*observer*/) override {}
+      c10::cuda::CUDACachingAllocator::OomRejectionObserver observer) override {
+    OomRejections::Get().Attach(std::move(observer));
+  }
 
   std::shared_ptr<c10::GatheredContext> getContextForPointer(const void* address) override {
     return AllocationHistory::Get().OfBlock(DeviceOf(address), reinterpret_cast<size_t>(address));
@@ -65,7 +69,19 @@ inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& sta
     }
   };
   ThrowUnlessOk(memtrace_visit_pools(device, visit, &stats));
+  stats.num_oom_rejections = OomRejections::Get().Count(device);
 }
+
+// From how many bytes of the card on a request is rejected at once; 0: never.
+inline uint64_t RejectAbove(c10::DeviceIndex device) {
+  using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
+  if (C10_LIKELY(!CUDAAllocatorConfig::throw_on_cudamalloc_oom())) return 0;
+  return OomRejections::Get().Limit(device, CUDAAllocatorConfig::per_process_memory_fraction());
+}
+inline void NoteRejection(const memtrace_out_of_memory& rejection) {
+  OomRejections::Get().Note(rejection);
+}
+inline void ForgetRejections(c10::DeviceIndex device) { OomRejections::Get().Forget(device); }
 
 // With which torch registers its own allocator; the same is needed to replace it (seen in 2.15: a
 // lower one leaves torch.accelerator.memory_* with torch's).

@@ -134,6 +134,26 @@ TEST_F(CAbiProcessTest, AllocationGoesOnAfterTheTraceIsClosed) {
   EXPECT_EQ(EventsOf<trace::CardSample>(reader).back().card.live_requested, 3_MiB);
 }
 
+// As an exit handler of a program, or the destructor of a static object, that comes after ours.
+void UseAtTheEnd() {
+  void* address = nullptr;
+  const bool is_served = memtrace_allocate(0, 1_MiB, 0, 0, &address, nullptr) == MEMTRACE_OK &&
+                         memtrace_record_stream(address, 0) == MEMTRACE_OK &&
+                         memtrace_deallocate(address) == MEMTRACE_OK &&
+                         memtrace_deallocate(address) == MEMTRACE_INVALID_ARGUMENT &&
+                         memtrace_empty_cache() == MEMTRACE_OK;
+  if (!is_served) _exit(1);
+}
+
+TEST_F(CAbiProcessTest, WhoComesAfterOurExitHandlerIsServed) {
+  EXPECT_TRUE(InOwnProcess([] {
+    std::atexit(UseAtTheEnd);  // before ours is registered, so it runs after it
+    Start();
+    Allocate(3_MiB);
+  }));
+  EXPECT_EQ(EventsOf<trace::Allocate>(Trace()).size(), 1u);
+}
+
 TEST_F(CAbiProcessTest, ProcessThatEndsWithoutExitLeavesAReadableTrace) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();

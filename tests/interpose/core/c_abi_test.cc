@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/simulated_card/card_control.h"
 #include "tests/interpose/core/card_process.h"
 
 namespace memtrace {
@@ -82,6 +83,40 @@ TEST_F(CAbiTest, MoreThanAnyCardHoldsIsAnOutOfMemory) {
       EXPECT_EQ(memtrace_allocate(0, bytes, 0, 0, &address, nullptr), MEMTRACE_OUT_OF_MEMORY);
     }
   }));
+}
+
+TEST_F(CAbiTest, DriverThatRefusesIsNamedWithItsNumber) {
+  EXPECT_TRUE(InOwnProcess([] {
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    ASSERT_EQ(memtrace_card_plan_failures("cuMemMap@1=1", nullptr, 0), MEMTRACE_CARD_OK);
+    void* address = nullptr;
+    EXPECT_EQ(memtrace_allocate(0, 1_MiB, 0, 0, &address, nullptr), MEMTRACE_INTERNAL);
+    EXPECT_EQ(memtrace_last_driver_result(), 1);
+    EXPECT_STREQ(memtrace_last_error(), "invalid argument (cuMemMap: CUDA_ERROR_INVALID_VALUE)");
+    EXPECT_EQ(memtrace_deallocate(address), MEMTRACE_INVALID_ARGUMENT);
+    EXPECT_EQ(memtrace_last_driver_result(), 0);
+    Allocate(1_MiB);
+  }));
+}
+
+TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
+  EXPECT_TRUE(InOwnProcess([] {
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    Allocate(100_MiB);
+    memtrace_request request{};
+    request.size = sizeof(request);
+    request.bytes = 50_MiB;
+    request.reject_above = 149_MiB;
+    memtrace_out_of_memory rejection{};
+    rejection.size = sizeof(rejection);
+    void* address = nullptr;
+    EXPECT_EQ(memtrace_allocate_request(&request, &address, &rejection), MEMTRACE_OUT_OF_MEMORY);
+    EXPECT_EQ(rejection.is_rejected, 1);
+    EXPECT_EQ(rejection.reserved, 100_MiB);
+    request.reject_above = 150_MiB;
+    EXPECT_EQ(memtrace_allocate_request(&request, &address, &rejection), MEMTRACE_OK);
+  }));
+  EXPECT_TRUE(EventsOf<trace::OutOfMemory>(Trace()).empty());
 }
 
 TEST_F(CAbiTest, AddressInsideABlockLeadsToItsBeginning) {

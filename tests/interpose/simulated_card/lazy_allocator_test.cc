@@ -26,6 +26,7 @@ class CarelessEvents : public StreamEvents {
   absl::StatusOr<EventId> Record(StreamId) override { return EventId{1}; }
   absl::StatusOr<bool> Done(EventId) override { return true; }
   absl::Status Wait(EventId) override { return absl::OkStatus(); }
+  void Forget(EventId) override {}
   absl::Status WaitForAll() override { return absl::OkStatus(); }
   bool IsCapturing(StreamId) override { return false; }
 };

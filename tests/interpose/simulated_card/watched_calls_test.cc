@@ -60,6 +60,21 @@ TEST_F(WatchedCallsTest, NthCallAndAllLaterOnesFail) {
   EXPECT_THAT(CallTimes(2, "cuMemMap"), ElementsAre(700, 0));
 }
 
+TEST_F(WatchedCallsTest, CallsOfSeveralFunctionsAreCountedTogether) {
+  Plan("cuMemCreate|cuMemMap@3+=999");
+  EXPECT_EQ(Call("cuMemMap"), 0);
+  EXPECT_EQ(Call("cuMemUnmap"), 0);
+  EXPECT_THAT(CallTimes(3, "cuMemCreate"), ElementsAre(0, 999, 999));
+  EXPECT_EQ(Call("cuMemMap"), 999);
+}
+
+TEST_F(WatchedCallsTest, OfSeveralFunctionsThoseThatOthersCallDoNotCount) {
+  Plan("cuEventQuery|cuEventRecord@1=999;cuEventQuery@1=1");
+  WatchedCalls::Scope runtime(calls_, "cudaEventQuery");
+  EXPECT_EQ(Call("cuEventQuery"), 1);
+  EXPECT_EQ(Call("cuEventRecord"), 0);
+}
+
 TEST_F(WatchedCallsTest, VersionsOfAFunctionAreOne) {
   Plan("cuMemAlloc@2=2");
   EXPECT_THAT(CallTimes(1, "cuMemAlloc_v2"), ElementsAre(0));

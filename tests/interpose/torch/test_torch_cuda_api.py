@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.cuda.* with our allocator: what works with the stock one works."""
 
+from importlib import metadata
+
 import pytest
 from support.programs import on_card
+
+TORCH = tuple(int(part) for part in metadata.version("torch").split(".")[:2])
 
 WORKS = {
     "statistics": """
@@ -160,10 +164,11 @@ assert torch.cuda.memory_allocated() == 1280 << 10, torch.cuda.memory_allocated(
 assert torch.cuda.memory_stats()["requested_bytes.all.current"] == 1200 << 10
 torch.cuda.memory._set_allocator_settings("expandable_segments:True")
 """
-    settings = "roundup_power2_divisions:4,max_split_size_mb:64,expandable_segments:False"
+    settings = "roundup_power2_divisions:4,max_split_size_mb:64,expandable_segments:False,"
+    settings += "graph_capture_record_stream_reuse:True"
     run = on_card(script, tmp_path, PYTORCH_CUDA_ALLOC_CONF=settings)
     said = [line for line in run.err.splitlines() if "PYTORCH_CUDA_ALLOC_CONF" in line]
-    assert len(said) == 1 and "max_split_size_mb, expandable_segments:False" in said[0], run.err
+    assert len(said) == 1 and "max_split_size_mb, expandable_segments:False, graph_capture" in said[0], run.err
 
 
 def test_a_card_reads_anothers_memory(tmp_path):
@@ -173,3 +178,38 @@ before = torch.arange(8, device="cuda:0")
 assert before.to("cuda:1").tolist() == list(range(8))
 """
     on_card(script, tmp_path, card="2x4GiB")
+
+
+REJECTED = """
+import json, torch
+torch.empty(1, device="cuda")
+torch._C._accelerator_setAllocatorSettings("throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.5")
+kept = torch.empty(10 << 30, dtype=torch.uint8, device="cuda")
+del (cached := [torch.empty(1 << 30, dtype=torch.uint8, device="cuda")])[0]
+seen = []
+def ask(size):
+    try:
+        torch.empty(size, dtype=torch.uint8, device="cuda")
+        seen.append("served")
+    except torch.OutOfMemoryError as error:
+        seen.append(str(error).splitlines()[0])
+    stats = torch.cuda.memory_stats()
+    seen.append([stats[key] for key in ("num_oom_rejections", "num_ooms", "num_alloc_retries")])
+ask(3 << 30)
+ask(1 << 30)  # from the cache
+with torch.cuda.stream(torch.cuda.Stream()):
+    ask(1500 << 20)  # another stream's cache could be taken back
+seen.append(torch.cuda.memory_reserved() > 11 << 30)
+torch.cuda.reset_accumulated_memory_stats()
+seen.append(torch.cuda.memory_stats()["num_oom_rejections"])
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.skipif(TORCH < (2, 12), reason="torch has throw_on_cudamalloc_oom since 2.12")
+def test_what_is_beyond_the_fraction_is_rejected_if_the_program_wants_it_so(tmp_path):
+    torchs, ours = (
+        on_card(REJECTED, tmp_path, options=("--allocator", name)).printed() for name in ("native", "memtrace")
+    )
+    assert ours == torchs
+    assert ours[1] == [1, 0, 0] and ours[2] == "served" and ours[5] == [2, 0, 0]

@@ -137,3 +137,26 @@ assert torch._C._cuda_checkPoolLiveAllocations(0, graph.pool(), {first_address})
 @pytest.mark.parametrize("name", WORKS)
 def test_pool(name, tmp_path):
     on_card(MIB + WORKS[name], tmp_path)
+
+
+FULL_BESIDE_A_GRAPH = """
+import torch
+static = torch.zeros(64 << 20, device="cuda")
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    result = (static + 1) * 2
+del result
+try:
+    torch.empty(30 << 30, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
+    for allocator in ("native", "memtrace"):
+        said = on_card(FULL_BESIDE_A_GRAPH, tmp_path, options=("--allocator", allocator)).out
+        assert (
+            "Of the allocated memory 768.00 MiB is allocated by PyTorch, with 512.00 MiB allocated in private pools "
+            "(e.g., CUDA Graphs), and " in said
+        ), said

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any driver call of a training fails: the right exception, nothing lost, and the next training works."""
+
+from pathlib import Path
+
+import pytest
+from support.programs import on_card
+
+PROGRAM = Path(__file__).with_name("failing_calls.py")
+# Full enough that memory is taken back from other streams and requests fail.
+CARD = "192MiB,context=64MiB"
+
+MADE = {
+    "cuMemAddressReserve",
+    "cuMemAddressFree",
+    "cuMemCreate",
+    "cuMemRelease",
+    "cuMemMap",
+    "cuMemSetAccess",
+    "cuMemUnmap",
+    "cuMemGetInfo",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuEventSynchronize",
+    "cuCtxSynchronize",
+}
+
+
+def check_every_failing_call(error, how_often, folder, *options):
+    done = on_card(PROGRAM, folder, error, how_often, card=CARD, options=options).printed()
+    print(done)
+    assert done["problems"] == []
+    assert done["more reservations"] <= 1
+    # The training makes all these calls; each is a case, and some more fail when an event is made.
+    assert set(done["functions"]) == MADE
+    assert done["cases"] == done["calls"] + 3 > 200
+    # Far from all are answered by going on, or by failing.
+    ends = done["ends"]
+    assert set(ends) - {"nothing"} and ends["nothing"] >= 3
+
+
+@pytest.mark.parametrize("error", ["2", "999"])
+@pytest.mark.parametrize("how_often", ["once", "for-ever"])
+def test_every_failing_driver_call_of_a_training(error, how_often, tmp_path):
+    check_every_failing_call(error, how_often, tmp_path)
