@@ -70,7 +70,7 @@ void AllocationHistory::Record(bool enabled, native::CreateContextFn create_cont
   if (enabled) WatchOnce();
   skipped_ = skipped;
   create_context_ = enabled ? create_context : nullptr;
-  asked_level = enabled ? level : Level::NEVER;
+  asked = enabled ? level : Level::NEVER;
   is_recording_ = enabled;
   for (const auto& device : devices_) {
     device->SetCapacity(most_entries);
@@ -109,7 +109,7 @@ Entry AllocationHistory::MakeEntry(Entry::Action action, c10::DeviceIndex device
           stream,
           std::move(pool),
           c10::getApproximateTime(),
-          asked_level.load(std::memory_order_acquire) >= Level::ALLOC ? std::move(context) : nullptr,
+          asked.load(std::memory_order_acquire) >= Level::ALLOC ? std::move(context) : nullptr,
           compile_contexts.empty() ? std::string() : compile_contexts.back(),
           user_metadata};
 }

@@ -51,7 +51,7 @@ class AllocationHistory {
   class Caller {
    public:
     explicit Caller(Level level) {
-      if (C10_UNLIKELY(asked_level.load(std::memory_order_acquire) >= level)) is_set_ = Take();
+      if (C10_UNLIKELY(asked.load(std::memory_order_acquire) >= level)) is_set_ = Take();
     }
     ~Caller() {
       if (C10_UNLIKELY(is_set_)) Drop();
@@ -98,7 +98,7 @@ class AllocationHistory {
   bool is_watching_ = false;
   std::vector<std::unique_ptr<DeviceHistory>> devices_;  // fixed once CUDA is in use
   std::atomic<bool> is_recording_ = false;
-  static inline std::atomic<Level> asked_level = Level::NEVER;
+  static inline std::atomic<Level> asked = Level::NEVER;
   std::atomic<c10::cuda::CUDACachingAllocator::CreateContextFn> create_context_ = nullptr;
   std::atomic<unsigned> skipped_ = 0;  // a bit an action
   // The list is replaced, never changed: it is read under the cards' locks, where no other may be

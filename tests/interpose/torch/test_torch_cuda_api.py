@@ -24,7 +24,7 @@ assert torch.cuda.max_memory_allocated() == 0
     "empty_cache": """
 a = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
 del a
-assert torch.cuda.memory_reserved() == 64 << 20
+assert 64 << 20 <= torch.cuda.memory_reserved() < 84 << 20  # whole chunks
 torch.cuda.empty_cache()
 assert torch.cuda.memory_reserved() == 0
 """,
