@@ -107,6 +107,7 @@ TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
 TEST(CachingAllocatorTest, SmallBlocksAreMergedBeforeTheSegmentGrows) {
   Card card(64_MiB);
   std::vector<DeviceAddress> blocks;
+  blocks.reserve(4);
   for (int i = 0; i < 4; ++i) blocks.push_back(card.Allocate(512_KiB));
   for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
   EXPECT_EQ(card.Allocate(1_MiB), blocks[0]);
