@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -68,4 +69,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace memtrace
 
-int main(int argc, char** argv) { return memtrace::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return memtrace::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "replay: %s\n", error.what());
+    return 1;
+  }
+}
