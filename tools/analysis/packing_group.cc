@@ -97,8 +97,8 @@ void GroupPacking::Bisect(Bytes target, uint64_t& steps) {
     Spend(share, steps);
     const Answer answer = CanFit(capacity, share);
     steps += share;
-    if (answer != Answer::kYes) low = (capacity / unit_ + 1) * unit_;
-    if (answer == Answer::kNo) least_height_ = std::max(least_height_, low);
+    if (answer != Answer::kFits) low = (capacity / unit_ + 1) * unit_;
+    if (answer == Answer::kImpossible) least_height_ = std::max(least_height_, low);
     capacity = low + (height_ - low) / 2;
   }
 }
@@ -112,10 +112,10 @@ GroupPacking::Answer GroupPacking::CanFit(Bytes capacity, uint64_t& steps) {
       PackingSearch search(items_, capacity, order, given, failed);
       const PackingSearch::Outcome outcome = search.Run();
       Spend(given - search.steps_left(), steps);
-      if (outcome == PackingSearch::Outcome::kImpossible) return Answer::kNo;
+      if (outcome == PackingSearch::Outcome::kImpossible) return Answer::kImpossible;
       if (outcome == PackingSearch::Outcome::kOutOfSteps) continue;
       Keep(search.offsets());
-      return Answer::kYes;
+      return Answer::kFits;
     }
   }
   return Answer::kUnknown;
