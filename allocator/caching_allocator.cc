@@ -128,6 +128,11 @@ absl::Status CachingAllocator::EndRouting(const PoolId& pool) {
   return state_->heap.EndRouting(pool);
 }
 
+void CachingAllocator::SetCaptureReuse(bool reuse) {
+  const Exclusive lock(*state_);
+  state_->heap.SetCaptureReuse(reuse);
+}
+
 absl::StatusOr<PoolCheckpoint> CachingAllocator::CheckpointPool(const PoolId& pool) const {
   const Exclusive lock(*state_);
   return state_->heap.CheckpointPool(pool);

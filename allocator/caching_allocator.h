@@ -12,6 +12,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
+#include "allocator/capture_graphs.h"
 #include "allocator/pool_checkpoint.h"
 #include "allocator/pools.h"
 #include "allocator/statistics.h"
@@ -56,6 +57,8 @@ class CachingAllocator {
   struct Options {
     DeviceIndex device{};
     Bytes limit = ~Bytes{0};  // most bytes to reserve
+    CaptureGraphs* captures =
+        nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
   };
 
   // `vmm`, `events` and `observer` must outlive the allocator.
@@ -104,6 +107,11 @@ class CachingAllocator {
   // routed to already. The filter is asked under the lock: it must not call the allocator.
   absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter);
   absl::Status EndRouting(const PoolId& pool);
+
+  // Whether a routed pool's blocks that other streams of a capture have used may be used again
+  // within it, as soon as its graph says that all those uses come before. Without, they are free
+  // after the capture. Holds for blocks freed from now on.
+  void SetCaptureReuse(bool reuse);
 
   absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
   // Frees every block of the pool and takes those of the checkpoint again. kFailedPrecondition, and

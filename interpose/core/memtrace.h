@@ -219,6 +219,10 @@ MEMTRACE_API int memtrace_begin_routing(int device, const struct memtrace_pool* 
                                         const struct memtrace_stream_filter* filter);
 MEMTRACE_API int memtrace_end_routing(int device, const struct memtrace_pool* pool);
 
+/* Whether what other streams of a capture have used (memtrace_record_stream) may be used again
+ * within it, as soon as its graph says that those uses come before. 0 at first: after it. */
+MEMTRACE_API int memtrace_set_capture_reuse(int device, int reuse);
+
 /* Which blocks of a pool are in use now; to be given to memtrace_drop_checkpoint. NULL on failure.
  */
 struct memtrace_checkpoint;
