@@ -72,6 +72,9 @@ class CachingAllocator {
     Bytes at_least = 0;     // the block occupies so much
     bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
     Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
+    // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
+    // not); 0: anywhere.
+    DeviceAddress at = 0;
   };
   AllocationResult Allocate(const Request& request);
   AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context) {

@@ -46,6 +46,7 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) 
   if (!put_off_.empty()) CompleteOrdered(request.stream);
   if (!put_off_.empty()) TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
+  if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
   Block* block = group.Take(size);
   if (block == nullptr) {

@@ -97,6 +97,7 @@ class DeviceHeap {
   void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size);
+  AllocationResult AllocateAt(const CachingAllocator::Request& request, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
   SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
   void PutOff(Block* block);

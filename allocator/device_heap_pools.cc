@@ -108,6 +108,17 @@ absl::StatusOr<int> DeviceHeap::PoolUses(const PoolId& pool) const {
   return (*found)->uses;
 }
 
+// A graph's buffers are at fixed addresses: who lets go of one between replays takes it back so.
+AllocationResult DeviceHeap::AllocateAt(const CachingAllocator::Request& request, Bytes size) {
+  MergeRecent();
+  SegmentGroup& group = GroupOf(request.stream, size);
+  const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
+  Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
+  if (block != nullptr) return Hand(block, request.bytes, request.context);
+  return absl::NotFoundError(
+      absl::StrCat(size, " bytes at 0x", absl::Hex(request.at), " are not free"));
+}
+
 absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) {
   MergeRecent();
   const absl::StatusOr<Pool*> found = FindPool(pool);

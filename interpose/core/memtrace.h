@@ -105,6 +105,9 @@ struct memtrace_request {
   /* If more than so many bytes would have to be mapped, the request fails at once, with
    * is_rejected, and nobody is told; 0: no such rule. */
   uint64_t reject_above;
+  /* The block begins here, in memory of the request's stream and pool that is mapped and free;
+   * MEMTRACE_INVALID_ARGUMENT if that is not so. 0: anywhere. */
+  uint64_t at;
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);

@@ -227,6 +227,31 @@ TEST_F(CaptureReuseTest, SwitchedOffEverythingWaitsForTheEnd) {
   EXPECT_EQ(waiting(), 4_MiB);
 }
 
+TEST_F(PoolsTest, ABlockIsTakenAtItsAddressIfThatIsFree) {
+  const auto allocate_at = [&](DeviceAddress at, Bytes bytes, StreamId stream = kMain) {
+    const AllocationResult result =
+        card_.allocator.Allocate({.bytes = bytes, .stream = stream, .at = at});
+    card_.allocator.CheckInvariants();
+    return std::holds_alternative<DeviceAddress>(result) && std::get<DeviceAddress>(result) == at;
+  };
+  const DeviceAddress base = card_.Allocate(20_MiB);
+  EXPECT_FALSE(allocate_at(base, 4_MiB));  // in use
+  ASSERT_TRUE(card_.Free(base).ok());
+  EXPECT_TRUE(allocate_at(base + 6_MiB, 4_MiB));
+  EXPECT_THAT(card_.Contents(), ElementsAre("1 large: (6MiB) 4MiB (10MiB)"));
+  EXPECT_FALSE(allocate_at(base + 4_MiB, 4_MiB));   // partly in use
+  EXPECT_FALSE(allocate_at(base + 18_MiB, 4_MiB));  // past what is mapped
+  EXPECT_FALSE(allocate_at(base, 4_MiB, kSide));    // another stream's
+  EXPECT_FALSE(allocate_at(base, 512));             // small blocks are elsewhere
+  Begin(kGraph);
+  EXPECT_FALSE(allocate_at(base, 4_MiB));  // another pool's
+  const DeviceAddress inside = card_.Allocate(4_MiB);
+  ASSERT_TRUE(card_.Free(inside).ok());
+  EXPECT_TRUE(allocate_at(inside, 4_MiB));
+  End(kGraph);
+  EXPECT_EQ(reserved(), 24_MiB);
+}
+
 TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
   Begin(kOther);
   const DeviceAddress inside = card_.Allocate(80_MiB);
