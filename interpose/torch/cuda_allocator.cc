@@ -6,6 +6,8 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <algorithm>
+
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/core_calls.h"
@@ -188,7 +190,9 @@ bool CudaAllocator::isEnabled() const { return !IsCachingOff(); }
 
 void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
   CheckDevice(device);
-  *largest_block = LargestFreeBlock(device);
+  // torch's first guess: cuDNN is offered workspaces up to this size.
+  if (*largest_block == 0) *largest_block = getMemoryInfo(device).first;
+  *largest_block = std::max(*largest_block, LargestFreeBlock(device));
 }
 
 void* CudaAllocator::getBaseAllocation(void* address, size_t* bytes) {
