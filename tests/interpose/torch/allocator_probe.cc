@@ -203,3 +203,8 @@ extern "C" __attribute__((visibility("default"))) size_t probe_allocator(char* t
 extern "C" __attribute__((visibility("default"))) size_t probe_rejection(char* to, size_t size) {
   return Give(AllTold().rejection, to, size);
 }
+
+extern "C" __attribute__((visibility("default"))) void* probe_base_allocation(void* address,
+                                                                              size_t* bytes) {
+  return native::getBaseAllocation(address, bytes);
+}

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every virtual function of torch's allocator interface is served, and asked by a test (docs/allocator-interface.md)."""
 
-import os
 import re
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from support.programs import ROOT, on_card
+from support.programs import ALLOCATOR_PROBE, ROOT, on_card
 
 TORCH = tuple(int(part) for part in metadata.version("torch").split(".")[:2])
 INCLUDE = Path(str(metadata.distribution("torch").locate_file("torch/include/c10")))
@@ -74,7 +73,7 @@ def test_the_test_that_a_row_names_asks_for_it(name):
 
 PROBE = f"""
 import ctypes, json, torch
-probe = ctypes.CDLL("{Path(os.environ.get("MEMTRACE_BUILD", ROOT / "build/dev"), "tests/interpose/torch/liballocator_probe.so")}")
+probe = ctypes.CDLL("{ALLOCATOR_PROBE}")
 def ask(question):
     text = ctypes.create_string_buffer(1 << 14)
     assert question(text, ctypes.c_size_t(len(text))) < len(text)
@@ -112,7 +111,9 @@ def answers(tmp_path_factory):
 def test_the_interface_answers_as_torchs_own(answers):
     torchs, ours = answers
     assert ours.pop("getBaseAllocation") == "yes"  # torch's own refuses, its segments expand
-    assert ours.pop("isHistoryEnabled") == "no" and torchs.pop("isHistoryEnabled") == "yes"  # by memtrace, to observe it
+    assert (
+        ours.pop("isHistoryEnabled") == "no" and torchs.pop("isHistoryEnabled") == "yes"
+    )  # by memtrace, to observe it
     assert ours == torchs
 
 
