@@ -40,11 +40,9 @@ DeviceHeap::~DeviceHeap() {
   groups_.WaitForAll().IgnoreError();
 }
 
-AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) {
-  MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
-  const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
+AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request, Bytes size) {
   if (!put_off_.empty()) CompleteOrdered(request.stream);
-  if (!put_off_.empty()) TakeUpPutOff();
+  TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
   if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);

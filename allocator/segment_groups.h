@@ -3,7 +3,6 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -44,10 +43,7 @@ class SegmentGroups {
       : card_(card), events_(events), accounting_(accounting), quick_(quick) {}
 
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
-  SegmentGroup& Of(const SegmentKey& key, Pool* pool) {
-    SegmentGroup* last = last_[key.small];
-    return last != nullptr && last->key() == key ? *last : FindOrMake(key, pool);
-  }
+  SegmentGroup& Of(const SegmentKey& key, Pool* pool);
 
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
@@ -86,7 +82,6 @@ class SegmentGroups {
   }
 
  private:
-  SegmentGroup& FindOrMake(const SegmentKey& key, Pool* pool);
   Lane& LaneOf(StreamId stream);
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
@@ -99,7 +94,6 @@ class SegmentGroups {
   std::vector<std::unique_ptr<Lane>> lanes_;           // a stream each; for ever
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
-  std::array<SegmentGroup*, 2> last_{};  // that was asked for: large, small
 };
 
 }  // namespace memtrace

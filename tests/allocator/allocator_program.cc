@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "allocator/caching_allocator.h"
+#include "allocator/memory_streams.h"
+#include "allocator/memory_vmm.h"
 #include "allocator/size_policy.h"
-#include "tests/allocator/card.h"
 
 namespace memtrace::program {
 namespace {
@@ -51,16 +53,32 @@ struct Printer {
   }
 };
 
+class Observer final : public AllocationObserver {
+ public:
+  explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
+};
+
+struct ProgramCard {
+  explicit ProgramCard(bool is_observed) : observer(is_observed) {}
+
+  CallFailures failures;
+  MemoryStreams streams{&failures};
+  MemoryVmm vmm{{.capacity = 128_MiB}, &streams, &failures};
+  Observer observer;
+  CachingAllocator allocator{{}, vmm, streams, observer};
+};
+
 // Runs a program; each step's answer is compared with the model's: what is in use, and which work
 // on which addresses is unfinished.
 class Machine {
  public:
+  explicit Machine(const Way& way) : check_every_(way.check_every), card_(way.is_observed) {}
+
   // The first thing that is wrong, if any.
   std::optional<std::string> Run(const Program& program) {
     for (size_t i = 0; i < program.size() && !problem_.has_value(); ++i) {
       std::visit([this](const auto& instruction) { Perform(instruction); }, program[i]);
-      card_.allocator.CheckInvariants();
-      CompareSums();
+      if ((i + 1) % check_every_ == 0 || i + 1 == program.size()) CheckAll();
       if (problem_.has_value()) *problem_ += absl::StrCat(" (instruction ", i, ")");
     }
     return problem_;
@@ -251,6 +269,11 @@ class Machine {
     if (address != nullptr) Add(*address, {oom.obtainable, i.stream});
   }
 
+  void CheckAll() {
+    card_.allocator.CheckInvariants();
+    CompareSums();
+  }
+
   void CompareSums() {
     Bytes requested = 0;
     Bytes allocated = 0;
@@ -305,7 +328,8 @@ class Machine {
     if (!is_true && !problem_.has_value()) problem_ = what;
   }
 
-  Card card_{128_MiB};
+  const size_t check_every_;
+  ProgramCard card_;
   std::map<DeviceAddress, InUse> in_use_;
   std::vector<Unfinished> unfinished_;
   std::map<uint64_t, Graph> graphs_;
@@ -344,6 +368,8 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
   return Restore{pool};
 }
 
-std::optional<std::string> FirstProblem(const Program& program) { return Machine().Run(program); }
+std::optional<std::string> FirstProblem(const Program& program, const Way& way) {
+  return Machine(way).Run(program);
+}
 
 }  // namespace memtrace::program

@@ -72,10 +72,16 @@ std::string Print(const Program& program);
 // An instruction drawn from a source of numbers: `below(n)` gives one of [0, n).
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 
+// How a program is run.
+struct Way {
+  bool is_observed = true;  // else streams are served under locks of their own
+  size_t check_every = 1;   // so many instructions, and at the end: invariants and sums
+};
+
 // Runs a program on a new card. The first thing that is wrong, if any: an answer that differs from
 // the model's of what is in use and which work on which addresses is unfinished. Broken invariants
 // end the process.
-std::optional<std::string> FirstProblem(const Program& program);
+std::optional<std::string> FirstProblem(const Program& program, const Way& way = {});
 
 }  // namespace memtrace::program
 

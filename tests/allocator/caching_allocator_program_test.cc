@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs against a naive model, 10^7 instructions in all (10^6 under a sanitizer). Each
-// program is made from its seed; one that fails is shrunk before it is printed.
+// program is made from its seed (odd ones run unobserved); one that fails is shrunk before it is
+// printed.
+//
+// MEMTRACE_PROGRAMS=FIRST,PROGRAMS,LENGTH,EVERY runs others: PROGRAMS seeds from FIRST on, LENGTH
+// instructions each, checked after every EVERY instructions.
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -25,13 +30,13 @@ Program RandomProgram(uint64_t seed, size_t length) {
 }
 
 // Drops ever smaller pieces of a failing program while it still fails.
-Program Shrink(Program program) {
+Program Shrink(Program program, const Way& way) {
   for (size_t piece = program.size() / 2; piece > 0; piece /= 2) {
     for (size_t at = 0; at + piece <= program.size();) {
       Program shorter = program;
       const auto begin = shorter.begin() + static_cast<std::ptrdiff_t>(at);
       shorter.erase(begin, begin + static_cast<std::ptrdiff_t>(piece));
-      if (FirstProblem(shorter).has_value()) {
+      if (FirstProblem(shorter, way).has_value()) {
         program = std::move(shorter);
       } else {
         at += piece;
@@ -47,21 +52,42 @@ constexpr uint64_t kPrograms = 400;
 constexpr uint64_t kPrograms = 4000;
 #endif
 
+struct Extent {
+  uint64_t first = 1;
+  uint64_t programs = kPrograms;
+  size_t length = 2500;
+  size_t check_every = 1;
+};
+
+Extent Wanted() {
+  Extent wanted;
+  const char* text = std::getenv("MEMTRACE_PROGRAMS");
+  if (text == nullptr) return wanted;
+  const int read = std::sscanf(text, "%lu,%lu,%zu,%zu", &wanted.first, &wanted.programs,
+                               &wanted.length, &wanted.check_every);
+  EXPECT_EQ(read, 4) << "MEMTRACE_PROGRAMS=" << text << ": FIRST,PROGRAMS,LENGTH,EVERY is wanted";
+  EXPECT_NE(wanted.check_every, 0u);
+  return wanted;
+}
+
 // A CHECK aborts: say which program it was.
 volatile uint64_t current_seed = 0;
 extern "C" void PrintSeed(int) { std::fprintf(stderr, "seed %lu\n", current_seed); }
 
 TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
-  constexpr size_t kLength = 2500;
+  const Extent wanted = Wanted();
+  if (HasFailure()) return;
   std::signal(SIGABRT, PrintSeed);
-  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (uint64_t i = 0; i < wanted.programs; ++i) {
+    const uint64_t seed = wanted.first + i;
     current_seed = seed;
-    const Program program = RandomProgram(seed, kLength);
-    const auto problem = FirstProblem(program);
+    const Program program = RandomProgram(seed, wanted.length);
+    const Way way = {.is_observed = seed % 2 == 0, .check_every = wanted.check_every};
+    const auto problem = FirstProblem(program, way);
     if (!problem.has_value()) continue;
-    const Program shortest = Shrink(program);
+    const Program shortest = Shrink(program, way);
     FAIL() << "seed " << seed << ": " << *problem << "\nshrunk to " << shortest.size()
-           << " instructions: " << FirstProblem(shortest).value_or("") << "\n"
+           << " instructions: " << FirstProblem(shortest, way).value_or("") << "\n"
            << Print(shortest);
   }
 }
