@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every virtual function of torch's allocator interface is served, and asked by a test (docs/allocator-interface.md)."""
+"""Every virtual function of torch's allocator interface is served and asked (docs/allocator-interface.md)."""
 
 import re
 from importlib import metadata

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""graph_capture_record_stream_reuse: when a capture uses memory again that two of its streams have used, as torch does."""
+"""graph_capture_record_stream_reuse: when a capture reuses memory that two of its streams have used, as torch does."""
 
 import pytest
 from support.programs import MIB, on_card
