@@ -12,7 +12,7 @@ namespace memtrace {
 void CaptureFrees::Add(Block* block) {
   if (!enabled() || excluded_.erase(block) > 0) return;
   const std::optional<CaptureGraphs::Position> own =
-      graphs_->PositionOf(block->segment->key().stream);
+      graphs_->FindPosition(block->segment->key().stream);
   if (!own.has_value()) return;
   Entry entry{block, own->capture, own->ends};
   for (const StreamId stream : block->recorded_streams) {
@@ -22,7 +22,7 @@ void CaptureFrees::Add(Block* block) {
 }
 
 bool CaptureFrees::AddLastUses(StreamId stream, Entry& entry) {
-  const std::optional<CaptureGraphs::Position> position = graphs_->PositionOf(stream);
+  const std::optional<CaptureGraphs::Position> position = graphs_->FindPosition(stream);
   if (!position.has_value() || position->capture != entry.capture) return false;
   entry.last_uses.insert(entry.last_uses.end(), position->ends.begin(), position->ends.end());
   return true;
@@ -34,7 +34,7 @@ std::vector<Block*> CaptureFrees::TakeOrdered(StreamId stream) {
     return entry.block->segment->key().stream == stream;
   };
   if (std::none_of(entries_.begin(), entries_.end(), is_of_stream)) return ordered;
-  const std::optional<CaptureGraphs::Position> now = graphs_->PositionOf(stream);
+  const std::optional<CaptureGraphs::Position> now = graphs_->FindPosition(stream);
   if (!now.has_value()) return ordered;
   Past& past = pasts_[{now->capture, stream}];
   if (!MoveOn(past, now->ends).ok()) return ordered;

@@ -26,7 +26,7 @@ class CaptureGraphs {
     std::vector<GraphNode> ends;
   };
   // Nothing if the stream is not captured, or the driver does not say.
-  virtual std::optional<Position> PositionOf(StreamId stream) = 0;
+  virtual std::optional<Position> FindPosition(StreamId stream) = 0;
 
   // The nodes right before `node`, of a capture that has not ended. kInternal with the driver's own
   // words.

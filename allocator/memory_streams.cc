@@ -63,7 +63,7 @@ void MemoryStreams::ReplaceEnds(StreamId stream, std::vector<GraphNode> ends) {
   streams_[stream].position.ends = std::move(ends);
 }
 
-std::optional<CaptureGraphs::Position> MemoryStreams::PositionOf(StreamId stream) {
+std::optional<CaptureGraphs::Position> MemoryStreams::FindPosition(StreamId stream) {
   const Progress& progress = streams_[stream];
   if (!progress.is_captured) return std::nullopt;
   return progress.position;

@@ -49,7 +49,7 @@ class MemoryStreams : public StreamEvents, public CaptureGraphs {
   // As cuStreamUpdateCaptureDependencies.
   void ReplaceEnds(StreamId stream, std::vector<GraphNode> ends);
 
-  std::optional<Position> PositionOf(StreamId stream) override;
+  std::optional<Position> FindPosition(StreamId stream) override;
   absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) override;
 
   Work Queue(StreamId stream);

@@ -80,7 +80,7 @@ bool CudaStreamEvents::IsCapturing(StreamId stream) {
   return result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-std::optional<CaptureGraphs::Position> CudaStreamEvents::PositionOf(StreamId stream) {
+std::optional<CaptureGraphs::Position> CudaStreamEvents::FindPosition(StreamId stream) {
   const CallScope scope(context_);
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;

@@ -31,7 +31,7 @@ class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override;
 
-  std::optional<Position> PositionOf(StreamId stream) override;
+  std::optional<Position> FindPosition(StreamId stream) override;
   absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) override;
 
  private:

@@ -21,6 +21,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 class Answers {
  public:
   void Add(const char* name, const std::string& value) { text_ += name + ("=" + value) + "\n"; }
+  void Add(const char* name, const char* value) { Add(name, std::string(value)); }
   void Add(const char* name, bool value) { Add(name, std::string(value ? "yes" : "no")); }
   void Add(const char* name, size_t value) { Add(name, std::to_string(value)); }
   const std::string& text() const { return text_; }
@@ -62,7 +63,8 @@ void AskForRawMemory(native::CUDAAllocator& allocator, Answers& answers) {
     size_t bytes = 0;
     const bool is_base = allocator.getBaseAllocation(raw, &bytes) == raw;
     answers.Add("getBaseAllocation", is_base && bytes >= 3 * kMiB);
-  } catch (const c10::Error&) {  // torch's own, of segments that expand
+  } catch (const c10::Error&) {
+    answers.Add("getBaseAllocation", "refused");  // torch's own, of segments that expand
   }
   allocator.raw_delete(raw);
   allocator.raw_delete(on_stream);
