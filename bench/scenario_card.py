@@ -15,6 +15,7 @@ import runpy
 import signal
 import sys
 import tempfile
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -95,6 +96,8 @@ def _forked(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
                 answer.write(json.dumps(function()).encode())
                 answer.flush()
                 status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         _, status = os.waitpid(child, 0)
