@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PACKING_ORDER_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PACKING_ORDER_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/analysis/packing_sections.h"
+
+namespace memtrace::analysis {
+
+// Which of several items that could lie at the same offset goes first. Area is lifetime times size;
+// load is the most bytes alive in a section of the item. No order is best for all inputs.
+enum class PackingOrder : uint8_t {
+  kLifetimeAreaLoad,
+  kLoadAreaLifetime,
+  kLoadLifetimeArea,
+};
+
+inline constexpr std::array kPackingOrders = {PackingOrder::kLoadLifetimeArea,
+                                              PackingOrder::kLoadAreaLifetime,
+                                              PackingOrder::kLifetimeAreaLoad};
+
+// The place of each item in the order, 0 first.
+std::vector<uint32_t> Ranks(absl::Span<const SectionItem> items, PackingOrder order);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PACKING_ORDER_H_

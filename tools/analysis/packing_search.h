@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PACKING_SEARCH_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PACKING_SEARCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "allocator/units.h"
+#include "tools/analysis/packing_order.h"
+#include "tools/analysis/packing_part.h"
+#include "tools/analysis/packing_sections.h"
+
+namespace memtrace::analysis {
+
+// Depth-first search for a packing within a capacity, which finds one if there is one and steps
+// enough (docs/packing.md). Items are placed from the lowest offset upwards, each right on top of
+// what lies below it: every packing can be let fall into one that arises so.
+class PackingSearch {
+ public:
+  enum class Outcome { kFound, kImpossible, kOutOfSteps };
+
+  // `items` outlive the search. REQUIRES: capacity + the size of any item < 2^64.
+  PackingSearch(absl::Span<const SectionItem> items, Bytes capacity, PackingOrder order,
+                uint64_t steps);
+
+  // At most once.
+  Outcome Run();
+  // By the index of an item; meaningful after kFound.
+  const std::vector<Bytes>& offsets() const { return offsets_; }
+  uint64_t steps_left() const { return steps_; }
+
+ private:
+  OpenPart Ranked(const OpenPart& part) const;
+  Outcome Place(OpenPart part);
+  Outcome PlaceParts(OpenPart part);
+  bool Fits(const OpenPart& part, Bytes floor);
+  Bytes LowestTop(const OpenPart& part, const OpenItem& item, Bytes floor) const;
+  bool AddToSections(const OpenItem& item, Bytes low);
+  void Spend(uint64_t steps) { steps_ -= steps < steps_ ? steps : steps_; }
+
+  absl::Span<const SectionItem> items_;
+  Bytes capacity_;
+  PackingOrder order_;
+  uint64_t steps_;
+  std::vector<Bytes> offsets_;
+  std::vector<Bytes> ends_;  // of each section, while Fits() fills them
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PACKING_SEARCH_H_
