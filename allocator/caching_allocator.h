@@ -12,6 +12,8 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
+#include "allocator/plan.h"
+#include "allocator/planned_memory.h"
 #include "allocator/pool_checkpoint.h"
 #include "allocator/pools.h"
 #include "allocator/statistics.h"
@@ -55,7 +57,8 @@ class CachingAllocator {
  public:
   struct Options {
     DeviceIndex device{};
-    Bytes limit = ~Bytes{0};  // most bytes to reserve
+    Bytes limit = ~Bytes{0};                     // most bytes to reserve
+    std::shared_ptr<const Plan> plan = nullptr;  // where blocks go, if there is one
   };
 
   // `vmm`, `events` and `observer` must outlive the allocator.
@@ -116,6 +119,8 @@ class CachingAllocator {
   void ResetPeakStatistics();
   void ResetAccumulatedStatistics();
   AllocatorLedger ledger() const;
+  // All 0 without a plan.
+  PlanUse plan_use() const;
 
   // Start and size of the block that contains `address`.
   struct Range {

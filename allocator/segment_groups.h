@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/plan.h"
 #include "allocator/quick_groups.h"
 #include "allocator/segment_group.h"
 #include "allocator/segment_key.h"
@@ -43,6 +44,13 @@ class SegmentGroups {
                 QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : card_(card), events_(events), accounting_(accounting), quick_(quick) {}
 
+  // Groups for large requests of the default pool that are made from now on follow the sections of
+  // `plan`, which must outlive this, for the streams as they come.
+  void Follow(const Plan& plan ABSL_ATTRIBUTE_LIFETIME_BOUND, DeviceIndex device) {
+    plan_ = &plan;
+    device_ = device;
+  }
+
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
   SegmentGroup& Of(const SegmentKey& key, Pool* pool) {
     SegmentGroup* last = last_[key.small];
@@ -58,7 +66,8 @@ class SegmentGroups {
   absl::Status AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
-  // age, and those of `last`, whose growth is planned beside its free ranges, at the end.
+  // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
+  // that a plan has places in comes after all other.
   absl::Status TakeBack(Bytes wanted, const SegmentGroup* last);
 
   // Unmaps the whole free chunks of one pool.
@@ -88,7 +97,8 @@ class SegmentGroups {
  private:
   SegmentGroup& FindOrMake(const SegmentKey& key, Pool* pool);
   Lane& LaneOf(StreamId stream);
-  absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
+  void FollowPlan(SegmentGroup& group);
+  absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   absl::Status WaitFor(StreamId stream);
 
@@ -100,6 +110,9 @@ class SegmentGroups {
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
   std::array<SegmentGroup*, 2> last_{};  // that was asked for: large, small
+  const Plan* plan_ = nullptr;           // if there is one
+  DeviceIndex device_{};                 // of the plan
+  uint32_t next_planned_stream_ = 0;
 };
 
 }  // namespace memtrace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +56,10 @@ struct Printer {
 // on which addresses is unfinished.
 class Machine {
  public:
+  explicit Machine(const Plan& plan)
+      : card_(128_MiB, {.plan = plan.sections().empty() ? nullptr : std::make_shared<Plan>(plan)}) {
+  }
+
   // The first thing that is wrong, if any.
   std::optional<std::string> Run(const Program& program) {
     for (size_t i = 0; i < program.size() && !problem_.has_value(); ++i) {
@@ -305,7 +310,7 @@ class Machine {
     if (!is_true && !problem_.has_value()) problem_ = what;
   }
 
-  Card card_{128_MiB};
+  Card card_;
   std::map<DeviceAddress, InUse> in_use_;
   std::vector<Unfinished> unfinished_;
   std::map<uint64_t, Graph> graphs_;
@@ -344,6 +349,41 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
   return Restore{pool};
 }
 
-std::optional<std::string> FirstProblem(const Program& program) { return Machine().Run(program); }
+Plan MakePlan(const Program& program, uint64_t truth,
+              const std::function<uint64_t(uint64_t)>& below) {
+  std::vector<PlanSection> sections;
+  std::vector<StreamId> streams;  // as they come
+  for (const Instruction& instruction : program) {
+    const auto* request = std::get_if<Allocate>(&instruction);
+    if (request == nullptr || IsSmall(RoundedSize(request->bytes))) continue;
+    const auto stream = std::find(streams.begin(), streams.end(), request->stream);
+    const auto number = static_cast<size_t>(stream - streams.begin());
+    if (stream == streams.end()) {
+      streams.push_back(request->stream);
+      sections.push_back({.device = 0,
+                          .stream = static_cast<uint32_t>(number),
+                          .bytes = 32_MiB + below(64) * 1_MiB,
+                          .prologue = 0,
+                          .items = {}});
+    }
+    PlanSection& section = sections[number];
+    const Bytes real = RoundedSize(request->bytes);
+    const Bytes size =
+        below(10) < truth ? real : 1_MiB + kAllocationUnit * (1 + below(8_MiB / kAllocationUnit));
+    if (size > section.bytes) continue;
+    const uint64_t places = (section.bytes - size) / kAllocationUnit + 1;
+    section.items.push_back({size, kAllocationUnit * below(places)});
+  }
+  Plan plan;
+  for (PlanSection& section : sections) {
+    section.prologue = below(section.items.size() + 1);
+    plan.Add(std::move(section));
+  }
+  return plan;
+}
+
+std::optional<std::string> FirstProblem(const Program& program, const Plan& plan) {
+  return Machine(plan).Run(program);
+}
 
 }  // namespace memtrace::program

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "allocator/call_failures.h"
+#include "allocator/plan.h"
 #include "allocator/units.h"
 
 // Programs of printable instructions for an allocator on a card of 128 MiB, and a naive model that
@@ -72,10 +73,15 @@ std::string Print(const Program& program);
 // An instruction drawn from a source of numbers: `below(n)` gives one of [0, n).
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 
+// Places for the large requests of a program's streams, in their order, as far as `truth` (0 to 10)
+// goes: the others are for other sizes. Places overlap.
+Plan MakePlan(const Program& program, uint64_t truth,
+              const std::function<uint64_t(uint64_t)>& below);
+
 // Runs a program on a new card. The first thing that is wrong, if any: an answer that differs from
 // the model's of what is in use and which work on which addresses is unfinished. Broken invariants
 // end the process.
-std::optional<std::string> FirstProblem(const Program& program);
+std::optional<std::string> FirstProblem(const Program& program, const Plan& plan = {});
 
 }  // namespace memtrace::program
 
