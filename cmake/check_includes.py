@@ -38,7 +38,14 @@ MAY_INCLUDE = {
         "interpose/simulated_card/card_spec.h",
         "interpose/simulated_card/card_profile.h",
     ],
-    "bench": ["allocator", "profiler/trace", "profiler/recorder", "interpose/core/memtrace.h", "tests"],
+    "bench": [
+        "allocator",
+        "profiler/trace",
+        "profiler/recorder",
+        "interpose/core/memtrace.h",
+        "tests",
+        "tools",
+    ],
     "tests": [""],
 }
 # system headers that only one folder may see
