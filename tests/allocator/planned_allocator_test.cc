@@ -202,6 +202,17 @@ TEST(PlannedAllocatorTest, PlaceWithHolesIsFilled) {
   EXPECT_EQ(card.allocator.plan_use(), (PlanUse{3, 0}));
 }
 
+TEST(PlannedAllocatorTest, NoMoreIsWaitedForThanIsNeeded) {
+  Card card(64_MiB, Following({{40_MiB, 0}, {20_MiB, 40_MiB}}));
+  const auto first = card.Allocate(40_MiB);
+  const auto second = card.Allocate(20_MiB);
+  EXPECT_TRUE(card.Share(first, 40_MiB, kSide).ok());
+  EXPECT_TRUE(card.Share(second, 20_MiB, StreamId{3}).ok());
+  Free(card, {first, second});
+  card.Allocate(38_MiB);
+  EXPECT_EQ(card.allocator.ledger().stream_wait, 20_MiB);
+}
+
 TEST(PlannedAllocatorTest, EmptyCacheGivesPlannedMemoryBack) {
   Card card(64_MiB, Following({{20_MiB, 0}, {20_MiB, 2_MiB}}));
   Free(card, {card.Allocate(20_MiB)});
