@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tools/analysis/packing_failed_parts.h"
 #include "tools/analysis/packing_order.h"
 #include "tools/analysis/packing_search.h"
 #include "tools/analysis/packing_skyline.h"
@@ -104,10 +105,11 @@ void GroupPacking::Bisect(Bytes target, uint64_t& steps) {
 
 // Asks the search in every order, as no order is best for all inputs, each with few steps at first.
 GroupPacking::Answer GroupPacking::CanFit(Bytes capacity, uint64_t& steps) {
+  FailedParts failed;
   for (uint64_t limit = look_steps_ * items_.size(); steps > 0; limit *= 2) {
     for (const PackingOrder order : kPackingOrders) {
       const uint64_t given = std::min(limit, steps);
-      PackingSearch search(items_, capacity, order, given);
+      PackingSearch search(items_, capacity, order, given, failed);
       const PackingSearch::Outcome outcome = search.Run();
       Spend(given - search.steps_left(), steps);
       if (outcome == PackingSearch::Outcome::kImpossible) return Answer::kNo;

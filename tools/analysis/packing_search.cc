@@ -9,8 +9,13 @@
 namespace memtrace::analysis {
 
 PackingSearch::PackingSearch(absl::Span<const SectionItem> items, Bytes capacity,
-                             PackingOrder order, uint64_t steps)
-    : items_(items), capacity_(capacity), order_(order), steps_(steps), offsets_(items.size()) {
+                             PackingOrder order, uint64_t steps, FailedParts& failed)
+    : items_(items),
+      capacity_(capacity),
+      order_(order),
+      steps_(steps),
+      failed_(failed),
+      offsets_(items.size()) {
   Section sections = 0;
   for (const SectionItem& item : items) sections = std::max(sections, item.last);
   ends_.resize(sections);
@@ -42,9 +47,18 @@ OpenPart PackingSearch::Ranked(const OpenPart& part) const {
   return ranked;
 }
 
+PackingSearch::Outcome PackingSearch::Place(OpenPart part) {
+  Spend(part.size());
+  const FailedParts::Key key = FailedParts::KeyOf(part);
+  if (failed_.Contains(key)) return Outcome::kImpossible;
+  const Outcome outcome = PlaceNext(std::move(part));
+  if (outcome == Outcome::kImpossible) failed_.Add(key);
+  return outcome;
+}
+
 // Tries each item as the next one, from the lowest offset upwards. An item that has failed is
 // barred: no packing has it there, so those after it need not be tried with it above them.
-PackingSearch::Outcome PackingSearch::Place(OpenPart part) {
+PackingSearch::Outcome PackingSearch::PlaceNext(OpenPart part) {
   Bytes lowest_end = std::numeric_limits<Bytes>::max();
   for (const OpenItem& item : part) lowest_end = std::min(lowest_end, item.end());
   // Above `lowest_end` there would be room for an item below the placed one.

@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "allocator/units.h"
+#include "tools/analysis/packing_failed_parts.h"
 #include "tools/analysis/packing_order.h"
 #include "tools/analysis/packing_part.h"
 #include "tools/analysis/packing_sections.h"
@@ -22,9 +23,10 @@ class PackingSearch {
  public:
   enum class Outcome { kFound, kImpossible, kOutOfSteps };
 
-  // `items` outlive the search. REQUIRES: capacity + the size of any item < 2^64.
+  // `items` and `failed`, which may know parts from earlier searches of the same items within the
+  // same capacity, outlive the search. REQUIRES: capacity + the size of any item < 2^64.
   PackingSearch(absl::Span<const SectionItem> items, Bytes capacity, PackingOrder order,
-                uint64_t steps);
+                uint64_t steps, FailedParts& failed);
 
   // At most once.
   Outcome Run();
@@ -35,6 +37,7 @@ class PackingSearch {
  private:
   OpenPart Ranked(const OpenPart& part) const;
   Outcome Place(OpenPart part);
+  Outcome PlaceNext(OpenPart part);
   Outcome PlaceParts(OpenPart part);
   bool Fits(const OpenPart& part, Bytes floor);
   Bytes LowestTop(const OpenPart& part, const OpenItem& item, Bytes floor) const;
@@ -45,6 +48,7 @@ class PackingSearch {
   Bytes capacity_;
   PackingOrder order_;
   uint64_t steps_;
+  FailedParts& failed_;
   std::vector<Bytes> offsets_;
   std::vector<Bytes> ends_;  // of each section, while Fits() fills them
 };
