@@ -27,12 +27,12 @@ void Accounting::TellFreed(const Block& block, const SegmentKey& key) {
 }
 
 void Accounting::FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share) {
-  usage_.Waits(share, key.small, AmountsOf(block));
+  usage_.Waits(share, key.small, AmountsOf(block.size, block.requested));
   if (observer_.hears_of_blocks()) observer_.FreeRequested(EventOf(block, key));
 }
 
 void Accounting::FreeCompleted(const Block& block, const SegmentKey& key) {
-  usage_.Waited(key.small, AmountsOf(block));
+  usage_.Waited(key.small, AmountsOf(block.size, block.requested));
   if (observer_.hears_of_blocks()) observer_.FreeCompleted(EventOf(block, key));
 }
 

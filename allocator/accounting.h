@@ -31,18 +31,14 @@ class Accounting {
   // Counts what a stream has in use from now on; `share` outlives this.
   void Add(UsageShare& share) { usage_.Add(share); }
 
-  static Amounts AmountsOf(const Block& block) {
-    return {1, static_cast<int64_t>(block.size), static_cast<int64_t>(block.requested)};
-  }
-
   // The two that need the lock of the block's stream alone. REQUIRES: share.HasRoomFor the block.
   void Allocated(const Block& block, const SegmentKey& key, UsageShare& share) {
-    share.Allocated(key.small, AmountsOf(block));
+    share.Allocated(key.small, AmountsOf(block.size, block.requested));
     if (observer_.hears_of_blocks()) observer_.Allocated(EventOf(block, key));
   }
   // FreeRequested and FreeCompleted in one.
   void Freed(const Block& block, const SegmentKey& key, UsageShare& share) {
-    share.Freed(key.small, AmountsOf(block));
+    share.Freed(key.small, AmountsOf(block.size, block.requested));
     if (observer_.hears_of_blocks()) TellFreed(block, key);
   }
 
@@ -78,7 +74,6 @@ class Accounting {
   void ResetAccumulated();
   Statistics statistics() const;
   const Usage& usage() const { return usage_; }
-  bool hears_of_blocks() const { return observer_.hears_of_blocks(); }
   // Bytes mapped for each private pool there ever was.
   const absl::btree_map<PoolId, StatisticByPool>& pools() const { return pools_; }
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }

@@ -25,7 +25,7 @@ class CachingAllocator::State {
   DeviceHeap heap ABSL_GUARDED_BY(mutex);
 };
 
-// The card's lock and those of all groups.
+// The card's lock and those of all streams.
 class ABSL_SCOPED_LOCKABLE CachingAllocator::Exclusive {
  public:
   explicit Exclusive(State& state) ABSL_EXCLUSIVE_LOCK_FUNCTION(state.mutex) : state_(state) {
@@ -65,7 +65,7 @@ AllocationResult CachingAllocator::Allocate(const Request& request) {
   });
   if (quick != 0) return quick;
   const Exclusive lock(*state_);
-  return state_->heap.Allocate(request);
+  return state_->heap.Allocate(request, size);
 }
 
 absl::Status CachingAllocator::Free(DeviceAddress address) {

@@ -41,10 +41,8 @@ DeviceHeap::~DeviceHeap() {
   groups_.WaitForAll().IgnoreError();
 }
 
-AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request) {
-  MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
-  const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
-  if (!put_off_.empty()) TakeUpPutOff();
+AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request, Bytes size) {
+  TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
   SegmentGroup& group = GroupOf(request.stream, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.reserved());

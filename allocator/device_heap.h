@@ -39,7 +39,7 @@ namespace memtrace {
 // While a graph is being captured from a stream nothing can be waited for there: frees that would
 // have to wait for it are put off until no requests are routed to a pool any more.
 //
-// Thread rule: CachingAllocator's lock and those of all quick groups guard it.
+// Thread rule: the card's lock and those of all streams guard it.
 class DeviceHeap {
  public:
   // References must outlive the heap.
@@ -54,7 +54,8 @@ class DeviceHeap {
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
   // As in CachingAllocator.
-  AllocationResult Allocate(const CachingAllocator::Request& request);
+  // `size`: what the block is to occupy.
+  AllocationResult Allocate(const CachingAllocator::Request& request, Bytes size);
   absl::Status Free(DeviceAddress address);
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
   absl::Status EmptyCache(const PoolId& pool);

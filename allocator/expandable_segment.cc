@@ -157,20 +157,27 @@ ExpandableSegment::Growth ExpandableSegment::InChunks(const Growth& growth,
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
   if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
   Chunks fresh;
-  absl::Status status;
+  absl::Status status = MapChunks(growth, fresh);
+  if (status.ok()) status = vmm_.GiveAccess(growth.address, growth.size);
+  if (status.ok()) {
+    AddMapped(growth.hole, fresh);
+    return status;
+  }
+  without_access_ = std::move(fresh);
+  UndoRest().IgnoreError();  // else by the next growth
+  return status;
+}
+
+absl::Status ExpandableSegment::MapChunks(const Growth& growth, Chunks& fresh) {
   GranuleIndex next = IndexOf(growth.address);
   const GranuleIndex end = IndexOf(growth.address + growth.size);
-  while (next < end && status.ok()) {
+  while (next < end) {
     const ChunkRange chunk{next, NextChunk(end - next, growth.chunk)};
-    status = MapChunk(chunk);
-    if (status.ok()) fresh.push_back(chunk);
+    if (absl::Status status = MapChunk(chunk); !status.ok()) return status;
+    fresh.push_back(chunk);
     next = chunk.end();
   }
-  if (!status.ok()) {
-    while (!fresh.empty() && UnmapChunk(fresh.back()).ok()) fresh.pop_back();
-  }
-  if (!fresh.empty()) AddMapped(growth.hole, fresh);
-  return status;
+  return absl::OkStatus();
 }
 
 // The handle is released as soon as the chunk is mapped: the mapping keeps the memory, so that from
@@ -179,17 +186,8 @@ absl::Status ExpandableSegment::MapChunk(ChunkRange chunk) {
   const Bytes size = chunk.count * granularity_;
   const absl::StatusOr<ChunkHandle> handle = vmm_.Create(size);
   if (!handle.ok()) return handle.status();
-  absl::Status status = MapWithAccess(chunk, *handle);
+  absl::Status status = vmm_.Map(AddressOf(chunk.first), size, *handle);
   ReleaseHandle(*handle);
-  return status;
-}
-
-absl::Status ExpandableSegment::MapWithAccess(ChunkRange chunk, ChunkHandle handle) {
-  const Bytes size = chunk.count * granularity_;
-  absl::Status status = vmm_.Map(AddressOf(chunk.first), size, handle);
-  if (!status.ok()) return status;
-  status = vmm_.GiveAccess(AddressOf(chunk.first), size);
-  if (!status.ok() && !UnmapChunk(chunk).ok()) without_access_.push_back(chunk);
   return status;
 }
 

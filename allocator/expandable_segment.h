@@ -37,10 +37,9 @@ namespace memtrace {
 //
 // A fixed segment is one whose granule is all of it: it is mapped in one chunk or not at all.
 //
-// Failures: a driver call that fails leaves the segment as before it. If undoing a half-made growth
-// fails as well, the chunks that could not be unmapped become cached free memory; what cannot even
-// be that (a handle, a chunk without access) is remembered and undone later. Thread rule:
-// none, the owner's lock guards it.
+// Failures: a driver call that fails leaves the segment as before it. What of a half-made growth
+// cannot be undone either (a handle, chunks without access) is remembered and undone later. Thread
+// rule: none, the owner's lock guards it.
 class ExpandableSegment {
  public:
   // A growth worth making: map [address, address + size), and a request fits.
@@ -149,9 +148,9 @@ class ExpandableSegment {
   ExpandableSegment(const SegmentKey& key, DeviceAddress address, const Shape& shape, Vmm& vmm,
                     BlockArena& arena, Accounting& accounting);
 
+  absl::Status MapChunks(const Growth& growth, Chunks& fresh);
   absl::Status MapChunk(ChunkRange chunk);
   absl::Status UnmapChunk(ChunkRange chunk);
-  absl::Status MapWithAccess(ChunkRange chunk, ChunkHandle handle);
   void ReleaseHandle(ChunkHandle handle);
   void AddMapped(Block* hole, const Chunks& fresh);
   absl::Status TrimBlock(Block* block, Bytes wanted, Bytes& unmapped);

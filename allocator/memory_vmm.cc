@@ -80,25 +80,30 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
   return absl::OkStatus();
 }
 
-absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
-  if (absl::Status status = Next(DriverCall::kGiveAccess); !status.ok()) return status;
-  const auto mapping = mappings_.find(address);
-  if (mapping == mappings_.end() || mapping->second.size != size) {
-    return Refused("GiveAccess", "not a whole mapped chunk");
-  }
-  mapping->second.is_accessible = true;
-  return absl::OkStatus();
-}
-
-absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
-  if (absl::Status status = Next(DriverCall::kUnmap); !status.ok()) return status;
+std::pair<MemoryVmm::Mappings::iterator, MemoryVmm::Mappings::iterator> MemoryVmm::MappingsOf(
+    DeviceAddress address, Bytes size) {
   const auto begin = mappings_.find(address);
   auto end = begin;
   DeviceAddress at = address;
   while (at < address + size && end != mappings_.end() && end->first == at) {
     at += (end++)->second.size;
   }
-  if (size == 0 || at != address + size) return Refused("Unmap", "not whole mapped chunks");
+  if (size == 0 || at != address + size) return {mappings_.end(), mappings_.end()};
+  return {begin, end};
+}
+
+absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kGiveAccess); !status.ok()) return status;
+  const auto [begin, end] = MappingsOf(address, size);
+  if (begin == mappings_.end()) return Refused("GiveAccess", "not whole mapped chunks");
+  for (auto mapping = begin; mapping != end; ++mapping) mapping->second.is_accessible = true;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kUnmap); !status.ok()) return status;
+  const auto [begin, end] = MappingsOf(address, size);
+  if (begin == mappings_.end()) return Refused("Unmap", "not whole mapped chunks");
   for (auto mapping = begin; mapping != end; ++mapping) {
     CheckUnused(mapping->first, mapping->second);
     chunks_[mapping->second.chunk].is_mapped = false;

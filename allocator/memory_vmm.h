@@ -4,6 +4,7 @@
 #define MEMTRACE_ALLOCATOR_MEMORY_VMM_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -82,6 +83,8 @@ class MemoryVmm : public Vmm {
   bool IsGranular(Bytes value) const { return value % options_.granularity == 0; }
   bool IsReserved(DeviceAddress address, Bytes size) const;
   Mappings::iterator FirstTouching(DeviceAddress address);
+  // Those that tile the range; two times end() if none do.
+  std::pair<Mappings::iterator, Mappings::iterator> MappingsOf(DeviceAddress address, Bytes size);
   void CheckUnused(DeviceAddress address, const Mapping& mapping);
   void Forget(ChunkHandle chunk);
 

@@ -80,7 +80,6 @@ void SegmentGroup::RecordStream(Block& block, StreamId stream) const {
 
 void SegmentGroup::Free(Block* block) {
   accounting_.Freed(*block, key_, lane_.share);
-  block->recorded_streams.clear();
   if (block->segment->is_fixed() || block->segment->is_planned()) {
     Merge(block);
   } else {
@@ -96,8 +95,7 @@ void SegmentGroup::LetWait(Block* block) {
 
 void SegmentGroup::GiveBackWaiting(Block* block) {
   accounting_.FreeCompleted(*block, key_);
-  block->recorded_streams.clear();
-  block->segment->Return(block);
+  Return(block);
 }
 
 void SegmentGroup::MergeRecent() {
@@ -108,7 +106,15 @@ void SegmentGroup::MergeRecent() {
 
 void SegmentGroup::Merge(Block* recent) {
   by_address_.erase(recent->address);
-  recent->segment->Return(recent);
+  Return(recent);
+}
+
+// What is free belongs to nobody: snapshots say so.
+void SegmentGroup::Return(Block* block) {
+  block->recorded_streams.clear();
+  block->requested = 0;
+  block->context = 0;
+  block->segment->Return(block);
 }
 
 std::optional<ExpandableSegment::Growth> SegmentGroup::PlanGrowth(Bytes size) const {

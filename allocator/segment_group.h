@@ -137,10 +137,7 @@ class SegmentGroup {
   Block* TakeFree(Bytes size);
   Block* Known(Block* block);
   void Merge(Block* recent);
-
-  static Amounts AmountsOf(Bytes size, Bytes requested) {
-    return {1, static_cast<int64_t>(size), static_cast<int64_t>(requested)};
-  }
+  void Return(Block* block);
 
   const SegmentKey key_;
   Pool* const pool_;

@@ -14,7 +14,7 @@ bool IsPinned(const SegmentGroup& group) {
 
 }  // namespace
 
-SegmentGroup& SegmentGroups::FindOrMake(const SegmentKey& key, Pool* pool) {
+SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
   SegmentGroup*& group = by_key_[key];
   if (group == nullptr) {
     groups_.push_back(
@@ -23,7 +23,6 @@ SegmentGroup& SegmentGroups::FindOrMake(const SegmentKey& key, Pool* pool) {
     if (plan_ != nullptr && pool == nullptr && !key.small) FollowPlan(*group);
     if (pool == nullptr) quick_.AddGroup(*group);
   }
-  last_[key.small] = group;
   return *group;
 }
 
@@ -150,7 +149,6 @@ bool SegmentGroups::Forget(const Pool& pool) {
     is_empty = is_empty && group->segments().empty();
   }
   if (!is_empty) return false;
-  last_ = {};
   absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
   std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
   return true;

@@ -3,7 +3,6 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_GROUPS_H_
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -52,10 +51,7 @@ class SegmentGroups {
   }
 
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
-  SegmentGroup& Of(const SegmentKey& key, Pool* pool) {
-    SegmentGroup* last = last_[key.small];
-    return last != nullptr && last->key() == key ? *last : FindOrMake(key, pool);
-  }
+  SegmentGroup& Of(const SegmentKey& key, Pool* pool);
 
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
@@ -95,7 +91,6 @@ class SegmentGroups {
   }
 
  private:
-  SegmentGroup& FindOrMake(const SegmentKey& key, Pool* pool);
   Lane& LaneOf(StreamId stream);
   void FollowPlan(SegmentGroup& group);
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned);
@@ -109,9 +104,8 @@ class SegmentGroups {
   std::vector<std::unique_ptr<Lane>> lanes_;           // a stream each; for ever
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
-  std::array<SegmentGroup*, 2> last_{};  // that was asked for: large, small
-  const Plan* plan_ = nullptr;           // if there is one
-  DeviceIndex device_{};                 // of the plan
+  const Plan* plan_ = nullptr;  // if there is one
+  DeviceIndex device_{};        // of the plan
   uint32_t next_planned_stream_ = 0;
 };
 

@@ -9,12 +9,18 @@
 #include <vector>
 
 #include "allocator/statistics.h"
+#include "allocator/units.h"
 
 namespace memtrace {
 
 // What is counted of blocks: their number, their bytes, and the bytes that were asked for.
 enum Quantity : size_t { kBlocks, kBytes, kRequested, kQuantities };
 using Amounts = std::array<int64_t, kQuantities>;
+
+// Of one block.
+constexpr Amounts AmountsOf(Bytes size, Bytes requested) {
+  return {1, static_cast<int64_t>(size), static_cast<int64_t>(requested)};
+}
 
 // torch counts the small pool, the large pool, and both together.
 enum CountedPool : size_t { kLargePool, kSmallPool, kBothPools, kCountedPools };

@@ -54,7 +54,8 @@ class Vmm {
 
   // Maps the whole chunk (`size` is its size). Nobody can read or write it yet.
   virtual absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) = 0;
-  // Makes what was mapped by one Map() readable and writable by its card and admitted peers.
+  // Makes whole mapped chunks that lie side by side readable and writable by their card and
+  // admitted peers.
   virtual absl::Status GiveAccess(DeviceAddress address, Bytes size) = 0;
   virtual absl::Status Unmap(DeviceAddress address, Bytes size) = 0;
 

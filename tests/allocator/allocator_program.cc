@@ -10,8 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "allocator/caching_allocator.h"
+#include "allocator/memory_streams.h"
+#include "allocator/memory_vmm.h"
 #include "allocator/size_policy.h"
-#include "tests/allocator/card.h"
 
 namespace memtrace::program {
 namespace {
@@ -52,20 +54,33 @@ struct Printer {
   }
 };
 
+class Observer final : public AllocationObserver {
+ public:
+  explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
+};
+
+struct ProgramCard {
+  explicit ProgramCard(const Way& way)
+      : observer(way.is_observed), allocator({.plan = way.plan}, vmm, streams, observer) {}
+
+  CallFailures failures;
+  MemoryStreams streams{&failures};
+  MemoryVmm vmm{{.capacity = 128_MiB}, &streams, &failures};
+  Observer observer;
+  CachingAllocator allocator;
+};
+
 // Runs a program; each step's answer is compared with the model's: what is in use, and which work
 // on which addresses is unfinished.
 class Machine {
  public:
-  explicit Machine(const Plan& plan)
-      : card_(128_MiB, {.plan = plan.sections().empty() ? nullptr : std::make_shared<Plan>(plan)}) {
-  }
+  explicit Machine(const Way& way) : check_every_(way.check_every), card_(way) {}
 
   // The first thing that is wrong, if any.
   std::optional<std::string> Run(const Program& program) {
     for (size_t i = 0; i < program.size() && !problem_.has_value(); ++i) {
       std::visit([this](const auto& instruction) { Perform(instruction); }, program[i]);
-      card_.allocator.CheckInvariants();
-      CompareSums();
+      if ((i + 1) % check_every_ == 0 || i + 1 == program.size()) CheckAll();
       if (problem_.has_value()) *problem_ += absl::StrCat(" (instruction ", i, ")");
     }
     return problem_;
@@ -256,6 +271,11 @@ class Machine {
     if (address != nullptr) Add(*address, {oom.obtainable, i.stream});
   }
 
+  void CheckAll() {
+    card_.allocator.CheckInvariants();
+    CompareSums();
+  }
+
   void CompareSums() {
     Bytes requested = 0;
     Bytes allocated = 0;
@@ -310,7 +330,8 @@ class Machine {
     if (!is_true && !problem_.has_value()) problem_ = what;
   }
 
-  Card card_;
+  const size_t check_every_;
+  ProgramCard card_;
   std::map<DeviceAddress, InUse> in_use_;
   std::vector<Unfinished> unfinished_;
   std::map<uint64_t, Graph> graphs_;
@@ -382,8 +403,8 @@ Plan MakePlan(const Program& program, uint64_t truth,
   return plan;
 }
 
-std::optional<std::string> FirstProblem(const Program& program, const Plan& plan) {
-  return Machine(plan).Run(program);
+std::optional<std::string> FirstProblem(const Program& program, const Way& way) {
+  return Machine(way).Run(program);
 }
 
 }  // namespace memtrace::program

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -78,10 +79,17 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 Plan MakePlan(const Program& program, uint64_t truth,
               const std::function<uint64_t(uint64_t)>& below);
 
+// How a program is run.
+struct Way {
+  bool is_observed = true;  // else streams are served under locks of their own
+  std::shared_ptr<const Plan> plan = nullptr;
+  size_t check_every = 1;  // so many instructions, and at the end: invariants and sums
+};
+
 // Runs a program on a new card. The first thing that is wrong, if any: an answer that differs from
 // the model's of what is in use and which work on which addresses is unfinished. Broken invariants
 // end the process.
-std::optional<std::string> FirstProblem(const Program& program, const Plan& plan = {});
+std::optional<std::string> FirstProblem(const Program& program, const Way& way = {});
 
 }  // namespace memtrace::program
 

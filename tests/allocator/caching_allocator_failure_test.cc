@@ -248,8 +248,9 @@ TEST(FailingFreeTest, StreamsThatTakeNoEventAnyMoreKeepNoMemory) {
 
 TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
   Card card(64_MiB);
-  // memory info, reserve, create, map: the fifth fails and all after it, the undoing too.
-  card.failures.FailNthOfAny(5, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
+  // memory info, reserve, create, map, release: the sixth, which gives access, fails and all after
+  // it, the undoing too.
+  card.failures.FailNthOfAny(6, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
   EXPECT_EQ(card.vmm.live_mappings(), 1u);
   EXPECT_EQ(card.allocator.ledger().reserved, 0u);

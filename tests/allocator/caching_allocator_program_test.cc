@@ -2,11 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs against a naive model, 10^7 instructions in all (10^6 under a sanitizer). Each
-// program is made from its seed; one that fails is shrunk before it is printed.
+// program is made from its seed (odd ones run unobserved); one that fails is shrunk before it is
+// printed.
+//
+// MEMTRACE_PROGRAMS=FIRST,PROGRAMS,LENGTH,EVERY runs others: PROGRAMS seeds from FIRST on, LENGTH
+// instructions each, checked after every EVERY instructions.
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <random>
 
@@ -25,13 +31,13 @@ Program RandomProgram(uint64_t seed, size_t length) {
 }
 
 // Drops ever smaller pieces of a failing program while it still fails.
-Program Shrink(Program program, const Plan& plan) {
+Program Shrink(Program program, const Way& way) {
   for (size_t piece = program.size() / 2; piece > 0; piece /= 2) {
     for (size_t at = 0; at + piece <= program.size();) {
       Program shorter = program;
       const auto begin = shorter.begin() + static_cast<std::ptrdiff_t>(at);
       shorter.erase(begin, begin + static_cast<std::ptrdiff_t>(piece));
-      if (FirstProblem(shorter, plan).has_value()) {
+      if (FirstProblem(shorter, way).has_value()) {
         program = std::move(shorter);
       } else {
         at += piece;
@@ -47,40 +53,66 @@ constexpr uint64_t kPrograms = 400;
 constexpr uint64_t kPrograms = 4000;
 #endif
 
+struct Extent {
+  uint64_t first = 1;
+  uint64_t programs = kPrograms;
+  size_t length = 2500;
+  size_t check_every = 1;
+};
+
+Extent Wanted() {
+  Extent wanted;
+  const char* text = std::getenv("MEMTRACE_PROGRAMS");
+  if (text == nullptr) return wanted;
+  const int read = std::sscanf(text, "%lu,%lu,%zu,%zu", &wanted.first, &wanted.programs,
+                               &wanted.length, &wanted.check_every);
+  EXPECT_EQ(read, 4) << "MEMTRACE_PROGRAMS=" << text << ": FIRST,PROGRAMS,LENGTH,EVERY is wanted";
+  EXPECT_NE(wanted.check_every, 0u);
+  return wanted;
+}
+
 // A CHECK aborts: say which program it was.
 volatile uint64_t current_seed = 0;
 extern "C" void PrintSeed(int) { std::fprintf(stderr, "seed %lu\n", current_seed); }
 
-constexpr size_t kLength = 2500;
-
 // Runs the seed's program; one that fails is shrunk, for the plan it failed with.
-void RunProgram(uint64_t seed, const Program& program, const Plan& plan) {
-  current_seed = seed;
-  const auto problem = FirstProblem(program, plan);
+void RunProgram(uint64_t seed, const Program& program, const Way& way) {
+  const auto problem = FirstProblem(program, way);
   if (!problem.has_value()) return;
-  const Program shortest = Shrink(program, plan);
+  const Program shortest = Shrink(program, way);
   FAIL() << "seed " << seed << ": " << *problem << "\nshrunk to " << shortest.size()
-         << " instructions: " << FirstProblem(shortest, plan).value_or("") << "\n"
+         << " instructions: " << FirstProblem(shortest, way).value_or("") << "\n"
          << Print(shortest) << "\n"
-         << plan.Text();
+         << (way.plan == nullptr ? "" : way.plan->Text());
+}
+
+// Of `share` programs one.
+template <typename MakePlanOf>
+void RunPrograms(uint64_t share, MakePlanOf plan_of) {
+  const Extent wanted = Wanted();
+  std::signal(SIGABRT, PrintSeed);
+  for (uint64_t i = 0; i < wanted.programs / share && !testing::Test::HasFailure(); ++i) {
+    const uint64_t seed = wanted.first + i;
+    current_seed = seed;
+    const Program program = RandomProgram(seed, wanted.length);
+    RunProgram(seed, program,
+               {.is_observed = seed % 2 == 0,
+                .plan = plan_of(seed, program),
+                .check_every = wanted.check_every});
+  }
 }
 
 TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
-  std::signal(SIGABRT, PrintSeed);
-  for (uint64_t seed = 1; seed <= kPrograms && !HasFailure(); ++seed) {
-    RunProgram(seed, RandomProgram(seed, kLength), {});
-  }
+  RunPrograms(1, [](uint64_t, const Program&) { return nullptr; });
 }
 
 // Plans that are right, half right and wrong.
 TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
-  std::signal(SIGABRT, PrintSeed);
-  for (uint64_t seed = 1; seed <= kPrograms / 4 && !HasFailure(); ++seed) {
-    const Program program = RandomProgram(seed, kLength);
+  RunPrograms(4, [](uint64_t seed, const Program& program) {
     std::mt19937_64 random(seed);
     const auto below = [&](uint64_t n) { return random() % n; };
-    RunProgram(seed, program, MakePlan(program, seed % 3 * 5, below));
-  }
+    return std::make_shared<const Plan>(MakePlan(program, seed % 3 * 5, below));
+  });
 }
 
 }  // namespace

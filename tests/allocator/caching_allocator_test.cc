@@ -104,6 +104,18 @@ TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
   EXPECT_EQ(card.vmm.used(), 10_MiB);
 }
 
+TEST(CachingAllocatorTest, WhatIsFreeSaysNothingOfWhoHadIt) {
+  Card card(64_MiB);
+  const auto result = card.allocator.Allocate(3_MiB, kMain, /*context=*/7);
+  EXPECT_TRUE(card.Free(std::get<DeviceAddress>(result)).ok());
+  for (const SegmentView& segment : card.allocator.Snapshot()) {
+    for (const BlockView& block : segment.blocks) {
+      EXPECT_EQ(block.requested, 0u);
+      EXPECT_EQ(block.context, 0u);
+    }
+  }
+}
+
 TEST(CachingAllocatorTest, SmallBlocksAreMergedBeforeTheSegmentGrows) {
   Card card(64_MiB);
   std::vector<DeviceAddress> blocks;

@@ -116,6 +116,20 @@ TYPED_TEST_P(VmmContract, PartOfAChunkIsNotUnmapped) {
   EXPECT_TRUE(this->ReleaseReservation(base, 2).ok());
 }
 
+TYPED_TEST_P(VmmContract, AccessIsGivenToChunksSideBySideAtOnce) {
+  const DeviceAddress base = this->Reserve(4);
+  for (const Bytes granules : {Bytes{1}, Bytes{2}}) {  // the second at 1
+    const ChunkHandle chunk = this->Create(granules);
+    const DeviceAddress at = base + (granules - 1) * this->granule();
+    ASSERT_TRUE(this->vmm().Map(at, granules * this->granule(), chunk).ok());
+    EXPECT_TRUE(this->vmm().Release(chunk).ok());
+  }
+  EXPECT_EQ(this->vmm().GiveAccess(base, 4 * this->granule()).code(), this->kRefused);
+  EXPECT_TRUE(this->vmm().GiveAccess(base, 3 * this->granule()).ok());
+  EXPECT_TRUE(this->Unmap(base, 0, 3).ok());
+  EXPECT_TRUE(this->ReleaseReservation(base, 4).ok());
+}
+
 TYPED_TEST_P(VmmContract, SizesAreGranular) {
   const Bytes odd = this->granule() + 512;
   EXPECT_EQ(this->vmm().Reserve(odd).status().code(), this->kRefused);
@@ -135,7 +149,8 @@ REGISTER_TYPED_TEST_SUITE_P(VmmContract, ReservationsCostNoMemoryAndDoNotOverlap
                             MappingKeepsAReleasedChunkUntilItIsUnmapped,
                             UnmappedChunkCanBeMappedElsewhere, MappedRangeIsNotMappedAgain,
                             MappingLeavesTheReservationNowhere, PartOfAChunkIsNotUnmapped,
-                            SizesAreGranular, FullCardIsExhaustedAndLosesNothing);
+                            AccessIsGivenToChunksSideBySideAtOnce, SizesAreGranular,
+                            FullCardIsExhaustedAndLosesNothing);
 
 }  // namespace memtrace
 

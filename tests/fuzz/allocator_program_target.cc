@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "tests/allocator/allocator_program.h"
 #include "tests/fuzz/targets.h"
@@ -41,7 +42,8 @@ program::Program ProgramOf(Numbers& numbers) {
 }
 
 void Run(const program::Program& program, const Plan& plan) {
-  const auto problem = program::FirstProblem(program, plan);
+  const auto shared = std::make_shared<const Plan>(plan);
+  const auto problem = program::FirstProblem(program, {.plan = shared});
   if (!problem.has_value()) return;
   std::fprintf(stderr, "%s\n%s\n%s\n", problem->c_str(), program::Print(program).c_str(),
                plan.Text().c_str());

@@ -77,6 +77,20 @@ def on_card(
     return finished
 
 
+def on_its_own(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a script that asks for memtrace itself, without `memtrace run`; its trace is run.trace in `folder`."""
+    (folder / "train.py").write_text(script)
+    return subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={**os.environ, "MEMTRACE_OUTPUT": "run.trace"},
+    )
+
+
 def _run(command: list[str], environment: dict[str, str], seconds: int = 240) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=seconds, check=False

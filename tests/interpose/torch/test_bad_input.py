@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cannot be is answered, and as torch's own allocator answers it (docs/allocator.md, "Bad input")."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.programs import on_card
+from support.programs import on_card, on_its_own
 
 ASKS = Path(__file__).with_name("bad_input.py")
 
@@ -224,14 +221,5 @@ print(torch.empty(0, device="cuda").data_ptr(), torch.ones(3, device="cuda").nby
 
 
 def test_the_pluggable_allocators_functions_survive_wrong_arguments(tmp_path):
-    (tmp_path / "train.py").write_text(PLUGGABLE)
-    done = subprocess.run(
-        [sys.executable, "train.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "MEMTRACE_OUTPUT": "run.trace"},
-    )
+    done = on_its_own(PLUGGABLE, tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, "0 12"), done.stderr

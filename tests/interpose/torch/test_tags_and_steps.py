@@ -3,7 +3,7 @@
 """Owners and steps as a program states them."""
 
 import pytest
-from support.programs import on_card
+from support.programs import on_card, on_its_own
 
 GIB = 1 << 30
 
@@ -203,18 +203,5 @@ with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled
         print("raised")
 print([e.name() for e in profiled.profiler.kineto_results.events() if "Memory" in e.name()])
 """
-    import os
-    import subprocess
-    import sys
-
-    (tmp_path / "train.py").write_text("import memtrace\nmemtrace.simulated_card('24GiB')\n" + script)
-    done = subprocess.run(
-        [sys.executable, "train.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "MEMTRACE_OUTPUT": "run.trace"},
-    )
+    done = on_its_own("import memtrace\nmemtrace.simulated_card('24GiB')\n" + script, tmp_path)
     assert done.stdout.split("\n")[:2] == ["raised", "['[OutOfMemory]']"], done.stderr

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs on a lazy card: no memory is taken away below work that is not done."""
+
+from pathlib import Path
+
+import pytest
+from support.programs import on_card
+
+PROGRAM = Path(__file__).with_name("random_program.py")
+# So full that memory goes from stream to stream.
+CARD = "512MiB,context=64MiB"
+
+
+def run(folder, *arguments):
+    return on_card(PROGRAM, folder, *arguments, card=CARD, options=("--events", "lazy")).printed()
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_memory_is_never_taken_from_work_that_is_not_done(tmp_path, seed):
+    done = run(tmp_path, seed, "6000")
+    assert done["faults"] == []
+    # It was all there: sharing, shortage, memory that went elsewhere.
+    assert done["share"] > 100
+    assert done["out of memory"] > 10
+    assert done["retries"] > 10
+    assert done["unmapped"] > 100
+    assert done["requested"] >= done["live"]
+
+
+def test_a_program_that_records_no_streams_is_found_out(tmp_path):
+    assert run(tmp_path, "1", "6000", "careless")["faults"] != []
