@@ -28,7 +28,10 @@ std::optional<std::array<uint64_t, N>> Numbers(std::string_view line) {
   const char* at = line.data();
   const char* const end = at + line.size();
   for (size_t i = 0; i < N; ++i) {
-    if (i > 0 && (at == end || *at++ != ' ')) return std::nullopt;
+    if (i > 0) {
+      if (at == end || *at != ' ') return std::nullopt;
+      ++at;
+    }
     const auto [rest, error] = std::from_chars(at, end, numbers[i]);
     if (error != std::errc{}) return std::nullopt;
     at = rest;

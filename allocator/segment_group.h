@@ -38,9 +38,7 @@ class SegmentGroup {
 
   // From now on the places of `section`, which must outlive the group, are its requests' places.
   // Before the first request.
-  void Follow(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-    planned_ = std::make_unique<PlannedMemory>(section);
-  }
+  void Follow(const PlanSection& section) { planned_ = std::make_unique<PlannedMemory>(section); }
   // Null if it follows no plan.
   PlannedMemory* planned() const { return planned_.get(); }
 

@@ -45,7 +45,7 @@ class SegmentGroups {
 
   // Groups for large requests of the default pool that are made from now on follow the sections of
   // `plan`, which must outlive this, for the streams as they come.
-  void Follow(const Plan& plan ABSL_ATTRIBUTE_LIFETIME_BOUND, DeviceIndex device) {
+  void Follow(const Plan& plan, DeviceIndex device) {
     plan_ = &plan;
     device_ = device;
   }

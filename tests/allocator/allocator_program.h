@@ -74,11 +74,6 @@ std::string Print(const Program& program);
 // An instruction drawn from a source of numbers: `below(n)` gives one of [0, n).
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 
-// Places for the large requests of a program's streams, in their order, as far as `truth` (0 to 10)
-// goes: the others are for other sizes. Places overlap.
-Plan MakePlan(const Program& program, uint64_t truth,
-              const std::function<uint64_t(uint64_t)>& below);
-
 // How a program is run.
 struct Way {
   bool is_observed = true;  // else streams are served under locks of their own

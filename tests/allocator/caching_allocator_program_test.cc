@@ -17,6 +17,7 @@
 #include <random>
 
 #include "tests/allocator/allocator_program.h"
+#include "tests/allocator/random_plan.h"
 
 namespace memtrace::program {
 namespace {

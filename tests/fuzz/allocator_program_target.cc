@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/allocator/allocator_program.h"
+#include "tests/allocator/random_plan.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {

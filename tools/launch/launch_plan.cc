@@ -116,7 +116,7 @@ absl::Status CheckPlan(const LaunchRequest& request) {
     return absl::InvalidArgumentError("--plan is for our allocator; leave --allocator " +
                                       request.allocator + " out");
   }
-  const absl::Status read = Plan::Read(request.plan).status();
+  absl::Status read = Plan::Read(request.plan).status();
   if (read.ok()) return read;
   return absl::InvalidArgumentError("--plan: " + std::string(read.message()) +
                                     "; memtrace plan makes one of a trace");

@@ -81,7 +81,7 @@ std::string TextPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
                      JoinedByDots({Printable(run.file), command});
   text += "\nCARD  STREAM  ALLOC. A STEP  STEPS SEEN       PLANNED   LOWER BOUND\n";
   for (const StreamPlan& stream : plan.streams) text += Row(stream);
-  text += "\n";
+  text += '\n';
   for (const StreamPlan& stream : plan.streams) text += Wrapped("  " + Sentence(stream), 4);
   for (const auto& [device, reserved] : plan.reserved) {
     text += Wrapped("  " + CardSentence(plan, device, reserved), 4);
