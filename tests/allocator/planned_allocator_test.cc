@@ -22,7 +22,7 @@ struct Item {
   Bytes size, offset;
 };
 
-PlanSection SectionOf(std::vector<Item> items, size_t prologue = 0) {
+PlanSection SectionOf(const std::vector<Item>& items, size_t prologue = 0) {
   PlanSection section;
   section.prologue = prologue;
   for (const auto& [size, offset] : items) {
@@ -39,8 +39,8 @@ CachingAllocator::Options Following(PlanSection section) {
   return {.plan = std::move(plan)};
 }
 
-CachingAllocator::Options Following(std::vector<Item> items, size_t prologue = 0) {
-  return Following(SectionOf(std::move(items), prologue));
+CachingAllocator::Options Following(const std::vector<Item>& items, size_t prologue = 0) {
+  return Following(SectionOf(items, prologue));
 }
 
 void Free(Card& card, const std::vector<DeviceAddress>& blocks) {

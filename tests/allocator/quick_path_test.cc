@@ -133,7 +133,7 @@ TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   allocator.CheckInvariants();
-  EXPECT_EQ(allocator.plan_use(), (PlanUse{4 * 300 * 4, 4 * 30}));
+  EXPECT_EQ(allocator.plan_use(), (PlanUse{4800, 120}));
   EXPECT_EQ(allocator.statistics().allocation.all.current, 0);
 }
 
