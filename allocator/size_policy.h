@@ -19,10 +19,12 @@ inline constexpr Bytes kAllocationUnit = 512;
 inline constexpr Bytes kLargestSmallRequest = 1_MiB;
 
 // Mapping costs about the same for any chunk, so big chunks make growth cheap; but a chunk can be
-// taken back only when all of it is free, and one block in use pins it. So chunks are a 2,048th of
-// the card while it is empty (40 MiB of 80 GiB: half as many as torch's, of 20 MiB) and shrink with
-// the fourth power of the share that is left: on that card to one granule when half of it is full.
-inline constexpr uint32_t kChunksOfEmptyCard = 2048;
+// taken back only when all of it is free, and one block in use pins it. On a card of up to 4,096
+// granules (8 GiB) a chunk is a granule; for every 1,024 granules more it may have one more while
+// the card is empty (64 MiB of 80 GiB; torch's have 20), and less by the sixth power of the share
+// that is left: on that card one granule when 38 % of it is full.
+inline constexpr uint32_t kGranulesOfSmallCard = 4096;
+inline constexpr uint32_t kGranulesForOneMore = 1024;
 inline constexpr uint32_t kLargestChunk = 32;
 
 // What a request occupies. A request that no card can hold stays as it is: rounding must not
@@ -38,8 +40,10 @@ constexpr uint32_t ChunkGranules(Bytes room, Bytes usable, Bytes granularity) {
   if (usable == 0) return 1;
   const double left = static_cast<double>(room) / static_cast<double>(usable);
   const double empty = static_cast<double>(usable) / static_cast<double>(granularity);
-  const double most = std::min<double>(kLargestChunk, empty / kChunksOfEmptyCard);
-  return std::max(uint32_t{1}, static_cast<uint32_t>(most * left * left * left * left));
+  const double most =
+      std::min<double>(kLargestChunk, (empty - kGranulesOfSmallCard) / kGranulesForOneMore);
+  const double cube = left * left * left;
+  return std::max(uint32_t{1}, static_cast<uint32_t>(std::max(0.0, most * cube * cube)));
 }
 
 // Granules of the next chunk when `missing` are still to be mapped and chunks have at most `most`:

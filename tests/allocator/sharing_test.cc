@@ -43,7 +43,7 @@ class SharingTest : public testing::Test {
     return std::get<DeviceAddress>(allocator_.Allocate(bytes, StreamId{1}, /*context=*/0));
   }
 
-  OpenVmm vmm_{{.capacity = 10_GiB}};
+  OpenVmm vmm_{{.capacity = 13_GiB}};  // chunks of two granules
   MemoryStreams streams_;
   AllocationObserver nobody_;
   CachingAllocator allocator_{{}, vmm_, streams_, nobody_};

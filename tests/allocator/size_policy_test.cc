@@ -49,8 +49,10 @@ TEST(SizePolicyTest, GrowthIsCutIntoTheLargestChunksFirst) {
 }
 
 TEST(SizePolicyTest, ChunksShrinkAsTheCardFills) {
-  EXPECT_EQ(ChunkGranules(80_GiB, 80_GiB, 2_MiB), 20u);
-  EXPECT_EQ(ChunkGranules(60_GiB, 80_GiB, 2_MiB), 6u);  // 20 x (3/4)^4 = 6.3
+  EXPECT_EQ(ChunkGranules(80_GiB, 80_GiB, 2_MiB), kLargestChunk);
+  EXPECT_EQ(ChunkGranules(60_GiB, 80_GiB, 2_MiB), 5u);  // 32 x (3/4)^6 = 5.7
+  EXPECT_EQ(ChunkGranules(24_GiB, 24_GiB, 2_MiB), 8u);
+  EXPECT_EQ(ChunkGranules(8_GiB, 8_GiB, 2_MiB), 1u);
   EXPECT_EQ(ChunkGranules(40_GiB, 80_GiB, 2_MiB), 1u);
   EXPECT_EQ(ChunkGranules(0, 80_GiB, 2_MiB), 1u);
   EXPECT_EQ(ChunkGranules(640_GiB, 640_GiB, 2_MiB), kLargestChunk);

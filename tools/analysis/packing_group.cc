@@ -24,20 +24,30 @@ constexpr Bytes kHighestSearched = std::numeric_limits<Bytes>::max() / 4;
 
 void Spend(uint64_t used, uint64_t& steps) { steps -= std::min(used, steps); }
 
-// Ranks that put the items that lie too high a tenth of their way nearer to the front.
-std::vector<uint32_t> Promoted(absl::Span<const SectionItem> items, absl::Span<const Bytes> offsets,
-                               Bytes target, std::vector<double>& weights) {
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (SaturatingAdd(offsets[i], items[i].size) > target) weights[i] = 0.9 * weights[i] - 1;
+// An order that learns: what lay too high goes a tenth of its way nearer to the front.
+class PromotingOrder {
+ public:
+  PromotingOrder(absl::Span<const SectionItem> items, PackingOrder order)
+      : items_(items), ranks_(Ranks(items, order)), weights_(ranks_.begin(), ranks_.end()) {}
+
+  const std::vector<uint32_t>& ranks() const { return ranks_; }
+
+  void Promote(absl::Span<const Bytes> offsets, Bytes target) {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (SaturatingAdd(offsets[i], items_[i].size) > target) weights_[i] = 0.9 * weights_[i] - 1;
+    }
+    std::vector<uint32_t> order(items_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [this](uint32_t a, uint32_t b) { return weights_[a] < weights_[b]; });
+    for (uint32_t rank = 0; rank < order.size(); ++rank) ranks_[order[rank]] = rank;
   }
-  std::vector<uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&weights](uint32_t a, uint32_t b) { return weights[a] < weights[b]; });
-  std::vector<uint32_t> ranks(items.size());
-  for (uint32_t rank = 0; rank < order.size(); ++rank) ranks[order[rank]] = rank;
-  return ranks;
-}
+
+ private:
+  absl::Span<const SectionItem> items_;
+  std::vector<uint32_t> ranks_;
+  std::vector<double> weights_;
+};
 
 }  // namespace
 
@@ -76,13 +86,16 @@ void GroupPacking::Improve(Bytes target, uint64_t& steps) {
   }
 }
 
+// The orders take turns.
 void GroupPacking::FillAndPromote(Bytes target, uint64_t& steps) {
-  std::vector<uint32_t> ranks = Ranks(items_, kPackingOrders.front());
-  std::vector<double> weights(ranks.begin(), ranks.end());
+  std::vector<PromotingOrder> orders;
+  orders.reserve(kPackingOrders.size());
+  for (const PackingOrder order : kPackingOrders) orders.emplace_back(items_, order);
   const uint64_t round = kFillSteps * items_.size();
-  while (height_ > target && steps >= round) {
-    std::vector<Bytes> offsets = FillSkyline(items_, ranks);
-    ranks = Promoted(items_, offsets, target, weights);
+  for (size_t turn = 0; height_ > target && steps >= round; ++turn) {
+    PromotingOrder& order = orders[turn % orders.size()];
+    std::vector<Bytes> offsets = FillSkyline(items_, order.ranks());
+    order.Promote(offsets, target);
     Keep(std::move(offsets));
     Spend(round, steps);
   }
@@ -97,8 +110,8 @@ void GroupPacking::Bisect(Bytes target, uint64_t& steps) {
     Spend(share, steps);
     const Answer answer = CanFit(capacity, share);
     steps += share;
-    if (answer != Answer::kYes) low = (capacity / unit_ + 1) * unit_;
-    if (answer == Answer::kNo) least_height_ = std::max(least_height_, low);
+    if (answer != Answer::kFits) low = (capacity / unit_ + 1) * unit_;
+    if (answer == Answer::kImpossible) least_height_ = std::max(least_height_, low);
     capacity = low + (height_ - low) / 2;
   }
 }
@@ -112,10 +125,10 @@ GroupPacking::Answer GroupPacking::CanFit(Bytes capacity, uint64_t& steps) {
       PackingSearch search(items_, capacity, order, given, failed);
       const PackingSearch::Outcome outcome = search.Run();
       Spend(given - search.steps_left(), steps);
-      if (outcome == PackingSearch::Outcome::kImpossible) return Answer::kNo;
+      if (outcome == PackingSearch::Outcome::kImpossible) return Answer::kImpossible;
       if (outcome == PackingSearch::Outcome::kOutOfSteps) continue;
       Keep(search.offsets());
-      return Answer::kYes;
+      return Answer::kFits;
     }
   }
   return Answer::kUnknown;

@@ -29,7 +29,7 @@ class GroupPacking {
   Bytes least_height() const { return least_height_; }
 
  private:
-  enum class Answer { kYes, kNo, kUnknown };
+  enum class Answer { kFits, kImpossible, kUnknown };
 
   void FillInOrders(uint64_t& steps);
   void FillAndPromote(Bytes target, uint64_t& steps);

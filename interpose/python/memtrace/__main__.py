@@ -13,11 +13,13 @@ from memtrace._say import refuse
 
 def main() -> None:
     """Replaces this process by the program; exit status 5 if it is not installed."""
-    candidates = [Path(sysconfig.get_path("scripts")) / "memtrace", PACKAGE.parent / "bin" / "memtrace"]
-    for program in candidates:
+    scripts = Path(sysconfig.get_path("scripts"))
+    # The package may come from an environment below this one: ENVIRONMENT/lib/pythonX.Y/site-packages/memtrace.
+    folders = [scripts, PACKAGE.parent / "bin", PACKAGE.parents[3] / "bin"]
+    for program in (folder / "memtrace" for folder in folders):
         if program.exists():
             os.execv(program, [str(program), *sys.argv[1:]])
-    refuse(f"the program is not installed in {candidates[0].parent}; install memtrace again")
+    refuse(f"the program is not installed in {scripts}; install memtrace again")
 
 
 if __name__ == "__main__":
