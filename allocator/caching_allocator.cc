@@ -60,10 +60,12 @@ auto CachingAllocator::TryQuickly(Try attempt) {
 AllocationResult CachingAllocator::Allocate(const Request& request) {
   MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
   const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
-  const DeviceAddress quick = TryQuickly([&](QuickGroups& groups) {
-    return groups.TryAllocate(request.stream, size, request.bytes, request.context);
-  });
-  if (quick != 0) return quick;
+  if (request.at == 0) {
+    const DeviceAddress quick = TryQuickly([&](QuickGroups& groups) {
+      return groups.TryAllocate(request.stream, size, request.bytes, request.context);
+    });
+    if (quick != 0) return quick;
+  }
   const Exclusive lock(*state_);
   return state_->heap.Allocate(request, size);
 }
@@ -126,6 +128,11 @@ absl::Status CachingAllocator::BeginRouting(const PoolId& pool, Pools::StreamFil
 absl::Status CachingAllocator::EndRouting(const PoolId& pool) {
   const Exclusive lock(*state_);
   return state_->heap.EndRouting(pool);
+}
+
+void CachingAllocator::SetCaptureReuse(bool reuse) {
+  const Exclusive lock(*state_);
+  state_->heap.SetCaptureReuse(reuse);
 }
 
 absl::StatusOr<PoolCheckpoint> CachingAllocator::CheckpointPool(const PoolId& pool) const {

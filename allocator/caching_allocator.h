@@ -12,6 +12,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
+#include "allocator/capture_graphs.h"
 #include "allocator/plan.h"
 #include "allocator/planned_memory.h"
 #include "allocator/pool_checkpoint.h"
@@ -59,6 +60,8 @@ class CachingAllocator {
     DeviceIndex device{};
     Bytes limit = ~Bytes{0};                     // most bytes to reserve
     std::shared_ptr<const Plan> plan = nullptr;  // where blocks go, if there is one
+    CaptureGraphs* captures =
+        nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
   };
 
   // `vmm`, `events` and `observer` must outlive the allocator.
@@ -72,6 +75,9 @@ class CachingAllocator {
     Bytes at_least = 0;     // the block occupies so much
     bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
     Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
+    // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
+    // not); 0: anywhere.
+    DeviceAddress at = 0;
   };
   AllocationResult Allocate(const Request& request);
   AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context) {
@@ -107,6 +113,11 @@ class CachingAllocator {
   // routed to already. The filter is asked under the lock: it must not call the allocator.
   absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter);
   absl::Status EndRouting(const PoolId& pool);
+
+  // Whether a routed pool's blocks that other streams of a capture have used may be used again
+  // within it, as soon as its graph says that all those uses come before. Without, they are free
+  // after the capture. Holds for blocks freed from now on.
+  void SetCaptureReuse(bool reuse);
 
   absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool) const;
   // Frees every block of the pool and takes those of the checkpoint again. kFailedPrecondition, and

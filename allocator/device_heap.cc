@@ -30,7 +30,8 @@ DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, Strea
       events_(events),
       accounting_(options.device, observer),
       pending_(events),
-      groups_(vmm, events, accounting_, quick) {
+      groups_(vmm, events, accounting_, quick),
+      capture_frees_(options.captures) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
 
@@ -42,8 +43,10 @@ DeviceHeap::~DeviceHeap() {
 }
 
 AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request, Bytes size) {
+  if (!put_off_.empty()) CompleteOrdered(request.stream);
   TakeUpPutOff();
   if (!pending_.empty()) CompleteDoneFrees();
+  if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.reserved());
   const DeviceAddress place = NextPlace(group, size);
@@ -85,7 +88,9 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
     return absl::OkStatus();
   }
   // Who frees cannot do anything about a driver that records no event: that is tried again.
-  if (MustBePutOff(*block) || !pending_.Add(block).ok()) {
+  const bool is_captured = MustBePutOff(*block);
+  if (is_captured) NoteLastUses(block);
+  if (is_captured || !pending_.Add(block).ok()) {
     PutOff(block);
     return absl::OkStatus();
   }
@@ -105,7 +110,11 @@ void DeviceHeap::MergeRecent() {
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, "");
-  group->RecordStream(*group->Find(address), stream);
+  Block* block = group->Find(address);
+  group->RecordStream(*block, stream);
+  const bool is_used_outside =
+      pools_.routing() && capture_frees_.enabled() && !events_.IsCapturing(stream);
+  if (is_used_outside) capture_frees_.Exclude(block);
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "allocator/accounting.h"
 #include "allocator/block.h"
 #include "allocator/caching_allocator.h"
+#include "allocator/capture_frees.h"
 #include "allocator/pending_frees.h"
 #include "allocator/pool_checkpoint.h"
 #include "allocator/pools.h"
@@ -37,7 +38,8 @@ namespace memtrace {
 //   8. OutOfMemoryEvent.
 //
 // While a graph is being captured from a stream nothing can be waited for there: frees that would
-// have to wait for it are put off until no requests are routed to a pool any more.
+// have to wait for it are put off until no requests are routed to a pool any more, or (if that is
+// switched on) until its graph says that they come after all uses.
 //
 // Thread rule: the card's lock and those of all streams guard it.
 class DeviceHeap {
@@ -67,10 +69,9 @@ class DeviceHeap {
   absl::Status SetPoolNoSplit(const PoolId& pool);
   absl::Status SetPoolUseOnOom(const PoolId& pool, bool use);
   absl::StatusOr<int> PoolUses(const PoolId& pool) const;
-  absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter) {
-    return pools_.BeginRouting(pool, std::move(filter));
-  }
+  absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter);
   absl::Status EndRouting(const PoolId& pool);
+  void SetCaptureReuse(bool reuse) { capture_frees_.SetEnabled(reuse); }
   absl::StatusOr<PoolCheckpoint> CheckpointPool(const PoolId& pool);
   absl::StatusOr<PoolRestoration> RestorePool(const PoolCheckpoint& checkpoint);
 
@@ -106,12 +107,15 @@ class DeviceHeap {
   void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place);
+  AllocationResult AllocateAt(const CachingAllocator::Request& request, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
   SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
   void PutOff(Block* block);
   void MergeRecent();
   bool MustBePutOff(const Block& block);
   void TakeUpPutOff();
+  void NoteLastUses(Block* block);
+  void CompleteOrdered(StreamId stream);
   void CompletePutOff();
   void CompleteDoneFrees();
   void Complete(Block* block);
@@ -138,6 +142,7 @@ class DeviceHeap {
   SegmentGroups groups_;
   // Freed, while a graph is captured from a stream that uses them or the driver records no event.
   std::vector<Block*> put_off_;
+  CaptureFrees capture_frees_;  // of them
 };
 
 }  // namespace memtrace

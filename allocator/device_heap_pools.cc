@@ -33,11 +33,38 @@ absl::Status DeviceHeap::ReleasePool(const PoolId& pool) {
   return status;
 }
 
+// What other streams have used so far may have been used outside the capture.
+absl::Status DeviceHeap::BeginRouting(const PoolId& pool, Pools::StreamFilter filter) {
+  absl::Status status = pools_.BeginRouting(pool, std::move(filter));
+  if (!status.ok() || !capture_frees_.enabled()) return status;
+  ForEachGroupOf(groups_, pool, [&](SegmentGroup& group) {
+    group.ForEachInUse([&](Block* block) {
+      if (!block->recorded_streams.empty()) capture_frees_.Exclude(block);
+    });
+  });
+  return status;
+}
+
 absl::Status DeviceHeap::EndRouting(const PoolId& pool) {
   absl::Status status = pools_.EndRouting(pool);
+  if (!pools_.routing()) capture_frees_.Clear();
   TakeUpPutOff();
   ForgetUnusedPools();
   return status;
+}
+
+// Only a pool's: the default pool's memory may be handed out outside the graph, where nothing
+// orders it after the graph's streams.
+void DeviceHeap::NoteLastUses(Block* block) {
+  const Pool* pool = GroupOf(*block).pool();
+  if (pool != nullptr && pools_.IsRouted(*pool)) capture_frees_.Add(block);
+}
+
+void DeviceHeap::CompleteOrdered(StreamId stream) {
+  for (Block* block : capture_frees_.TakeOrdered(stream)) {
+    std::erase(put_off_, block);
+    Complete(block);
+  }
 }
 
 // Pools without users and memory. What has memory is kept until its blocks are freed and its chunks
@@ -79,6 +106,17 @@ absl::StatusOr<int> DeviceHeap::PoolUses(const PoolId& pool) const {
   const absl::StatusOr<Pool*> found = FindPool(pool);
   if (!found.ok()) return found.status();
   return (*found)->uses;
+}
+
+// A graph's buffers are at fixed addresses: who lets go of one between replays takes it back so.
+AllocationResult DeviceHeap::AllocateAt(const CachingAllocator::Request& request, Bytes size) {
+  MergeRecent();
+  SegmentGroup& group = GroupOf(request.stream, size);
+  const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
+  Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
+  if (block != nullptr) return Hand(block, request.bytes, request.context);
+  return absl::NotFoundError(
+      absl::StrCat(size, " bytes at 0x", absl::Hex(request.at), " are not free"));
 }
 
 absl::StatusOr<PoolCheckpoint> DeviceHeap::CheckpointPool(const PoolId& pool) {

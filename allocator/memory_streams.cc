@@ -3,6 +3,7 @@
 #include "allocator/memory_streams.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace memtrace {
 
@@ -41,6 +42,45 @@ absl::Status MemoryStreams::WaitForAll() {
   }
   for (auto& [stream, progress] : streams_) progress.finished = progress.queued;
   return absl::OkStatus();
+}
+
+void MemoryStreams::BeginCapture(StreamId stream) {
+  Progress& progress = streams_[stream];
+  progress.is_captured = true;
+  progress.position = {CaptureId{next_capture_++}, {}};
+}
+
+void MemoryStreams::WaitInCapture(StreamId stream, StreamId other) {
+  const Position position = streams_[other].position;
+  Progress& progress = streams_[stream];
+  if (!progress.is_captured) progress.position = {position.capture, {}};
+  progress.is_captured = true;
+  auto& ends = progress.position.ends;
+  ends.insert(ends.end(), position.ends.begin(), position.ends.end());
+}
+
+void MemoryStreams::ReplaceEnds(StreamId stream, std::vector<GraphNode> ends) {
+  streams_[stream].position.ends = std::move(ends);
+}
+
+std::optional<CaptureGraphs::Position> MemoryStreams::FindPosition(StreamId stream) {
+  const Progress& progress = streams_[stream];
+  if (!progress.is_captured) return std::nullopt;
+  return progress.position;
+}
+
+absl::StatusOr<std::vector<GraphNode>> MemoryStreams::Before(GraphNode node) {
+  if (absl::Status status = Next(DriverCall::kDone); !status.ok()) return status;
+  return before_[node];
+}
+
+MemoryStreams::Work MemoryStreams::Queue(StreamId stream) {
+  Progress& progress = streams_[stream];
+  if (progress.is_captured) {
+    const GraphNode node{before_.size() + 1};
+    before_[node] = std::exchange(progress.position.ends, {node});
+  }
+  return {stream, ++progress.queued};
 }
 
 bool MemoryStreams::IsFinished(Work work) const {

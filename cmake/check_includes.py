@@ -80,8 +80,11 @@ def violations(root: Path) -> list[str]:
                 found.append(f"{path} must not include {target}: {home} may use {MAY_INCLUDE[home]}")
             if target in ONLY_IN and home != "tests" and home not in ONLY_IN[target]:
                 found.append(f"{path} must not include <{target}>: only {ONLY_IN[target]} may")
-            if target.startswith(("torch/", "c10/", "ATen/")) and home not in ("interpose/torch", "bench"):
-                found.append(f"{path} must not include <{target}>: LibTorch is for interpose/torch and bench")
+            has_torch = home in ("interpose/torch", "bench") or path.startswith("tests/interpose/torch/")
+            if target.startswith(("torch/", "c10/", "ATen/")) and not has_torch:
+                found.append(
+                    f"{path} must not include <{target}>: LibTorch is for interpose/torch, its tests and bench"
+                )
     return found
 
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/cuda/cuda_stream_events.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace memtrace {
@@ -12,7 +14,18 @@ EventId IdOf(CUevent event) { return EventId{reinterpret_cast<uintptr_t>(event)}
 // NOLINTBEGIN(performance-no-int-to-ptr): what the driver gave as a pointer goes back as one.
 CUevent HandleOf(EventId id) { return reinterpret_cast<CUevent>(static_cast<uintptr_t>(id)); }
 CUstream HandleOf(StreamId id) { return reinterpret_cast<CUstream>(static_cast<uintptr_t>(id)); }
+CUgraphNode HandleOf(GraphNode id) {
+  return reinterpret_cast<CUgraphNode>(static_cast<uintptr_t>(id));
+}
 // NOLINTEND(performance-no-int-to-ptr)
+
+std::vector<GraphNode> IdsOf(const CUgraphNode* nodes, size_t count) {
+  std::vector<GraphNode> ids;
+  ids.reserve(count);
+  std::transform(nodes, nodes + count, std::back_inserter(ids),
+                 [](CUgraphNode node) { return GraphNode{reinterpret_cast<uintptr_t>(node)}; });
+  return ids;
+}
 
 }  // namespace
 
@@ -65,6 +78,35 @@ bool CudaStreamEvents::IsCapturing(StreamId stream) {
   if (result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
     return false;
   return result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+std::optional<CaptureGraphs::Position> CudaStreamEvents::FindPosition(StreamId stream) {
+  const CallScope scope(context_);
+  CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  const CUgraphNode* ends = nullptr;
+  size_t count = 0;
+  const CUresult result =
+      scope.driver().StreamGetCaptureInfo(HandleOf(stream), &capturing, &id, /*graph_out=*/nullptr,
+                                          &ends, /*edgeData_out=*/nullptr, &count);
+  // CUDA_ERROR_LOSSY_QUERY among them: edges with data (programmatic launches), which order less.
+  if (result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_ACTIVE) return std::nullopt;
+  return Position{CaptureId{id}, IdsOf(ends, count)};
+}
+
+absl::StatusOr<std::vector<GraphNode>> CudaStreamEvents::Before(GraphNode node) {
+  const CallScope scope(context_);
+  constexpr const char* kCall = "cuGraphNodeGetDependencies";
+  size_t count = 0;
+  absl::Status status = scope.driver().ToStatus(
+      kCall, scope.driver().GraphNodeGetDependencies(HandleOf(node), nullptr, nullptr, &count));
+  std::vector<CUgraphNode> nodes(count);
+  if (status.ok() && count > 0) {
+    status = scope.driver().ToStatus(kCall, scope.driver().GraphNodeGetDependencies(
+                                                HandleOf(node), nodes.data(), nullptr, &count));
+  }
+  if (!status.ok()) return status;
+  return IdsOf(nodes.data(), count);
 }
 
 absl::StatusOr<EventId> CudaStreamEvents::TakeIdle() {

@@ -4,10 +4,12 @@
 #define MEMTRACE_ALLOCATOR_CUDA_CUDA_STREAM_EVENTS_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/capture_graphs.h"
 #include "allocator/cuda/driver.h"
 #include "allocator/stream_events.h"
 #include "allocator/units.h"
@@ -17,7 +19,7 @@ namespace memtrace {
 // StreamEvents by CUDA events without timing, which are kept and used again: their number follows
 // the most that ever were pending at once. Streams belong to the card's primary context. Thread
 // rule: as Vmm.
-class CudaStreamEvents : public StreamEvents {
+class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
  public:
   static absl::StatusOr<std::unique_ptr<CudaStreamEvents>> Open(DeviceIndex device);
 
@@ -28,6 +30,9 @@ class CudaStreamEvents : public StreamEvents {
   void Forget(EventId event) override { idle_.push_back(event); }
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override;
+
+  std::optional<Position> FindPosition(StreamId stream) override;
+  absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) override;
 
  private:
   explicit CudaStreamEvents(PrimaryContext context) : context_(std::move(context)) {}

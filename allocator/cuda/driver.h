@@ -48,6 +48,8 @@ namespace memtrace {
   X(EventQuery, cuEventQuery)                                     \
   X(EventSynchronize, cuEventSynchronize)                         \
   X(StreamIsCapturing, cuStreamIsCapturing)                       \
+  X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3)              \
+  X(GraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)      \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 // libcuda.so.1, found when it is first needed: nothing links it, so that everything else runs on

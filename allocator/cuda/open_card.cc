@@ -13,7 +13,8 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
   if (!vmm.ok()) return vmm.status();
   auto events = CudaStreamEvents::Open(device);
   if (!events.ok()) return events.status();
-  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events)};
+  CaptureGraphs* captures = events->get();
+  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures};
 }
 
 bool HasContext(DeviceIndex device) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "allocator/capture_graphs.h"
 #include "allocator/stream_events.h"
 #include "allocator/units.h"
 #include "allocator/vmm.h"
@@ -16,6 +17,7 @@ namespace memtrace {
 struct OpenedCard {
   std::unique_ptr<Vmm> vmm;
   std::unique_ptr<StreamEvents> events;
+  CaptureGraphs* captures = nullptr;  // part of `events`
 };
 
 // The card's primary context is created by the first call that needs it. kUnavailable without a

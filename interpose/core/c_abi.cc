@@ -107,7 +107,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .stream = stream,
                                  .context = context,
                                  .is_trial = 0,
-                                 .reject_above = 0};
+                                 .reject_above = 0,
+                                 .at = 0};
   return memtrace_allocate_request(&request, address, out_of_memory);
 }
 
@@ -124,7 +125,8 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
          .context = asked.context,
          .at_least = asked.at_least,
          .is_trial = asked.is_trial != 0,
-         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above});
+         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
+         .at = asked.at});
     if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       return MEMTRACE_OK;

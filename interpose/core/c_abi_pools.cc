@@ -153,6 +153,13 @@ int memtrace_end_routing(int device, const memtrace_pool* pool) {
   });
 }
 
+int memtrace_set_capture_reuse(int device, int reuse) {
+  return memtrace::WithCard(device, [&](CachingAllocator& allocator) {
+    allocator.SetCaptureReuse(reuse != 0);
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
 int memtrace_checkpoint_pool(int device, const memtrace_pool* pool,
                              memtrace_checkpoint** checkpoint) {
   if (checkpoint == nullptr) return memtrace::Missing("checkpoint");

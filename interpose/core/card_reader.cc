@@ -106,7 +106,8 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemor
   card.live_allocated = allocator.live_allocated;
   card.stream_wait = allocator.stream_wait;
   card.cached = allocator.cached;
-  card.holes = allocator.holes + allocator.pinned;  // neither can be given back
+  card.holes = allocator.holes;
+  card.private_pools = allocator.pinned;
   card.largest_hole = allocator.largest_hole;
   card.context = has_looked() ? context_.load() : 0;
   struct memtrace_card_ledger simulated_ledger {};

@@ -37,8 +37,11 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
     case trace::FailureCause::kOtherProcess:
       return "other processes hold " + Size(card.other_processes) + " of this card";
     default:
-      return "the card is full; it is not fragmented";
+      break;
   }
+  const bool pools_would_do = card.private_pools > 0 && card.private_pools >= trace::ShortBy(event);
+  return "the card is full; it is not fragmented" +
+         (pools_would_do ? "; " + Size(card.private_pools) + " lie free in private pools" : "");
 }
 
 std::string Names(const std::vector<recorder::Recorder::NamedBytes>& owners) {

@@ -105,6 +105,9 @@ struct memtrace_request {
   /* If more than so many bytes would have to be mapped, the request fails at once, with
    * is_rejected, and nobody is told; 0: no such rule. */
   uint64_t reject_above;
+  /* The block begins here, in memory of the request's stream and pool that is mapped and free;
+   * MEMTRACE_INVALID_ARGUMENT if that is not so. 0: anywhere. */
+  uint64_t at;
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);
@@ -218,6 +221,10 @@ struct memtrace_stream_filter {
 MEMTRACE_API int memtrace_begin_routing(int device, const struct memtrace_pool* pool,
                                         const struct memtrace_stream_filter* filter);
 MEMTRACE_API int memtrace_end_routing(int device, const struct memtrace_pool* pool);
+
+/* Whether what other streams of a capture have used (memtrace_record_stream) may be used again
+ * within it, as soon as its graph says that those uses come before. 0 at first: after it. */
+MEMTRACE_API int memtrace_set_capture_reuse(int device, int reuse);
 
 /* Which blocks of a pool are in use now; to be given to memtrace_drop_checkpoint. NULL on failure.
  */

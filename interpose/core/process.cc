@@ -121,8 +121,9 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
     card.reader = std::make_unique<CardReader>(device);
     if (mode == MEMTRACE_MODE_ALLOCATE) {
       card.allocator = std::make_unique<CachingAllocator>(
-          CachingAllocator::Options{.device = DeviceIndex{device}, .plan = plan_}, *card.driver.vmm,
-          *card.driver.events, watch_);
+          CachingAllocator::Options{
+              .device = DeviceIndex{device}, .plan = plan_, .captures = card.driver.captures},
+          *card.driver.vmm, *card.driver.events, watch_);
     } else {
       card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder());
     }

@@ -110,7 +110,7 @@ Entry AllocationHistory::MakeEntry(Entry::Action action, c10::DeviceIndex device
           std::move(pool),
           c10::getApproximateTime(),
           asked.load(std::memory_order_acquire) >= Level::ALLOC ? std::move(context) : nullptr,
-          compile_contexts.empty() ? std::string() : compile_contexts.back(),
+          compile_contexts.empty() ? std::string("N/A") : compile_contexts.back(),
           user_metadata};
 }
 

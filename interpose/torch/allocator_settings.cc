@@ -19,17 +19,15 @@ using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
 // Segments always expand, blocks are always split, and chunks that lie free go where they are
-// needed. What other streams of a capture have used is free for it when the capture has ended.
+// needed.
 constexpr std::string_view kAsync = "backend:cudaMallocAsync";
-constexpr std::array<std::string_view, 8> kWithoutEffect = {
-    "max_split_size_mb",
-    "max_non_split_rounding_mb",
-    "large_segment_size_mb",
-    "garbage_collection_threshold",
-    "release_lock_on_cudamalloc",
-    "expandable_segments:False",
-    "graph_capture_record_stream_reuse:True",
-    kAsync};
+constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
+                                                            "max_non_split_rounding_mb",
+                                                            "large_segment_size_mb",
+                                                            "garbage_collection_threshold",
+                                                            "release_lock_on_cudamalloc",
+                                                            "expandable_segments:False",
+                                                            kAsync};
 
 }  // namespace
 
@@ -43,6 +41,8 @@ size_t BytesByDivisions(size_t bytes) {
   const size_t step = std::bit_floor(bytes) / divisions;
   return step == 0 ? bytes : (bytes + step - 1) / step * step;
 }
+
+bool ReusesInCaptures() { return CUDAAllocatorConfig::graph_capture_record_stream_reuse(); }
 
 double FractionOfCard() { return CUDAAllocatorConfig::per_process_memory_fraction(); }
 

@@ -18,6 +18,9 @@ size_t BytesByDivisions(size_t bytes);
 // per_process_memory_fraction, in [0, 1].
 double FractionOfCard();
 
+// graph_capture_record_stream_reuse.
+bool ReusesInCaptures();
+
 // For snapshots: torch's own values.
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
 

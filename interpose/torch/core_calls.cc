@@ -90,25 +90,27 @@ void ThrowUnlessOk(int status) {
                               std::string("CUDA driver error: ") + memtrace_last_error());
 }
 
-void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream) {
+void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
   static const bool kIsRecorded = memtrace_is_recorded() != 0;
   // Before any lock: it takes the interpreter's.
   const uint64_t context = kIsRecorded ? memtrace_capture_context() : 0;
   const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
-  const memtrace_request request{
-      .size = sizeof(request),
-      .device = device,
-      .bytes = bytes,
-      .at_least = BytesByDivisions(bytes),
-      .stream = StreamValue(stream),
-      .context = context,
-      .is_trial = 1,
-      .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device))};
+  const memtrace_request request{.size = sizeof(request),
+                                 .device = device,
+                                 .bytes = bytes,
+                                 .at_least = BytesByDivisions(bytes),
+                                 .stream = StreamValue(stream),
+                                 .context = context,
+                                 .is_trial = 1,
+                                 .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
+                                 .at = reinterpret_cast<uint64_t>(at)};
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
   if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
     address = AllocateAgainOrThrow(request);
   } else {
+    TORCH_CHECK(at == nullptr || status != MEMTRACE_INVALID_ARGUMENT,
+                "Could not allocate CUDA storage at exact address ", at);
     ThrowUnlessOk(status);
   }
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);

@@ -18,8 +18,9 @@ inline uint64_t StreamValue(cudaStream_t stream) { return reinterpret_cast<uint6
 void ThrowUnlessOk(int status);
 
 // Without memory left: tells torch's profiler and the observers, then throws
-// torch.OutOfMemoryError.
-void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream);
+// torch.OutOfMemoryError. With `at` the block begins there, in free memory, or torch's error for
+// that is thrown.
+void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at = nullptr);
 
 // Of all later failures, on every card. Any thread.
 void AttachOutOfMemoryObserver(c10::cuda::CUDACachingAllocator::OutOfMemoryObserver observer);

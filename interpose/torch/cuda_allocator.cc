@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/torch/cuda_allocator.h"
 
-#include <c10/core/impl/GPUTrace.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+
+#include <algorithm>
 
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/ipc_memory.h"
+#include "interpose/torch/memory_listeners.h"
 #include "interpose/torch/private_pools.h"
 #include "interpose/torch/torch_views.h"
 #include "interpose/torch/uncached_memory.h"
@@ -24,18 +26,6 @@ void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
 
 // Told apart from the other: record_stream is none of our business here.
 void DeleteUncached(void* address) { FreeUncached(address); }
-
-// Tools of torch that listen to the allocator: the profiler, and the sanitizer's GPU trace.
-void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
-  if (C10_LIKELY(!c10::memoryProfilingEnabled())) return;
-  memtrace_statistics now{};
-  now.size = sizeof(now);
-  if (memtrace_get_statistics(device, &now) != MEMTRACE_OK) return;
-  c10::reportMemoryUsageToProfiler(
-      address, bytes, static_cast<size_t>(now.by_kind[MEMTRACE_ALLOCATED_BYTES][0].current),
-      static_cast<size_t>(now.by_kind[MEMTRACE_RESERVED_BYTES][0].current),
-      c10::Device(c10::kCUDA, device));
-}
 
 }  // namespace
 
@@ -109,29 +99,13 @@ void* CudaAllocator::AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStre
 
 void* CudaAllocator::Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream) {
   void* address = AllocateOrThrow(device, bytes, stream);
-  const c10::impl::PyInterpreter* trace = c10::impl::GPUTrace::get_trace();
-  if (C10_UNLIKELY(trace != nullptr)) {
-    (*trace)->trace_gpu_memory_allocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
-  }
-  TellProfiler(address, static_cast<int64_t>(bytes), device);
+  TellAllocated(address, bytes, device);
   return address;
 }
 
 void CudaAllocator::raw_delete(void* address) {
   if (address == nullptr) return;
-  const c10::impl::PyInterpreter* trace = c10::impl::GPUTrace::get_trace();
-  if (C10_UNLIKELY(trace != nullptr)) {
-    (*trace)->trace_gpu_memory_deallocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
-  }
-  if (C10_UNLIKELY(c10::memoryProfilingEnabled())) {
-    uint64_t bytes = 0;
-    void* base = nullptr;
-    c10::DeviceIndex device = 0;
-    C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
-    if (memtrace_base_allocation(address, &base, &bytes) == MEMTRACE_OK) {
-      TellProfiler(address, -static_cast<int64_t>(bytes), device);
-    }
-  }
+  TellFreed(address);
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const int status = memtrace_deallocate(address);
   if (C10_UNLIKELY(status == MEMTRACE_INVALID_ARGUMENT)) {
@@ -216,7 +190,9 @@ bool CudaAllocator::isEnabled() const { return !IsCachingOff(); }
 
 void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
   CheckDevice(device);
-  *largest_block = LargestFreeBlock(device);
+  // torch's first guess: cuDNN is offered workspaces up to this size.
+  if (*largest_block == 0) *largest_block = getMemoryInfo(device).first;
+  *largest_block = std::max(*largest_block, LargestFreeBlock(device));
 }
 
 void* CudaAllocator::getBaseAllocation(void* address, size_t* bytes) {

@@ -9,7 +9,8 @@ namespace memtrace::shim {
 
 // Throws torch.OutOfMemoryError. The text begins as torch's own, word for word ("CUDA out of
 // memory. Tried to allocate ..."), because programs match on it (accelerate's batch-size finder);
-// memtrace's verdict follows.
+// memtrace's verdict follows. Left out is torch's advice, which is about its own allocator's
+// settings.
 [[noreturn]] void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory);
 
 }  // namespace memtrace::shim

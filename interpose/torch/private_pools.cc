@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/torch_views.h"
 
@@ -70,6 +71,7 @@ void RetainPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, Source so
 void BeginAllocateToPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, Filter filter) {
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_retain_pool(device, &id));
+  ThrowUnlessOk(memtrace_set_capture_reuse(device, ReusesInCaptures() ? 1 : 0));
   const memtrace_stream_filter given = ToAbi(std::move(filter));
   const int status = memtrace_begin_routing(device, &id, &given);
   if (status == MEMTRACE_OK) return;

@@ -17,7 +17,7 @@ struct CardField {
 };
 
 // The entries of a CardLedger by the names that text and reports use.
-inline constexpr std::array<CardField, 12> kCardFields = {{
+inline constexpr std::array<CardField, 13> kCardFields = {{
     {"total", &CardLedger::total},
     {"free", &CardLedger::free},
     {"context", &CardLedger::context},
@@ -30,6 +30,7 @@ inline constexpr std::array<CardField, 12> kCardFields = {{
     {"cached", &CardLedger::cached},
     {"holes", &CardLedger::holes},
     {"largest_hole", &CardLedger::largest_hole},
+    {"private_pools", &CardLedger::private_pools},
 }};
 
 }  // namespace memtrace::trace

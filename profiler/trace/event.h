@@ -132,6 +132,7 @@ struct CardLedger {
   uint64_t cached = 0;
   uint64_t holes = 0;
   uint64_t largest_hole = 0;
+  uint64_t private_pools = 0;  // free, but only for graphs and pools that are in use
 };
 struct OutOfMemory {
   int32_t device = 0;

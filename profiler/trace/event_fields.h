@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_
 #define MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -115,6 +116,7 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.value);
 }
 
+// What came later stands at the end of the record: a list has no room between its items.
 template <typename Coder, MaybeConst<CardLedger> E>
 void CodeFields(Coder& coder, E& card) {
   coder.Device(card.device);
@@ -144,11 +146,15 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.owner);
   coder.Number(event.module);
   coder.List(event.cards, kMaxCards);
+  for (size_t i = 0; i < std::min(event.cards.size(), kMaxCards); ++i) {
+    coder.Appended(event.cards[i].private_pools);
+  }
 }
 
 template <typename Coder, MaybeConst<CardSample> E>
 void CodeFields(Coder& coder, E& event) {
   CodeFields(coder, event.card);
+  coder.Appended(event.card.private_pools);
 }
 
 template <typename Coder, MaybeConst<Lost> E>

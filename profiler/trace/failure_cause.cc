@@ -11,7 +11,7 @@ namespace {
 uint64_t Asked(const OutOfMemory& event) { return std::max(event.requested, event.allocated); }
 
 bool LimitForbids(const OutOfMemory& event, const CardLedger& card) {
-  const uint64_t kept = card.live_allocated + card.stream_wait + card.holes;
+  const uint64_t kept = card.live_allocated + card.stream_wait + card.holes + card.private_pools;
   return event.limit < card.total && kept + Asked(event) > event.limit &&
          card.free + card.cached >= Asked(event);
 }

@@ -47,6 +47,11 @@ class RecordDecoder {
     }
     field = static_cast<T>(value);
   }
+  // A field that older writers did not have: 0 where the body ends before it.
+  void Appended(uint64_t& field) {
+    field = 0;
+    if (in_ != end_) Number(field);
+  }
   void Signed(uint64_t& field, uint64_t& before) {
     uint64_t value = 0;
     if (!Varint(&value)) return;

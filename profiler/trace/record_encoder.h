@@ -18,7 +18,7 @@ namespace memtrace::trace {
 inline constexpr size_t kMaxPlainRecord = 3 + 16 * kMaxVarintBytes;
 
 inline size_t MaxRecordBytes(const OutOfMemory& event) {
-  return kMaxPlainRecord + std::min(event.cards.size(), kMaxCards) * 13 * kMaxVarintBytes;
+  return kMaxPlainRecord + std::min(event.cards.size(), kMaxCards) * 14 * kMaxVarintBytes;
 }
 template <typename E>
 constexpr size_t MaxRecordBytes(const E&) {
@@ -37,6 +37,7 @@ class RecordEncoder {
   void Number(T value) {
     out_ = PutVarint(static_cast<uint64_t>(value), out_);
   }
+  void Appended(uint64_t value) { Number(value); }
   void Signed(uint64_t now, uint64_t& before) {
     Number(ZigZag(static_cast<int64_t>(now - before)));
     before = now;

@@ -53,7 +53,7 @@ class Card {
   explicit Card(Bytes capacity, const CachingAllocator::Options& options = {})
       : streams(&failures),
         vmm({.capacity = capacity}, &streams, &failures),
-        allocator(options, vmm, streams, observer) {}
+        allocator(WithStreams(options), vmm, streams, observer) {}
 
   AllocationResult TryAllocate(Bytes bytes, StreamId stream = kMain) {
     AllocationResult result = allocator.Allocate(bytes, stream, /*context=*/0);
@@ -105,6 +105,10 @@ class Card {
   CachingAllocator allocator;
 
  private:
+  CachingAllocator::Options WithStreams(CachingAllocator::Options options) {
+    options.captures = &streams;
+    return options;
+  }
   static std::string Text(const BlockView& block) {
     std::string size = SizeText(block.size);
     switch (block.state) {

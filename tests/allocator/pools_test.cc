@@ -114,6 +114,144 @@ TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
   card_.Allocate(100_MiB, kSide);
 }
 
+// A capture from kMain that kSide has joined, with what SetCaptureReuse() promises.
+class CaptureReuseTest : public PoolsTest {
+ protected:
+  CaptureReuseTest() {
+    card_.allocator.SetCaptureReuse(true);
+    card_.allocator.RetainPool(kGraph);
+  }
+  void BeginCapture() {
+    ASSERT_TRUE(card_.allocator.BeginRouting(kGraph, [](StreamId) { return true; }).ok());
+    card_.streams.BeginCapture(kMain);
+    card_.streams.WaitInCapture(kSide, kMain);
+  }
+  // Freed once both streams have used it.
+  void ShareAndFree(DeviceAddress address) {
+    card_.streams.WaitInCapture(kSide, kMain);
+    ASSERT_TRUE(card_.Share(address, 4_MiB, kSide).ok());
+    ASSERT_TRUE(card_.Free(address).ok());
+  }
+  Bytes waiting() const { return card_.allocator.ledger().stream_wait; }
+};
+
+TEST_F(CaptureReuseTest, WhatTheGraphOrdersIsUsedAgainWithinIt) {
+  BeginCapture();
+  const DeviceAddress shared = card_.Allocate(4_MiB);
+  ShareAndFree(shared);
+  EXPECT_NE(card_.Allocate(4_MiB), shared);
+  card_.streams.WaitInCapture(kMain, kSide);
+  EXPECT_EQ(card_.Allocate(4_MiB), shared);
+  EXPECT_EQ(waiting(), 0u);
+}
+
+TEST_F(CaptureReuseTest, OnlyTheBlocksOwnStreamUsesItAgain) {
+  BeginCapture();
+  const DeviceAddress shared = card_.Allocate(4_MiB);
+  ShareAndFree(shared);
+  card_.Allocate(4_MiB, kSide);
+  EXPECT_EQ(waiting(), 4_MiB);
+}
+
+TEST_F(CaptureReuseTest, AStreamOutsideTheCaptureIsWaitedForAfterwards) {
+  BeginCapture();
+  const DeviceAddress shared = card_.Allocate(4_MiB);
+  ASSERT_TRUE(card_.allocator.RecordStream(shared, StreamId{3}).ok());
+  ShareAndFree(shared);
+  card_.streams.WaitInCapture(kMain, kSide);
+  EXPECT_NE(card_.Allocate(4_MiB), shared);
+  card_.streams.EndCapture(kMain);
+  card_.streams.EndCapture(kSide);
+  End(kGraph);
+  EXPECT_TRUE(card_.allocator.EmptyCache().ok());
+  EXPECT_EQ(waiting(), 0u);
+}
+
+TEST_F(CaptureReuseTest, UsesBeforeTheCaptureAreNoPartOfIt) {
+  ASSERT_TRUE(card_.allocator.BeginRouting(kGraph, [](StreamId) { return true; }).ok());
+  const DeviceAddress before = card_.Allocate(4_MiB);
+  const DeviceAddress while_open = card_.Allocate(4_MiB);
+  ASSERT_TRUE(card_.Share(before, 4_MiB, kSide).ok());
+  End(kGraph);
+  BeginCapture();
+  card_.streams.EndCapture(kSide);
+  ASSERT_TRUE(card_.Share(while_open, 4_MiB, kSide).ok());
+  ShareAndFree(before);
+  ShareAndFree(while_open);
+  card_.streams.WaitInCapture(kMain, kSide);
+  card_.Allocate(4_MiB);
+  EXPECT_EQ(waiting(), 8_MiB);
+}
+
+TEST_F(CaptureReuseTest, AnotherCaptureOfTheStreamSaysNothing) {
+  BeginCapture();
+  ShareAndFree(card_.Allocate(4_MiB));
+  card_.streams.BeginCapture(kMain);
+  card_.streams.WaitInCapture(kMain, kSide);
+  card_.Allocate(4_MiB);
+  EXPECT_EQ(waiting(), 4_MiB);
+}
+
+TEST_F(CaptureReuseTest, AStreamWhoseDependenciesWereReplacedIsLookedAtAnew) {
+  BeginCapture();
+  const DeviceAddress seen = card_.Allocate(4_MiB);
+  const DeviceAddress shared = card_.Allocate(4_MiB);
+  ShareAndFree(seen);
+  card_.streams.WaitInCapture(kMain, kSide);
+  EXPECT_EQ(card_.Allocate(4_MiB), seen);  // all of both streams is known to come before
+  ShareAndFree(shared);
+  card_.streams.WaitInCapture(kMain, kSide);
+  card_.streams.ReplaceEnds(kMain, {});
+  EXPECT_NE(card_.Allocate(4_MiB), shared);
+  EXPECT_EQ(waiting(), 4_MiB);
+}
+
+TEST_F(CaptureReuseTest, ADriverThatDoesNotAnswerMakesItWait) {
+  BeginCapture();
+  ShareAndFree(card_.Allocate(4_MiB));
+  card_.streams.WaitInCapture(kMain, kSide);
+  card_.failures.FailNth(DriverCall::kDone, 1, CallFailures::Repeat::kOnce,
+                         absl::InternalError("no answer"));
+  card_.Allocate(4_MiB);
+  EXPECT_EQ(waiting(), 4_MiB);
+  card_.Allocate(4_MiB);
+  EXPECT_EQ(waiting(), 0u);
+}
+
+TEST_F(CaptureReuseTest, SwitchedOffEverythingWaitsForTheEnd) {
+  card_.allocator.SetCaptureReuse(false);
+  BeginCapture();
+  ShareAndFree(card_.Allocate(4_MiB));
+  card_.streams.WaitInCapture(kMain, kSide);
+  card_.Allocate(4_MiB);
+  EXPECT_EQ(waiting(), 4_MiB);
+}
+
+TEST_F(PoolsTest, ABlockIsTakenAtItsAddressIfThatIsFree) {
+  const auto allocate_at = [&](DeviceAddress at, Bytes bytes, StreamId stream = kMain) {
+    const AllocationResult result =
+        card_.allocator.Allocate({.bytes = bytes, .stream = stream, .at = at});
+    card_.allocator.CheckInvariants();
+    return std::holds_alternative<DeviceAddress>(result) && std::get<DeviceAddress>(result) == at;
+  };
+  const DeviceAddress base = card_.Allocate(20_MiB);
+  EXPECT_FALSE(allocate_at(base, 4_MiB));  // in use
+  ASSERT_TRUE(card_.Free(base).ok());
+  EXPECT_TRUE(allocate_at(base + 6_MiB, 4_MiB));
+  EXPECT_THAT(card_.Contents(), ElementsAre("1 large: (6MiB) 4MiB (10MiB)"));
+  EXPECT_FALSE(allocate_at(base + 4_MiB, 4_MiB));   // partly in use
+  EXPECT_FALSE(allocate_at(base + 18_MiB, 4_MiB));  // past what is mapped
+  EXPECT_FALSE(allocate_at(base, 4_MiB, kSide));    // another stream's
+  EXPECT_FALSE(allocate_at(base, 512));             // small blocks are elsewhere
+  Begin(kGraph);
+  EXPECT_FALSE(allocate_at(base, 4_MiB));  // another pool's
+  const DeviceAddress inside = card_.Allocate(4_MiB);
+  ASSERT_TRUE(card_.Free(inside).ok());
+  EXPECT_TRUE(allocate_at(inside, 4_MiB));
+  End(kGraph);
+  EXPECT_EQ(reserved(), 24_MiB);
+}
+
 TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
   Begin(kOther);
   const DeviceAddress inside = card_.Allocate(80_MiB);

@@ -13,6 +13,8 @@ from typing import Any
 BIN = Path(sys.executable).parent
 MEMTRACE = BIN / "memtrace"
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("MEMTRACE_BUILD", ROOT / "build" / "dev"))
+ALLOCATOR_PROBE = BUILD / "tests" / "interpose" / "torch" / "liballocator_probe.so"
 
 MIB = 1 << 20
 GIB = 1 << 30

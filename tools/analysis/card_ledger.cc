@@ -71,6 +71,7 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
       Signed(account.stream_wait),
       Signed(account.cached),
       Signed(account.holes),
+      Signed(account.private_pools),
       Signed(account.outside_allocator),
       Signed(account.other_processes),
       Signed(account.free)};
@@ -89,7 +90,7 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
   trace::CardLedger account = sample.value_or(trace::CardLedger());
   const uint64_t sampled_reserved = account.reserved;
   account.live_requested = account.live_allocated = account.stream_wait = 0;
-  account.cached = account.holes = account.largest_hole = 0;
+  account.cached = account.holes = account.largest_hole = account.private_pools = 0;
   AddBlocks(account, captured, live);
   if (mapped.bytes() > 0) {
     AddFreeRanges(account, captured, live, mapped);

@@ -30,9 +30,10 @@ struct Ledger {
   int64_t bytes(std::string_view name) const;
 };
 
-inline constexpr std::array<std::string_view, 10> kLedgerNames = {
-    "context",         "live", "rounding",   "stream_wait", "cached", "holes", "outside_allocator",
-    "other_processes", "free", "unexplained"};
+inline constexpr std::array<std::string_view, 11> kLedgerNames = {
+    "context",         "live",  "rounding",      "stream_wait",
+    "cached",          "holes", "private_pools", "outside_allocator",
+    "other_processes", "free",  "unexplained"};
 
 // From the process's own account of the card at one moment.
 Ledger LedgerFromAccount(const trace::CardLedger& account);

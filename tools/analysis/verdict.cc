@@ -50,6 +50,7 @@ Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger) {
   card.free = entry("free");
   card.cached = entry("cached");
   card.holes = entry("holes");
+  card.private_pools = entry("private_pools");
   card.stream_wait = entry("stream_wait");
   card.live_allocated = entry("live") + entry("rounding");
   card.other_processes = entry("other_processes");
@@ -64,12 +65,14 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   AddNeedOfStep(verdict, failed, copy);
   const auto outside =
       static_cast<uint64_t>(std::max<int64_t>(ledger.bytes("outside_allocator"), 0));
+  const auto free_in_pools =
+      static_cast<uint64_t>(std::max<int64_t>(ledger.bytes("private_pools"), 0));
   const auto add = [&verdict](std::string_view name, uint64_t bytes) {
     if (bytes > 0 && bytes >= verdict.short_by) verdict.contributing.push_back({name, bytes});
   };
   add("transient", copy ? copy->copy_bytes : 0);
   add("growth", Growth(failed.live_at_steps));
-  add("private_pool", private_pool_bytes);
+  add("private_pool", private_pool_bytes + free_in_pools);
   add("outside_allocator", outside);
   return verdict;
 }

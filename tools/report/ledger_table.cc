@@ -73,6 +73,7 @@ std::vector<Row> RoleRows(const analysis::Breakdown& held, int64_t live) {
 std::vector<Row> LedgerRows(const Ledger& ledger) {
   std::vector<Row> rows;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
+    if (entry.name == "private_pools" && entry.bytes == 0) continue;  // few programs have any
     std::string remark;
     if (entry.name == "holes" && ledger.largest_hole > 0 && entry.bytes > 0) {
       remark = "largest " + FormatBytes(ledger.largest_hole);

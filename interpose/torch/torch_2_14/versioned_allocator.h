@@ -6,6 +6,8 @@
 #include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -16,6 +18,8 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/core_calls.h"
+#include "interpose/torch/memory_listeners.h"
+#include "interpose/torch/uncached_memory.h"
 #include "oom_rejections.h"
 
 namespace memtrace::shim {
@@ -32,6 +36,24 @@ class VersionedAllocator : public c10::cuda::CUDACachingAllocator::CUDAAllocator
 
   std::shared_ptr<c10::GatheredContext> getContextForPointer(const void* address) override {
     return AllocationHistory::Get().OfBlock(DeviceOf(address), reinterpret_cast<size_t>(address));
+  }
+
+  // In what lies free, as torch does; nothing is mapped for it.
+  c10::DataPtr allocateWithAddress(size_t bytes, void* address) override {
+    constexpr size_t kAlignment = 512;
+    TORCH_CHECK(!IsCachingOff(),
+                "Exact-address allocation is only supported by the native CUDA caching allocator");
+    TORCH_CHECK(reinterpret_cast<uintptr_t>(address) % kAlignment == 0,
+                "mallocWithAddress: addr must be aligned to kMinBlockSize (", kAlignment,
+                " bytes), got ", address);
+    c10::DeviceIndex device = 0;
+    C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+    void* placed = nullptr;
+    if (bytes > 0) {
+      placed = AllocateOrThrow(device, bytes, c10::cuda::getCurrentCUDAStream(device), address);
+      TellAllocated(placed, bytes, device);
+    }
+    return {placed, placed, raw_deleter(), c10::Device(c10::kCUDA, device)};
   }
 
   bool supportsUserMetadata() override { return true; }

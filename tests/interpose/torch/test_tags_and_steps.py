@@ -3,7 +3,7 @@
 """Owners and steps as a program states them."""
 
 import pytest
-from support.programs import on_card, on_its_own
+from support.programs import ALLOCATOR_PROBE, on_card, on_its_own
 
 GIB = 1 << 30
 
@@ -194,7 +194,26 @@ with torch.cuda.graph(graph):
     in_graph = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
 graph.replay()
 del in_graph, graph
+kept = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
+side = torch.cuda.Stream()
+kept.record_stream(side)
+before = torch.cuda.mem_get_info()[0]
+del kept
+torch.cuda.empty_cache()
+assert torch.cuda.mem_get_info()[0] - before >= 100 << 20
 kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+probe = ctypes.CDLL(PROBE)
+probe.probe_base_allocation.restype = ctypes.c_void_p
+size = ctypes.c_size_t()
+inside = ctypes.c_void_p(kept.data_ptr() + 512)
+assert probe.probe_base_allocation(inside, ctypes.byref(size)) == kept.data_ptr() and size.value == 1 << 20
+torch.cuda.set_per_process_memory_fraction(0.5)
+try:
+    torch.empty(13 << 30, dtype=torch.uint8, device="cuda")
+    raise SystemExit("13 GiB of 12 allowed")
+except torch.OutOfMemoryError as error:
+    assert "12.00 GiB allowed" in str(error), error
+torch.cuda.set_per_process_memory_fraction(1.0)
 from torch.profiler import ProfilerActivity, profile
 with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
     try:
@@ -203,5 +222,6 @@ with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled
         print("raised")
 print([e.name() for e in profiled.profiler.kineto_results.events() if "Memory" in e.name()])
 """
-    done = on_its_own("import memtrace\nmemtrace.simulated_card('24GiB')\n" + script, tmp_path)
+    start = f"import memtrace\nmemtrace.simulated_card('24GiB')\nPROBE = {str(ALLOCATOR_PROBE)!r}\n"
+    done = on_its_own(start + script, tmp_path)
     assert done.stdout.split("\n")[:2] == ["raised", "['[OutOfMemory]']"], done.stderr

@@ -152,16 +152,32 @@ with torch.cuda.graph(graph):
     result = (static + 1) * 2
 del result
 try:
-    torch.empty(30 << 30, dtype=torch.uint8, device="cuda")
+    torch.empty(ASKED << 20, dtype=torch.uint8, device="cuda")
 except torch.OutOfMemoryError as error:
-    print(str(error).splitlines()[0])
+    print(error)
 """
 
 
 def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
     for allocator in ("native", "memtrace"):
-        said = on_card(FULL_BESIDE_A_GRAPH, tmp_path, card=SMALL_CARD, options=("--allocator", allocator)).out
+        run = on_card(
+            FULL_BESIDE_A_GRAPH.replace("ASKED", "30000"),
+            tmp_path,
+            card=SMALL_CARD,
+            options=("--allocator", allocator),
+        )
+        said = run.out
         assert (
             "Of the allocated memory 768.00 MiB is allocated by PyTorch, with 512.00 MiB allocated in private pools "
             "(e.g., CUDA Graphs), and " in said
         ), said
+
+
+def test_what_only_graphs_can_use_is_an_entry_of_its_own(tmp_path):
+    run = on_card(FULL_BESIDE_A_GRAPH.replace("ASKED", "2900"), tmp_path, card=SMALL_CARD)
+    assert "the card is full; it is not fragmented; 512.00 MiB lie free in private pools" in run.out
+    report = run.report()
+    ledger = {entry["name"]: entry["bytes"] for entry in report["ledger"]}
+    assert ledger["private_pools"] == 512 << 20 and ledger["unexplained"] == 0, ledger
+    assert report["verdict"]["cause"] == "capacity"
+    assert report["verdict"]["contributing_bytes"]["private_pool"] == 512 << 20, report["verdict"]

@@ -22,6 +22,7 @@ class FieldPrinter {
   void Number(T value) {
     out_ << ' ' << std::hex << static_cast<uint64_t>(value);
   }
+  void Appended(uint64_t value) { Number(value); }
   void Device(int32_t device) { out_ << ' ' << std::dec << device; }
   void Place(int32_t device, uint64_t address) {
     Device(device);
@@ -54,6 +55,7 @@ class FieldInventor {
   void Number(T& field) {
     field = static_cast<T>(random_() >> (random_() % 64));
   }
+  void Appended(uint64_t& field) { Number(field); }
   void Number(Role& role) { role = static_cast<Role>(random_() % 10); }
   void Number(Phase& phase) { phase = static_cast<Phase>(random_() % 8); }
   void Device(int32_t& device) { device = static_cast<int32_t>(random_() >> (random_() % 64)); }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/trace/record_decoder.h"
+#include "profiler/trace/record_encoder.h"
 #include "tests/profiler/trace/trace_fixture.h"
 
 namespace memtrace::trace {
@@ -63,6 +65,32 @@ TEST_F(TraceRoundTripTest, AnOpenFileShowsAllThatWasWritten) {
   EXPECT_EQ(Read().size(), 10'000U);
   EXPECT_FALSE(State().closed);
   EXPECT_TRUE(State().whole());
+}
+
+// Each card's private_pools stand at the end of the record; a trace of before has none.
+TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
+  const OutOfMemory event{.requested = 7,
+                          .cards = {{.total = 24, .largest_hole = 300, .private_pools = 100},
+                                    {.device = 1, .total = 24, .largest_hole = 5}}};
+  std::vector<uint8_t> bytes(MaxRecordBytes(event));
+  DeltaState delta;
+  RecordEncoder encoder(RecordKind::kFirstEvent, bytes.data(), delta);
+  CodeFields(encoder, event);
+  const auto record = NextRecord(bytes.data(), encoder.Finish());
+  ASSERT_TRUE(record.has_value());
+  const auto decode = [&](size_t appended) {
+    OutOfMemory read;
+    RecordDecoder decoder({record->kind, record->body, record->end - appended}, delta);
+    CodeFields(decoder, read);
+    EXPECT_TRUE(decoder.ok());
+    return read;
+  };
+  EXPECT_EQ(decode(0).cards[0].private_pools, 100U);
+  const OutOfMemory old = decode(2);  // a byte a card
+  ASSERT_EQ(old.cards.size(), 2U);
+  EXPECT_EQ(old.cards[0].private_pools, 0U);
+  EXPECT_EQ(old.cards[0].largest_hole, 300U);
+  EXPECT_EQ(old.cards[1].largest_hole, 5U);
 }
 
 TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
