@@ -175,6 +175,11 @@ AllocatorLedger CachingAllocator::ledger() const {
   return state_->heap.ledger();
 }
 
+PlanUse CachingAllocator::plan_use() const {
+  const Exclusive lock(*state_);
+  return state_->heap.plan_use();
+}
+
 std::optional<CachingAllocator::Range> CachingAllocator::BaseAllocation(
     DeviceAddress address) const {
   const Exclusive lock(*state_);

@@ -13,6 +13,8 @@
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
 #include "allocator/capture_graphs.h"
+#include "allocator/plan.h"
+#include "allocator/planned_memory.h"
 #include "allocator/pool_checkpoint.h"
 #include "allocator/pools.h"
 #include "allocator/statistics.h"
@@ -56,7 +58,8 @@ class CachingAllocator {
  public:
   struct Options {
     DeviceIndex device{};
-    Bytes limit = ~Bytes{0};  // most bytes to reserve
+    Bytes limit = ~Bytes{0};                     // most bytes to reserve
+    std::shared_ptr<const Plan> plan = nullptr;  // where blocks go, if there is one
     CaptureGraphs* captures =
         nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
   };
@@ -127,6 +130,8 @@ class CachingAllocator {
   void ResetPeakStatistics();
   void ResetAccumulatedStatistics();
   AllocatorLedger ledger() const;
+  // All 0 without a plan.
+  PlanUse plan_use() const;
 
   // Start and size of the block that contains `address`.
   struct Range {

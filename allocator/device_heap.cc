@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "allocator/check.h"
 #include "allocator/size_policy.h"
-#include "allocator/snapshot.h"
 
 namespace memtrace {
 namespace {
@@ -25,13 +24,16 @@ absl::Status NotInUse(DeviceAddress address, const char* guess) {
 DeviceHeap::DeviceHeap(const CachingAllocator::Options& options, Vmm& vmm, StreamEvents& events,
                        AllocationObserver& observer, QuickGroups& quick)
     : device_(options.device),
+      plan_(options.plan),
       limit_(options.limit),
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
       pending_(events),
       groups_(vmm, events, accounting_, quick),
-      capture_frees_(options.captures) {}
+      capture_frees_(options.captures) {
+  if (plan_ != nullptr) groups_.Follow(*plan_, device_);
+}
 
 DeviceHeap::~DeviceHeap() {
   TakeUpPutOff();
@@ -46,15 +48,19 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request, 
   if (!pending_.empty()) CompleteDoneFrees();
   if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
-  Block* block = group.Take(size);
+  const Bytes allowed = Minus(request.reject_above, accounting_.reserved());
+  const DeviceAddress place = NextPlace(group, size);
+  const absl::StatusOr<Block*> placed = TryPlace(group, place, size, allowed);
+  if (!placed.ok()) return placed.status();
+  Block* block = *placed != nullptr ? *placed : group.Take(size);
+  const bool may_be_rejected = request.reject_above != CachingAllocator::Request{}.reject_above;
+  if (block == nullptr && may_be_rejected && group.LeastGrowth(size) > allowed) {
+    block = group.TakeSpare(size);
+    if (block == nullptr) return Reject(group, request, size);
+  }
   if (block == nullptr) {
-    const bool may_be_rejected = request.reject_above != CachingAllocator::Request{}.reject_above;
-    if (may_be_rejected &&
-        group.LeastGrowth(size) > Minus(request.reject_above, accounting_.reserved())) {
-      return Reject(group, request, size);
-    }
     const Accounting::Attempts before = accounting_.attempts();
-    const absl::StatusOr<Block*> obtained = Obtain(group, size);
+    const absl::StatusOr<Block*> obtained = Obtain(group, size, may_be_rejected ? 0 : place);
     // A driver that has no memory even for an event says what a full card says.
     if (!obtained.ok() && !absl::IsResourceExhausted(obtained.status())) return obtained.status();
     if (!obtained.ok() || *obtained == nullptr) {
@@ -63,6 +69,7 @@ AllocationResult DeviceHeap::Allocate(const CachingAllocator::Request& request, 
     }
     block = *obtained;
   }
+  if (group.planned() != nullptr) group.planned()->Count(block->address == place);
   return Hand(block, request.bytes, request.context);
 }
 
@@ -151,19 +158,30 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   return groups_.AddSegment(group, shape);
 }
 
-absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size) {
+absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, DeviceAddress place) {
   MergeRecent();
   absl::StatusOr<Block*> block = TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
+  if (place == 0) block = TrySpare(group, size);
+  if (!block.ok() || *block != nullptr) return block;
   accounting_.Retried();
-  for (const Bytes wanted : {Shortfall(group, size), SegmentGroups::kEverything}) {
-    if (absl::Status taken = groups_.TakeBack(wanted, &group); !taken.ok()) return taken;
-    block = TryGrow(group, size);
-    if (!block.ok() || *block != nullptr) return block;
-  }
+  block = TakeBackAndGrow(group, size, place);
+  if (!block.ok() || *block != nullptr) return block;
   block = ObtainFromPending(group, size);
   if (block.ok() && *block == nullptr) return ObtainFromDonors(group, size);
   return block;
+}
+
+absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes size,
+                                                   DeviceAddress place) {
+  for (const Bytes wanted : {Shortfall(group, size, place), SegmentGroups::kEverything}) {
+    if (absl::Status taken = groups_.TakeBack(wanted, &group); !taken.ok()) return taken;
+    absl::StatusOr<Block*> block = TryPlace(group, place, size, /*most=*/~Bytes{0});
+    if (!block.ok() || *block != nullptr) return block;
+    block = TryGrow(group, size);
+    if (!block.ok() || *block != nullptr) return block;
+  }
+  return TrySpare(group, size);
 }
 
 absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
@@ -206,16 +224,17 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
   if (pending_.empty() && put_off_.empty()) return nullptr;
   accounting_.WaitedForAllStreams();
   CompletePutOff();
-  if (Block* block = group.Take(size)) return block;
+  if (Block* block = group.TakeAny(size)) return block;
   while (!pending_.empty()) {
     const absl::StatusOr<Block*> done = pending_.WaitForNext();
     if (!done.ok()) return done.status();
     Complete(*done);
-    if (Block* block = group.Take(size)) return block;
+    if (Block* block = group.TakeAny(size)) return block;
   }
   absl::Status taken = groups_.TakeBack(SegmentGroups::kEverything, &group);
   if (!taken.ok()) return taken;
-  return TryGrow(group, size);
+  absl::StatusOr<Block*> block = TryGrow(group, size);
+  return block.ok() && *block == nullptr ? TrySpare(group, size) : block;
 }
 
 Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
@@ -240,10 +259,12 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
 }
 
 // How much must be taken back for the growth that would be made now.
-Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size) {
+Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
   const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
-  const Bytes missing = group.LeastGrowth(size);
+  const auto at_place =
+      place == 0 ? std::nullopt : group.planned()->segment()->MissingAt(place, size);
+  const Bytes missing = at_place.has_value() ? at_place->bytes : group.LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
   // Nothing short, yet refused: the driver's free bytes are not all to be had.
   return shortfall > 0 ? shortfall : missing;
@@ -318,74 +339,6 @@ absl::StatusOr<DeviceMemory> DeviceHeap::LookAtCard() {
 // What could still be mapped, as far as is known without asking the driver.
 Bytes DeviceHeap::Room() const {
   return std::min(Minus(usable_, accounting_.reserved()), Unreserved());
-}
-
-AllocatorLedger DeviceHeap::ledger() {
-  MergeRecent();
-  return SumUp();
-}
-
-// Without what was freed recently.
-AllocatorLedger DeviceHeap::SumUp() const {
-  AllocatorLedger ledger;
-  ledger.reserved = accounting_.reserved();
-  const Usage& usage = accounting_.usage();
-  ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
-  ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
-  ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));
-  for (const auto& group : groups_.all()) {
-    const Bytes reclaimable = groups_.Reclaimable(*group);
-    const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
-    ledger.cached += reclaimable;
-    for (const auto& segment : group->segments()) {
-      (is_pinned ? ledger.pinned : ledger.holes) += segment->free_bytes();
-      ledger.largest_hole = std::max(ledger.largest_hole, segment->largest_free());
-    }
-    if (!is_pinned) ledger.holes -= reclaimable;
-  }
-  return ledger;
-}
-
-// Walks the segment: asked for when memory is shared with another process, not per allocation.
-std::optional<CachingAllocator::Range> DeviceHeap::BaseAllocation(DeviceAddress address) const {
-  std::optional<CachingAllocator::Range> range;
-  groups_.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (!segment.Contains(address)) return;
-    const Block* block = segment.first();
-    while (block->end() <= address) block = block->next;
-    if (block->is(Block::State::kAllocated)) range = {block->address, block->size};
-  });
-  return range;
-}
-
-std::vector<SegmentView> DeviceHeap::Snapshot() {
-  MergeRecent();
-  std::vector<SegmentView> views;
-  groups_.ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
-  std::sort(views.begin(), views.end(),
-            [](const SegmentView& a, const SegmentView& b) { return a.address < b.address; });
-  return views;
-}
-
-void DeviceHeap::CheckInvariants() const {
-  Bytes mapped = 0;
-  Bytes allocated = 0;
-  Bytes recent = 0;
-  for (const auto& group : groups_.all()) {
-    group->CheckInvariants();
-    group->ForEachInUse([&](const Block* block) { allocated += block->size; });
-    for (const auto& segment : group->segments()) {
-      mapped += segment->mapped();
-      recent += segment->recent().bytes();
-    }
-  }
-  const AllocatorLedger sums = SumUp();
-  MEMTRACE_CHECK_EQ(sums.reserved, mapped);
-  MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
-  MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
-  MEMTRACE_CHECK_EQ(
-      sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned + recent,
-      sums.reserved);
 }
 
 }  // namespace memtrace

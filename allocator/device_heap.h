@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_ALLOCATOR_DEVICE_HEAP_H_
 #define MEMTRACE_ALLOCATOR_DEVICE_HEAP_H_
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,9 +26,11 @@ namespace memtrace {
 // these that succeeds; only from 3 on is the driver called:
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
-//   2. the block of the same size that was freed last, then the best fit among the free ranges of
+//   2. if its group follows a plan and has a place for it, that, mapped as far as it is not; else
+//      the block of the same size that was freed last, then the best fit among the free ranges of
 //      the request's group;
 //   3. a growth of one of its segments, or of a newly reserved one;
+//      before 4, an unplanned request gets what lies free in the group's planned memory;
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
 //   6. waiting frees are waited for, the oldest first, 2 after each, and at last 5 once more;
@@ -74,6 +77,7 @@ class DeviceHeap {
 
   Accounting& accounting() { return accounting_; }
   AllocatorLedger ledger();
+  PlanUse plan_use() const;
   std::optional<CachingAllocator::Range> BaseAllocation(DeviceAddress address) const;
   std::vector<SegmentView> Snapshot();
   absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
@@ -88,16 +92,21 @@ class DeviceHeap {
   SegmentGroup& GroupOf(StreamId stream, Bytes size);
   absl::Status AddSegment(SegmentGroup& group, Bytes size);
 
-  // A block; null if the card is full; a status if the driver failed.
-  absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size);
+  // A block; null if the card is full; a status if the driver failed. `place` is where the plan has
+  // it, or 0.
+  absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size, DeviceAddress place);
+  absl::StatusOr<Block*> TakeBackAndGrow(SegmentGroup& group, Bytes size, DeviceAddress place);
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
+  DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
+  absl::StatusOr<Block*> TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size, Bytes most);
+  absl::StatusOr<Block*> TrySpare(SegmentGroup& group, Bytes size);
   absl::Status Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);
   Block* ObtainFromDonors(const SegmentGroup& group, Bytes size);
   template <typename Visit>
   void ForEachDonor(const SegmentGroup& group, Visit visit) const;
 
-  Bytes Shortfall(const SegmentGroup& group, Bytes size);
+  Bytes Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place);
   AllocationResult AllocateAt(const CachingAllocator::Request& request, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
   SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
@@ -122,6 +131,7 @@ class DeviceHeap {
   AllocatorLedger SumUp() const;
 
   const DeviceIndex device_;
+  const std::shared_ptr<const Plan> plan_;
   Bytes limit_;
   Bytes usable_ = 0;  // what was free, and what we held, when the driver was last asked
   Vmm& vmm_;

@@ -43,12 +43,14 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
       size_(shape.size),
       granularity_(shape.granule),
       holds_one_(shape.holds_one),
+      is_planned_(shape.is_planned),
       vmm_(vmm),
       arena_(arena),
       accounting_(accounting),
       free_(arena),
       first_(arena.New()) {
   MEMTRACE_CHECK_EQ(size_ % granularity_, Bytes{0});
+  if (is_planned_) free_.KeepByAddress();
   first_->address = address_;
   first_->size = size_;
   first_->segment = this;
@@ -84,10 +86,37 @@ absl::Status ExpandableSegment::UndoRest() {
 
 Block* ExpandableSegment::TakeAt(DeviceAddress address, Bytes size) {
   if (!Contains(address)) return nullptr;
-  Block* block = first_;
+  Block* block = is_planned_ ? free_.At(address) : first_;
+  if (block == nullptr) return nullptr;
   while (block->end() <= address) block = block->next;
   const bool fits = block->is(Block::State::kFree) && size <= block->end() - address;
   return fits ? free_.TakeAt(block, address, size) : nullptr;
+}
+
+const Block* ExpandableSegment::FreeOrHoleAt(DeviceAddress address) const {
+  if (const Block* range = free_.At(address)) return range;
+  const auto after = holes_.upper_bound(address);
+  if (after == holes_.begin()) return nullptr;
+  const Block* hole = std::prev(after)->second;
+  return address < hole->end() ? hole : nullptr;
+}
+
+std::optional<ExpandableSegment::Missing> ExpandableSegment::MissingAt(DeviceAddress address,
+                                                                       Bytes size) const {
+  const DeviceAddress from = AddressOf(IndexOf(address));
+  const DeviceAddress to = AddressOf(IndexOf(address + size + granularity_ - 1));
+  const Block* block = FreeOrHoleAt(address);
+  if (block == nullptr) return std::nullopt;
+  Missing missing;
+  for (; block != nullptr && block->address < address + size; block = block->next) {
+    if (block->is(Block::State::kFree)) continue;
+    if (!IsHole(block)) return std::nullopt;
+    const DeviceAddress begin = std::max(block->address, from);
+    const Bytes bytes = std::min(block->end(), to) - begin;
+    if (missing.bytes == 0) missing.first = {holes_.at(block->address), begin, bytes};
+    missing.bytes += bytes;
+  }
+  return missing;
 }
 
 std::optional<ExpandableSegment::Growth> ExpandableSegment::PlanGrowth(Bytes size) const {
@@ -114,6 +143,11 @@ ExpandableSegment::Growth ExpandableSegment::InChunks(const Growth& growth,
                                                       uint32_t granules) const {
   const Block& hole = *growth.hole;
   Growth wider{growth.hole, hole.address, RoundUp(growth.size, granules * granularity_), granules};
+  if (growth.address > hole.address && growth.address + growth.size < hole.end()) {
+    wider.address = growth.address;
+    wider.size = std::min(wider.size, hole.end() - growth.address);
+    return wider;
+  }
   wider.size = std::min(wider.size, hole.size);
   const bool is_at_bottom = growth.address == hole.address;
   if (!is_at_bottom) wider.address = hole.end() - wider.size;

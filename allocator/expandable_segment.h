@@ -52,8 +52,9 @@ class ExpandableSegment {
 
   struct Shape {
     Bytes size = 0;
-    Bytes granule = 0;       // what is mapped at least; divides `size`
-    bool holds_one = false;  // block: a free range is taken whole, however small the request
+    Bytes granule = 0;        // what is mapped at least; divides `size`
+    bool holds_one = false;   // block: a free range is taken whole, however small the request
+    bool is_planned = false;  // blocks are taken at stated addresses, and merged when freed
   };
 
   // Reserves the address space. All references must outlive the segment.
@@ -77,12 +78,13 @@ class ExpandableSegment {
   Block* Take(Bytes size) { return holds_one_ ? free_.TakeWhole(size) : free_.Take(size); }
 
   // [address, address + size), as a block in use; null unless all of it is free and mapped. Walks
-  // the blocks below it.
+  // the blocks below it, unless the segment is planned.
   Block* TakeAt(DeviceAddress address, Bytes size);
 
   void Return(Block* block) { free_.Return(block); }
 
-  // Of a fixed segment there are never any: its blocks go back to their source as a whole.
+  // Of a fixed segment there are never any: its blocks go back to their source as a whole. Nor of a
+  // planned one: others will be due in their places.
   RecentFrees& recent() { return recent_; }
   const RecentFrees& recent() const { return recent_; }
 
@@ -92,8 +94,16 @@ class ExpandableSegment {
   absl::Status Grow(const Growth& growth);
 
   // The same growth in chunks of `granules`, the last one too as far as the hole goes: it may map
-  // more than is missing.
+  // more than is missing. Growth in the middle of a hole becomes wider at its upper end.
   Growth InChunks(const Growth& growth, uint32_t granules) const;
+
+  // What has to be mapped so that all of [address, address + size) is. None if something there is
+  // in use. REQUIRES: the segment is planned.
+  struct Missing {
+    Bytes bytes = 0;
+    Growth first;  // if any is missing: the part of it at the lowest address
+  };
+  std::optional<Missing> MissingAt(DeviceAddress address, Bytes size) const;
 
   // Unmaps whole free chunks, from the highest address down, until `wanted` bytes are unmapped or
   // none is left; returns how many. REQUIRES: everything queued on the segment's stream is done.
@@ -114,6 +124,7 @@ class ExpandableSegment {
   Bytes Obtainable(Bytes available) const;
 
   bool is_fixed() const { return granularity_ == size_; }
+  bool is_planned() const { return is_planned_; }
   const SegmentKey& key() const { return key_; }
   DeviceAddress address() const { return address_; }
   Bytes size() const { return size_; }
@@ -144,6 +155,7 @@ class ExpandableSegment {
   void AddMapped(Block* hole, const Chunks& fresh);
   absl::Status TrimBlock(Block* block, Bytes wanted, Bytes& unmapped);
   void AddHole(Block* block, DeviceAddress begin, DeviceAddress end);
+  const Block* FreeOrHoleAt(DeviceAddress address) const;
   Block* Isolate(Block* block, DeviceAddress begin, DeviceAddress end);
   Chunks WholeChunks(const Block& block) const;
 
@@ -157,6 +169,7 @@ class ExpandableSegment {
   const Bytes size_;
   const Bytes granularity_;
   const bool holds_one_;
+  const bool is_planned_;
   Vmm& vmm_;
   BlockArena& arena_;
   Accounting& accounting_;

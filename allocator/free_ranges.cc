@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/free_ranges.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "allocator/check.h"
 
 // Invariants:
@@ -96,6 +99,7 @@ Block* FreeRanges::Merge(Block* lower, Block* range) {
 // Whether a range stays where it is in the order when its size changes: as it does nearly always
 // while small blocks are cut from a large range and given back to it.
 bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
+  if (is_by_address_) return false;
   const size_t bin = BinOf(range->size);
   return BinOf(size) == bin && roots_[bin] == range && range->left == nullptr &&
          range->right == nullptr;
@@ -138,7 +142,20 @@ Block* FreeRanges::BestFit(Bytes size) const {
   return nullptr;
 }
 
+std::vector<Block*>::const_iterator FreeRanges::AfterAddress(DeviceAddress address) const {
+  return std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                          [](DeviceAddress at, const Block* range) { return at < range->address; });
+}
+
+Block* FreeRanges::At(DeviceAddress address) const {
+  const auto after = AfterAddress(address);
+  if (after == by_address_.begin()) return nullptr;
+  Block* range = *std::prev(after);
+  return address < range->end() ? range : nullptr;
+}
+
 void FreeRanges::Insert(Block* block) {
+  if (is_by_address_) by_address_.insert(AfterAddress(block->address), block);
   bytes_ += block->size;
   const size_t bin = BinOf(block->size);
   occupied_.Add(bin);
@@ -167,6 +184,7 @@ void FreeRanges::Insert(Block* block) {
 }
 
 void FreeRanges::Remove(Block* block) {
+  if (is_by_address_) by_address_.erase(std::prev(AfterAddress(block->address)));
   bytes_ -= block->size;
   const size_t bin = BinOf(block->size);
   Block** link = &roots_[bin];
@@ -209,6 +227,10 @@ void FreeRanges::CheckInvariants() const {
     if (last == nullptr || BinOf(last->size) != bin) ++bins;
     sum += block->size;
     last = block;
+  }
+  if (is_by_address_) {
+    MEMTRACE_CHECK_EQ(by_address_.size(), NoSmallerThan(0).size());
+    for (Block* range : NoSmallerThan(0)) MEMTRACE_CHECK_EQ(At(range->address), range);
   }
   MEMTRACE_CHECK_EQ(bins, occupied_.Count());
   MEMTRACE_CHECK_EQ(sum, bytes_);

@@ -25,6 +25,13 @@ class FreeRanges {
   // `arena` must outlive this.
   explicit FreeRanges(BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND) : arena_(arena) {}
 
+  // From now on ranges are found by address too, in O(log n); few are, in planned memory, so they
+  // are kept in an array. REQUIRES: there is none yet.
+  void KeepByAddress() { is_by_address_ = true; }
+
+  // The range that contains `address`; null if none does. REQUIRES: KeepByAddress.
+  Block* At(DeviceAddress address) const;
+
   // The first `size` bytes of the smallest range that holds them, as an allocated block; null if no
   // range does.
   Block* Take(Bytes size);
@@ -58,10 +65,13 @@ class FreeRanges {
   bool KeepsBin(const Block* range, Bytes size) const;
   void PutAlone(Block* block);
   Block* BestFit(Bytes size) const;
+  std::vector<Block*>::const_iterator AfterAddress(DeviceAddress address) const;
 
   BlockArena& arena_;
   std::array<Block*, kSizeBins> roots_{};
   BinSet occupied_;  // bins with a root
+  bool is_by_address_ = false;
+  std::vector<Block*> by_address_;  // all of them, if so
   Bytes bytes_ = 0;
 };
 

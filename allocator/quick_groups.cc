@@ -16,7 +16,7 @@ DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes reques
   if (group == nullptr) return 0;
   const MutexLock lock(group->lane().mutex);
   if (!group->HasRoomFor(size, requested)) return 0;
-  Block* block = group->Take(size);
+  Block* block = group->TakeFirst(size);
   return block == nullptr ? 0 : group->Hand(block, requested, context);
 }
 

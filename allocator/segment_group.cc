@@ -26,6 +26,19 @@ Block* SegmentGroup::Take(Bytes size) {
     MergeRecent();
     block = TakeFree(size);
   }
+  return Known(block);
+}
+
+Block* SegmentGroup::TakeFirst(Bytes size) {
+  return planned_ == nullptr ? Take(size) : Known(planned_->TakeDue(size));
+}
+
+Block* SegmentGroup::TakeSpare(Bytes size) {
+  if (planned_ == nullptr || planned_->segment() == nullptr) return nullptr;
+  return Known(planned_->segment()->Take(size));
+}
+
+Block* SegmentGroup::Known(Block* block) {
   if (block != nullptr) by_address_.emplace(block->address, block);
   return block;
 }
@@ -39,6 +52,7 @@ Block* SegmentGroup::TakeRecent(Bytes size) {
 
 Block* SegmentGroup::TakeFree(Bytes size) {
   for (const auto& segment : segments_) {
+    if (segment->is_planned()) continue;
     if (Block* block = segment->Take(size)) return block;
   }
   return nullptr;
@@ -46,10 +60,7 @@ Block* SegmentGroup::TakeFree(Bytes size) {
 
 Block* SegmentGroup::TakeAt(DeviceAddress address, Bytes size) {
   for (const auto& segment : segments_) {
-    if (Block* block = segment->TakeAt(address, size)) {
-      by_address_.emplace(address, block);
-      return block;
-    }
+    if (Block* block = segment->TakeAt(address, size)) return Known(block);
   }
   return nullptr;
 }
@@ -69,7 +80,7 @@ void SegmentGroup::RecordStream(Block& block, StreamId stream) const {
 
 void SegmentGroup::Free(Block* block) {
   accounting_.Freed(*block, key_, lane_.share);
-  if (block->segment->is_fixed()) {
+  if (block->segment->is_fixed() || block->segment->is_planned()) {
     Merge(block);
   } else {
     block->segment->recent().Put(block, [this](Block* other) { Merge(other); });
@@ -109,10 +120,16 @@ void SegmentGroup::Return(Block* block) {
 std::optional<ExpandableSegment::Growth> SegmentGroup::PlanGrowth(Bytes size) const {
   std::optional<ExpandableSegment::Growth> best;
   for (const auto& segment : segments_) {
+    if (segment->is_planned()) continue;
     const auto growth = segment->PlanGrowth(size);
     if (growth.has_value() && (!best.has_value() || growth->size < best->size)) best = growth;
   }
   return best;
+}
+
+std::optional<ExpandableSegment::Growth> SegmentGroup::PlanSpareGrowth(Bytes size) const {
+  if (planned_ == nullptr || planned_->segment() == nullptr) return std::nullopt;
+  return planned_->segment()->PlanGrowth(size);
 }
 
 Bytes SegmentGroup::LeastGrowth(Bytes size) const {
@@ -136,6 +153,7 @@ absl::Status SegmentGroup::AddSegment(const ExpandableSegment::Shape& shape) {
   auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, accounting_);
   if (!segment.ok()) return segment.status();
   segments_.push_back(*std::move(segment));
+  if (shape.is_planned) planned_->Use(*segments_.back());
   return absl::OkStatus();
 }
 

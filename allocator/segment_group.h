@@ -14,6 +14,7 @@
 #include "allocator/block.h"
 #include "allocator/expandable_segment.h"
 #include "allocator/lane.h"
+#include "allocator/planned_memory.h"
 #include "allocator/pools.h"
 #include "allocator/segment_key.h"
 #include "allocator/units.h"
@@ -35,7 +36,13 @@ class SegmentGroup {
                Lane& lane ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // The stream's lock suffices for these six.
+  // From now on the places of `section`, which must outlive the group, are its requests' places.
+  // Before the first request.
+  void Follow(const PlanSection& section) { planned_ = std::make_unique<PlannedMemory>(section); }
+  // Null if it follows no plan.
+  PlannedMemory* planned() const { return planned_.get(); }
+
+  // The stream's lock suffices for these seven.
 
   // Room for one more block in what the stream may have in use without asking the card.
   bool HasRoomFor(Bytes size, Bytes requested) const {
@@ -46,6 +53,9 @@ class SegmentGroup {
   // the best fit there is; for a small one only if nothing fits otherwise: what is at stake is
   // small, and small blocks are freed and asked for again most often.
   Block* Take(Bytes size);
+  // Take, for a request that nothing has been done for yet: of a group that follows a plan the
+  // block that is due, or null; then nothing has happened.
+  Block* TakeFirst(Bytes size);
   // The block in use that starts there; null if there is none.
   Block* Find(DeviceAddress address) const;
   // Counts a block that was taken, and tells it. REQUIRES: HasRoomFor it.
@@ -66,6 +76,14 @@ class SegmentGroup {
 
   // [address, address + size), in use; null unless all of it is free.
   Block* TakeAt(DeviceAddress address, Bytes size);
+
+  // Take and PlanGrowth in planned memory, which they leave alone.
+  Block* TakeSpare(Bytes size);
+  Block* TakeAny(Bytes size) {
+    Block* block = Take(size);
+    return block != nullptr ? block : TakeSpare(size);
+  }
+  std::optional<ExpandableSegment::Growth> PlanSpareGrowth(Bytes size) const;
 
   // A block that is freed and waits for other streams, until it is given back.
   void LetWait(Block* block);
@@ -115,6 +133,7 @@ class SegmentGroup {
   Bytes FixedSize(Bytes size) const;
   Block* TakeRecent(Bytes size);
   Block* TakeFree(Bytes size);
+  Block* Known(Block* block);
   void Merge(Block* recent);
   void Return(Block* block);
 
@@ -126,6 +145,7 @@ class SegmentGroup {
   std::unique_ptr<Vmm> source_;  // if the pool has one; outlives the segments
   BlockArena arena_;             // likewise: they give their blocks back to it
   std::vector<std::unique_ptr<ExpandableSegment>> segments_;
+  std::unique_ptr<PlannedMemory> planned_;                 // if it follows a plan
   absl::flat_hash_map<DeviceAddress, Block*> by_address_;  // in use, or recently freed
 };
 

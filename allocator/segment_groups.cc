@@ -20,9 +20,15 @@ SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
     groups_.push_back(
         std::make_unique<SegmentGroup>(key, pool, LaneOf(key.stream), card_, accounting_));
     group = groups_.back().get();
+    if (plan_ != nullptr && pool == nullptr && !key.small) FollowPlan(*group);
     if (pool == nullptr) quick_.AddGroup(*group);
   }
   return *group;
+}
+
+void SegmentGroups::FollowPlan(SegmentGroup& group) {
+  const PlanSection* section = plan_->Find(device_, next_planned_stream_++);
+  if (section != nullptr) group.Follow(*section);
 }
 
 SegmentGroup* SegmentGroups::Find(const SegmentKey& key) const {
@@ -61,10 +67,14 @@ absl::Status SegmentGroups::AddSegment(SegmentGroup& group, const ExpandableSegm
 
 absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
   Bytes taken = 0;
-  for (const bool is_turn_of_last : {false, true}) {
+  struct Turn {
+    bool planned, of_last;
+  };
+  for (const Turn turn : {Turn{false, false}, {false, true}, {true, false}, {true, true}}) {
     for (const auto& group : groups_) {
-      if ((group.get() == last) != is_turn_of_last || taken >= wanted) continue;
-      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken);
+      if ((group.get() == last) != turn.of_last || taken >= wanted) continue;
+      if (turn.planned && group->planned() == nullptr) continue;
+      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken, turn.planned);
       if (!bytes.ok()) return bytes.status();
       taken += *bytes;
     }
@@ -75,18 +85,19 @@ absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
 absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
   for (const auto& group : groups_) {
     if (group->pool() != &pool) continue;
-    const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, kEverything);
+    const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, kEverything, /*planned=*/false);
     if (!bytes.ok()) return bytes.status();
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted) {
+absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned) {
   Bytes taken = 0;
   bool has_waited = false;
   for (const auto& segment : group.segments()) segment->UndoRest().IgnoreError();
   if (IsPinned(group)) return taken;
   for (const auto& segment : group.segments()) {
+    if (segment->is_planned() != planned) continue;
     if (taken >= wanted || segment->trimmable() == 0) continue;
     if (!std::exchange(has_waited, true)) {
       const absl::StatusOr<bool> waited = WaitForUsersOf(group);

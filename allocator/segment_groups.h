@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/plan.h"
 #include "allocator/quick_groups.h"
 #include "allocator/segment_group.h"
 #include "allocator/segment_key.h"
@@ -42,6 +43,13 @@ class SegmentGroups {
                 QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : card_(card), events_(events), accounting_(accounting), quick_(quick) {}
 
+  // Groups for large requests of the default pool that are made from now on follow the sections of
+  // `plan`, which must outlive this, for the streams as they come.
+  void Follow(const Plan& plan, DeviceIndex device) {
+    plan_ = &plan;
+    device_ = device;
+  }
+
   // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
   SegmentGroup& Of(const SegmentKey& key, Pool* pool);
 
@@ -54,7 +62,8 @@ class SegmentGroups {
   absl::Status AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
-  // age, and those of `last`, whose growth is planned beside its free ranges, at the end.
+  // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
+  // that a plan has places in comes after all other.
   absl::Status TakeBack(Bytes wanted, const SegmentGroup* last);
 
   // Unmaps the whole free chunks of one pool.
@@ -83,7 +92,8 @@ class SegmentGroups {
 
  private:
   Lane& LaneOf(StreamId stream);
-  absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted);
+  void FollowPlan(SegmentGroup& group);
+  absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   absl::Status WaitFor(StreamId stream);
 
@@ -94,6 +104,9 @@ class SegmentGroups {
   std::vector<std::unique_ptr<Lane>> lanes_;           // a stream each; for ever
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
+  const Plan* plan_ = nullptr;  // if there is one
+  DeviceIndex device_{};        // of the plan
+  uint32_t next_planned_stream_ = 0;
 };
 
 }  // namespace memtrace

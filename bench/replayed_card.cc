@@ -8,6 +8,7 @@
 #include "allocator/check.h"
 #include "allocator/memory_streams.h"
 #include "allocator/memory_vmm.h"
+#include "allocator/size_policy.h"
 
 namespace memtrace {
 namespace {
@@ -16,7 +17,9 @@ constexpr Bytes kGranule = 2_MiB;
 
 class ReplayedCard {
  public:
-  ReplayedCard(Bytes card, uint32_t blocks) : vmm_({.capacity = card}, &streams_, &calls_) {
+  ReplayedCard(Bytes card, uint32_t blocks, const SharedPlan& plan)
+      : vmm_({.capacity = card}, &streams_, &calls_),
+        allocator_({.plan = plan}, vmm_, streams_, nobody_) {
     addresses_.resize(blocks);
   }
 
@@ -35,6 +38,7 @@ class ReplayedCard {
   Bytes peak_reserved() const {
     return static_cast<Bytes>(allocator_.statistics().reserved_bytes.all.peak);
   }
+  PlanUse plan_use() const { return allocator_.plan_use(); }
   const CallFailures& calls() const { return calls_; }
 
  private:
@@ -42,34 +46,47 @@ class ReplayedCard {
   MemoryStreams streams_{&calls_};
   MemoryVmm vmm_;
   AllocationObserver nobody_;
-  CachingAllocator allocator_{{}, vmm_, streams_, nobody_};
+  CachingAllocator allocator_;
   std::vector<DeviceAddress> addresses_;
 };
 
 }  // namespace
 
-ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence) {
+ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence, const SharedPlan& plan) {
   ReplayOutcome outcome;
-  ReplayedCard replayed(card, sequence.blocks);
+  ReplayedCard replayed(card, sequence.blocks, plan);
   for (const EventSequence::Event& event : sequence.events) {
     outcome.failure = replayed.Play(event);
     if (outcome.failure.has_value()) break;
     ++outcome.events;
   }
   outcome.peak_reserved = replayed.peak_reserved();
+  outcome.plan_use = replayed.plan_use();
   outcome.calls = replayed.calls();
   return outcome;
 }
 
-Bytes SmallestCard(const EventSequence& sequence) {
+Bytes SmallestCard(const EventSequence& sequence, const SharedPlan& plan) {
   Bytes fails = RoundDown(sequence.LivePeak() - 1, kGranule);
   Bytes completes = RoundUp(2 * sequence.LivePeak() + 64_MiB, kGranule);
-  MEMTRACE_CHECK(!ReplayOn(completes, sequence).failure.has_value());
+  MEMTRACE_CHECK(!ReplayOn(completes, sequence, plan).failure.has_value());
   while (completes - fails > kGranule) {
     const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
-    (ReplayOn(middle, sequence).failure.has_value() ? fails : completes) = middle;
+    (ReplayOn(middle, sequence, plan).failure.has_value() ? fails : completes) = middle;
   }
   return completes;
+}
+
+analysis::MemoryPlan PlanOf(const EventSequence& sequence) {
+  analysis::RequestLog log;
+  for (const EventSequence::Event& event : sequence.events) {
+    if (event.requested == 0) {
+      log.Free(0, event.block);
+    } else {
+      log.Allocate(0, event.stream, event.block, RoundedSize(event.requested));
+    }
+  }
+  return analysis::PlanMemory(log);
 }
 
 }  // namespace memtrace

@@ -3,12 +3,14 @@
 #ifndef MEMTRACE_BENCH_REPLAYED_CARD_H_
 #define MEMTRACE_BENCH_REPLAYED_CARD_H_
 
+#include <memory>
 #include <optional>
 
 #include "allocator/caching_allocator.h"
 #include "allocator/call_failures.h"
 #include "allocator/units.h"
 #include "bench/event_sequence.h"
+#include "tools/analysis/memory_plan.h"
 
 namespace memtrace {
 
@@ -17,15 +19,21 @@ struct ReplayOutcome {
   std::optional<OutOfMemoryEvent> failure;  // none: it completed
   size_t events = 0;                        // that were served
   Bytes peak_reserved = 0;
+  PlanUse plan_use;
   CallFailures calls;  // to the driver, counted by kind
 };
 
-// The allocator's own code, without torch; milliseconds for the events of a training run.
-ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence);
+// The allocator's own code, without torch; milliseconds for the events of a training run. `plan`
+// may be null.
+using SharedPlan = std::shared_ptr<const Plan>;
+ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence, const SharedPlan& plan = nullptr);
 
 // The smallest card, to the granule, on which the sequence completes: by bisection, so it is one
 // that completes, with a neighbour a granule smaller that does not.
-Bytes SmallestCard(const EventSequence& sequence);
+Bytes SmallestCard(const EventSequence& sequence, const SharedPlan& plan = nullptr);
+
+// What `memtrace plan` would make of these events.
+analysis::MemoryPlan PlanOf(const EventSequence& sequence);
 
 }  // namespace memtrace
 

@@ -43,8 +43,8 @@ MAY_INCLUDE = {
         "profiler/trace",
         "profiler/recorder",
         "interpose/core/memtrace.h",
-        "tools/analysis/packing.h",
         "tests",
+        "tools",
     ],
     "tests": [""],
 }

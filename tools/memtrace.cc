@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
+  using memtrace::command::DefinePlan;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
   using memtrace::command::DefineStats;
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
           {.name = "run", .define = DefineRun, .starts_program = true},
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
+          {.name = "plan", .define = DefinePlan},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },

@@ -111,6 +111,7 @@ void Process::OpenTrace() {
 }
 
 absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
+  if (mode == MEMTRACE_MODE_ALLOCATE) ReadPlan();
   std::vector<Card> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     Card& card = cards[static_cast<size_t>(device)];
@@ -120,8 +121,8 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
     card.reader = std::make_unique<CardReader>(device);
     if (mode == MEMTRACE_MODE_ALLOCATE) {
       card.allocator = std::make_unique<CachingAllocator>(
-          CachingAllocator::Options{.device = DeviceIndex{device},
-                                    .captures = card.driver.captures},
+          CachingAllocator::Options{
+              .device = DeviceIndex{device}, .plan = plan_, .captures = card.driver.captures},
           *card.driver.vmm, *card.driver.events, watch_);
     } else {
       card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder());
@@ -129,6 +130,32 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
   }
   cards_ = std::move(cards);
   return absl::OkStatus();
+}
+
+// A plan that cannot be used is no reason not to run.
+void Process::ReadPlan() {
+  const char* path = std::getenv("MEMTRACE_PLAN");
+  if (path == nullptr || *path == '\0') return;
+  absl::StatusOr<Plan> plan = Plan::Read(path);
+  if (plan.ok()) {
+    plan_ = std::make_shared<const Plan>(*std::move(plan));
+    return;
+  }
+  Say("no plan is used (" + std::string(plan.status().message()) +
+      "); memtrace plan makes one, the program goes on without");
+}
+
+void Process::SayHowThePlanWent() {
+  if (plan_ == nullptr || device_count() == 0) return;
+  PlanUse sum;
+  for (const Card& card : cards_) {
+    const PlanUse use = card.allocator->plan_use();
+    sum.placed += use.placed;
+    sum.elsewhere += use.elsewhere;
+  }
+  recorder()->Annotate("plan.file", std::getenv("MEMTRACE_PLAN"));
+  recorder()->Annotate("plan.placed", std::to_string(sum.placed));
+  recorder()->Annotate("plan.elsewhere", std::to_string(sum.elsewhere));
 }
 
 ObservedMemory* Process::observed(int device) const {
@@ -200,6 +227,7 @@ std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
   std::vector<recorder::Recorder::NamedBytes> owners;
   if (auto* recorder = this->recorder()) {
     for (const auto& [key, value] : SimulationFacts()) recorder->Annotate(key, value);
+    SayHowThePlanWent();
     recorder->NoteOutOfMemory(event, ledgers);
     SayFailureOnce();
     owners = recorder->TopOwners(event.device, 3);
@@ -221,6 +249,7 @@ void Process::Close() {
   }
   SampleCards();
   for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
+  SayHowThePlanWent();
   SayFailureOnce();
   recorder()->Close();
 }

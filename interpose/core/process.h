@@ -125,6 +125,8 @@ class Process {
   void UnlockAfterFork();
   void BeginAnewInForkedChild();
   absl::Status MakeCards(int device_count, memtrace_mode mode);
+  void ReadPlan();
+  void SayHowThePlanWent();
   void OpenTrace();
   void CallBeforeOutOfMemory();
   std::vector<trace::CardLedger> LedgersAt(const OutOfMemoryEvent& event) const;
@@ -144,9 +146,10 @@ class Process {
   std::atomic<recorder::Recorder*> recorder_ = nullptr;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
-  std::vector<Card> cards_;    // fixed once started_ is true
-  std::string trace_path_;     // fixed once there is a recorder
-  bool has_said_why_ = false;  // there is no trace; likewise
+  std::vector<Card> cards_;           // fixed once started_ is true
+  std::shared_ptr<const Plan> plan_;  // of MEMTRACE_PLAN; null without; fixed likewise
+  std::string trace_path_;            // fixed once there is a recorder
+  bool has_said_why_ = false;         // there is no trace; likewise
 
   struct Callback {
     void (*function)(void*) = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,20 +60,21 @@ class Observer final : public AllocationObserver {
 };
 
 struct ProgramCard {
-  explicit ProgramCard(bool is_observed) : observer(is_observed) {}
+  explicit ProgramCard(const Way& way)
+      : observer(way.is_observed), allocator({.plan = way.plan}, vmm, streams, observer) {}
 
   CallFailures failures;
   MemoryStreams streams{&failures};
   MemoryVmm vmm{{.capacity = 128_MiB}, &streams, &failures};
   Observer observer;
-  CachingAllocator allocator{{}, vmm, streams, observer};
+  CachingAllocator allocator;
 };
 
 // Runs a program; each step's answer is compared with the model's: what is in use, and which work
 // on which addresses is unfinished.
 class Machine {
  public:
-  explicit Machine(const Way& way) : check_every_(way.check_every), card_(way.is_observed) {}
+  explicit Machine(const Way& way) : check_every_(way.check_every), card_(way) {}
 
   // The first thing that is wrong, if any.
   std::optional<std::string> Run(const Program& program) {

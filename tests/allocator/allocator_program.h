@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "allocator/call_failures.h"
+#include "allocator/plan.h"
 #include "allocator/units.h"
 
 // Programs of printable instructions for an allocator on a card of 128 MiB, and a naive model that
@@ -75,7 +77,8 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 // How a program is run.
 struct Way {
   bool is_observed = true;  // else streams are served under locks of their own
-  size_t check_every = 1;   // so many instructions, and at the end: invariants and sums
+  std::shared_ptr<const Plan> plan = nullptr;
+  size_t check_every = 1;  // so many instructions, and at the end: invariants and sums
 };
 
 // Runs a program on a new card. The first thing that is wrong, if any: an answer that differs from

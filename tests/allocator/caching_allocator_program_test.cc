@@ -12,10 +12,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <random>
 
 #include "tests/allocator/allocator_program.h"
+#include "tests/allocator/random_plan.h"
 
 namespace memtrace::program {
 namespace {
@@ -74,22 +76,44 @@ Extent Wanted() {
 volatile uint64_t current_seed = 0;
 extern "C" void PrintSeed(int) { std::fprintf(stderr, "seed %lu\n", current_seed); }
 
-TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
+// Runs the seed's program; one that fails is shrunk, for the plan it failed with.
+void RunProgram(uint64_t seed, const Program& program, const Way& way) {
+  const auto problem = FirstProblem(program, way);
+  if (!problem.has_value()) return;
+  const Program shortest = Shrink(program, way);
+  FAIL() << "seed " << seed << ": " << *problem << "\nshrunk to " << shortest.size()
+         << " instructions: " << FirstProblem(shortest, way).value_or("") << "\n"
+         << Print(shortest) << "\n"
+         << (way.plan == nullptr ? "" : way.plan->Text());
+}
+
+// Of `share` programs one.
+template <typename MakePlanOf>
+void RunPrograms(uint64_t share, MakePlanOf plan_of) {
   const Extent wanted = Wanted();
-  if (HasFailure()) return;
   std::signal(SIGABRT, PrintSeed);
-  for (uint64_t i = 0; i < wanted.programs; ++i) {
+  for (uint64_t i = 0; i < wanted.programs / share && !testing::Test::HasFailure(); ++i) {
     const uint64_t seed = wanted.first + i;
     current_seed = seed;
     const Program program = RandomProgram(seed, wanted.length);
-    const Way way = {.is_observed = seed % 2 == 0, .check_every = wanted.check_every};
-    const auto problem = FirstProblem(program, way);
-    if (!problem.has_value()) continue;
-    const Program shortest = Shrink(program, way);
-    FAIL() << "seed " << seed << ": " << *problem << "\nshrunk to " << shortest.size()
-           << " instructions: " << FirstProblem(shortest, way).value_or("") << "\n"
-           << Print(shortest);
+    RunProgram(seed, program,
+               {.is_observed = seed % 2 == 0,
+                .plan = plan_of(seed, program),
+                .check_every = wanted.check_every});
   }
+}
+
+TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
+  RunPrograms(1, [](uint64_t, const Program&) { return nullptr; });
+}
+
+// Plans that are right, half right and wrong.
+TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
+  RunPrograms(4, [](uint64_t seed, const Program& program) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](uint64_t n) { return random() % n; };
+    return std::make_shared<const Plan>(MakePlan(program, seed % 3 * 5, below));
+  });
 }
 
 }  // namespace

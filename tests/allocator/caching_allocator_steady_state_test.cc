@@ -6,12 +6,16 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "allocator/caching_allocator.h"
 #include "allocator/memory_streams.h"
 #include "allocator/memory_vmm.h"
+#include "allocator/plan.h"
+#include "allocator/size_policy.h"
 
 namespace {
 std::atomic<int64_t> heap_allocations{0};
@@ -31,11 +35,27 @@ namespace {
 // One step of a workload with fixed shapes: many sizes, freed in another order, some shared.
 class FixedStep {
  public:
+  explicit FixedStep(std::shared_ptr<const Plan> plan = nullptr)
+      : allocator_({.plan = std::move(plan)}, vmm_, streams_, silent_) {}
+
+  // Every large block has a place of its own.
+  static std::shared_ptr<const Plan> PlanOfIt() {
+    PlanSection section;
+    for (uint64_t i = 0; i < kBlocks; ++i) {
+      const Bytes size = RoundedSize(SizeOf(i));
+      if (IsSmall(size)) continue;
+      section.items.push_back({size, section.bytes});
+      section.bytes += size;
+    }
+    auto plan = std::make_shared<Plan>();
+    plan->Add(std::move(section));
+    return plan;
+  }
+
   void Run() {
     blocks_.clear();
     for (uint64_t i = 0; i < kBlocks; ++i) {
-      const Bytes bytes = 1 + (i * i * 7919) % 3_MiB;
-      blocks_.push_back(std::get<DeviceAddress>(allocator_.Allocate(bytes, kStream, i)));
+      blocks_.push_back(std::get<DeviceAddress>(allocator_.Allocate(SizeOf(i), kStream, i)));
       EXPECT_TRUE(i % 5 != 0 || allocator_.RecordStream(blocks_.back(), kOther).ok());
     }
     for (uint64_t i = 0; i < kBlocks; ++i) {
@@ -43,6 +63,7 @@ class FixedStep {
     }
     streams_.Finish(kOther);
   }
+  PlanUse plan_use() const { return allocator_.plan_use(); }
   uint64_t CallsForMemory() const {
     return failures_.calls(DriverCall::kCreate) + failures_.calls(DriverCall::kMap) +
            failures_.calls(DriverCall::kUnmap) + failures_.calls(DriverCall::kReserve) +
@@ -50,6 +71,8 @@ class FixedStep {
   }
 
  private:
+  static Bytes SizeOf(uint64_t i) { return 1 + (i * i * 7919) % 3_MiB; }
+
   static constexpr uint64_t kBlocks = 500;
   static constexpr StreamId kStream{1};
   static constexpr StreamId kOther{2};
@@ -58,18 +81,29 @@ class FixedStep {
   MemoryStreams streams_{&failures_};
   MemoryVmm vmm_{{.capacity = 4_GiB}, &streams_, &failures_};
   AllocationObserver silent_;
-  CachingAllocator allocator_{{}, vmm_, streams_, silent_};
+  CachingAllocator allocator_;
   std::vector<DeviceAddress> blocks_;
 };
 
-TEST(SteadyStateTest, NeitherHostMemoryNorTheDriverIsAskedAfterTheThirdStep) {
-  FixedStep step;
+void ExpectASteadyState(FixedStep& step) {
   for (int i = 0; i < 3; ++i) step.Run();
   const int64_t heap_before = heap_allocations;
   const uint64_t calls_before = step.CallsForMemory();
   for (int i = 0; i < 20; ++i) step.Run();
   EXPECT_EQ(heap_allocations - heap_before, 0);
   EXPECT_EQ(step.CallsForMemory() - calls_before, 0u);
+}
+
+TEST(SteadyStateTest, NeitherHostMemoryNorTheDriverIsAskedAfterTheThirdStep) {
+  FixedStep step;
+  ExpectASteadyState(step);
+}
+
+TEST(SteadyStateTest, NorWithAPlan) {
+  FixedStep step(FixedStep::PlanOfIt());
+  ExpectASteadyState(step);
+  EXPECT_GT(step.plan_use().placed, 23u * 300);
+  EXPECT_EQ(step.plan_use().elsewhere, 0u);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class WritingObserver : public AllocationObserver {
 // allocation queues work on its stream that touches it, as a kernel would.
 class Card {
  public:
-  explicit Card(Bytes capacity, CachingAllocator::Options options = {})
+  explicit Card(Bytes capacity, const CachingAllocator::Options& options = {})
       : streams(&failures),
         vmm({.capacity = capacity}, &streams, &failures),
         allocator(WithStreams(options), vmm, streams, observer) {}

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <memory>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "allocator/caching_allocator.h"
 #include "allocator/memory_streams.h"
 #include "allocator/memory_vmm.h"
+#include "allocator/plan.h"
 
 namespace memtrace {
 namespace {
@@ -92,6 +94,47 @@ TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
   EXPECT_EQ(allocator_.statistics().num_ooms, 0);
   EXPECT_TRUE(allocator_.EmptyCache().ok());
   EXPECT_EQ(vmm_.used(), 0u);
+}
+
+// Each thread runs its cycle, now and then with something else in between, while others have the
+// card's lock.
+TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
+  auto plan = std::make_shared<Plan>();
+  for (uint32_t stream = 0; stream < 4; ++stream) {
+    plan->Add({.device = 0,
+               .stream = stream,
+               .bytes = 30_MiB,
+               .prologue = 0,
+               .items = {{10_MiB, 20_MiB}, {20_MiB, 0}, {4_MiB, 20_MiB}, {3_MiB, 27_MiB}}});
+  }
+  MemoryVmm vmm({.capacity = 4_GiB});
+  MemoryStreams streams;
+  Nobody nobody;
+  CachingAllocator allocator({.plan = plan}, vmm, streams, nobody);
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&allocator, stream = StreamId{thread}] {
+      const auto allocate = [&](Bytes bytes) {
+        return std::get<DeviceAddress>(allocator.Allocate(bytes, stream, 0));
+      };
+      const auto free = [&](DeviceAddress block) { EXPECT_TRUE(allocator.Free(block).ok()); };
+      for (int step = 0; step < 300; ++step) {
+        const DeviceAddress first = allocate(10_MiB);
+        const DeviceAddress second = allocate(20_MiB);
+        if (step % 10 == 0) free(allocate(7_MiB));
+        free(first);
+        free(allocate(4_MiB));
+        free(allocate(3_MiB));
+        free(second);
+        EXPECT_TRUE(step % 100 != 0 || allocator.EmptyCache().ok());
+        if (step % 20 == 0) allocator.CheckInvariants();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  allocator.CheckInvariants();
+  EXPECT_EQ(allocator.plan_use(), (PlanUse{4800, 120}));
+  EXPECT_EQ(allocator.statistics().allocation.all.current, 0);
 }
 
 // More streams than have a lock of their own.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "tests/allocator/allocator_program.h"
+#include "tests/allocator/random_plan.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {
@@ -31,19 +33,38 @@ class Numbers {
   std::string_view bytes_;
 };
 
-}  // namespace
-
-void AllocatorProgram(std::string_view bytes) {
-  Numbers numbers(bytes);
+program::Program ProgramOf(Numbers& numbers) {
   program::Program program;
   while (!numbers.done() && program.size() < kMostInstructions) {
     program.push_back(
         program::MakeInstruction([&numbers](uint64_t n) { return numbers.Below(n); }));
   }
-  const auto problem = program::FirstProblem(program);
+  return program;
+}
+
+void Run(const program::Program& program, const Plan& plan) {
+  const auto shared = std::make_shared<const Plan>(plan);
+  const auto problem = program::FirstProblem(program, {.plan = shared});
   if (!problem.has_value()) return;
-  std::fprintf(stderr, "%s\n%s\n", problem->c_str(), program::Print(program).c_str());
+  std::fprintf(stderr, "%s\n%s\n%s\n", problem->c_str(), program::Print(program).c_str(),
+               plan.Text().c_str());
   std::abort();
+}
+
+}  // namespace
+
+void AllocatorProgram(std::string_view bytes) {
+  Numbers numbers(bytes);
+  Run(ProgramOf(numbers), {});
+}
+
+void PlannedProgram(std::string_view bytes) {
+  Numbers numbers(bytes.substr(0, bytes.size() / 4));  // of the plan
+  Numbers others(bytes.substr(bytes.size() / 4));
+  const program::Program program = ProgramOf(others);
+  const uint64_t truth = numbers.Below(11);
+  Run(program,
+      program::MakePlan(program, truth, [&numbers](uint64_t n) { return numbers.Below(n); }));
 }
 
 }  // namespace memtrace::fuzz

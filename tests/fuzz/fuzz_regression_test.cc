@@ -26,7 +26,9 @@ const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
                                                 {"trace_records", &TraceRecords},
                                                 {"text_trace", &TextTrace},
                                                 {"card_spec", &CardSpecs},
-                                                {"allocator_program", &AllocatorProgram}};
+                                                {"allocator_program", &AllocatorProgram},
+                                                {"planned_program", &PlannedProgram},
+                                                {"plan_file", &PlanFile}};
 
 std::string Read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -59,6 +61,28 @@ TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
       }
       TextTrace(mutated);
     }
+  }
+}
+
+TEST(FuzzRegressionTest, PlansWithChangedCharactersAreReadOrRefused) {
+  std::mt19937_64 random(3);
+  const std::string text = Read(kTests / "golden" / "steps.plan.txt");
+  constexpr std::string_view kLikely = "0123456789 \n";
+  for (int i = 0; i < 2000; ++i) {
+    std::string mutated = text;
+    for (int changes = 0; changes < 2; ++changes) {
+      mutated[random() % text.size()] = kLikely[random() % kLikely.size()];
+    }
+    PlanFile(mutated);
+  }
+}
+
+TEST(FuzzRegressionTest, ProgramsWithRandomPlansGoWell) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 20; ++i) {
+    std::string bytes(2000, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    PlannedProgram(bytes);
   }
 }
 

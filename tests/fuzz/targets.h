@@ -25,6 +25,12 @@ void CardSpecs(std::string_view text);
 // The numbers that a program for the allocator is drawn from (tests/allocator/allocator_program.h).
 void AllocatorProgram(std::string_view bytes);
 
+// The same with a plan, drawn from the same numbers, that is right, half right or wrong.
+void PlannedProgram(std::string_view bytes);
+
+// allocator/plan.h: what is accepted comes back as the same plan, and can be followed.
+void PlanFile(std::string_view text);
+
 }  // namespace memtrace::fuzz
 
 #endif  // MEMTRACE_TESTS_FUZZ_TARGETS_H_

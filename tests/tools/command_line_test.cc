@@ -61,6 +61,39 @@ TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
   ExpectRefusal("memtrace run --generate-length 5 -- true", 2, "add --card");
 }
 
+TEST_F(CommandLineTest, PlanIsWrittenAsAWholeOrNotAtAll) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
+  EXPECT_EQ(shell_.Run("memtrace plan run.trace -o run.plan").code, 0);
+  ExpectRefusal("memtrace plan run.trace -o run.plan", 2, "run.plan exists already; -f overwrites");
+  EXPECT_EQ(shell_.Run("memtrace plan run.trace -f -o run.plan").code, 0);
+  ExpectRefusal("memtrace plan run.trace -o .", 2, "is a folder");
+  ExpectRefusal("memtrace plan run.trace -o not/there.plan", 2, "cannot write not/there.plan");
+  EXPECT_EQ(shell_.Run("ls").out, "run.plan\nrun.trace\n");
+}
+
+TEST_F(CommandLineTest, TraceThatThereIsNothingToPlanOfIsRefused) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4KiB\n");
+  ExpectRefusal("memtrace plan run.trace -o run.plan", 2, "there is nothing to plan");
+  ExpectRefusal("memtrace plan no.trace", 3, "there is no file no.trace");
+}
+
+TEST_F(CommandLineTest, RunRefusesAPlanThatCannotBeUsed) {
+  shell_.Write("broken.plan", "memtrace-plan 1\nend");
+  ExpectRefusal("memtrace run --plan broken.plan -- true", 2,
+                "--plan: broken.plan: line 2: the file ends early; memtrace plan makes one");
+  ExpectRefusal("memtrace run --plan no.plan -- true", 2, "cannot open no.plan");
+  shell_.Write("run.plan", "memtrace-plan 1\nend\n");
+  ExpectRefusal("memtrace run --allocator native --plan run.plan -- true", 2,
+                "leave --allocator native out");
+}
+
+TEST_F(CommandLineTest, RunTellsTheProgramItsPlan) {
+  shell_.Write("run.plan", "memtrace-plan 1\nend\n");
+  const std::string show = " -- sh -c 'basename \"$MEMTRACE_PLAN\"'";
+  EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q --plan run.plan" + show)).out, "run.plan\n");
+  EXPECT_EQ(shell_.Run(WithPackage("MEMTRACE_PLAN=other memtrace run -q" + show)).out, "other\n");
+}
+
 TEST_F(CommandLineTest, WithoutACommandHelpGoesToStderrAsUsage) {
   const Outcome outcome = shell_.Run("memtrace");
   EXPECT_EQ(outcome.code, 2);

@@ -126,6 +126,31 @@ TEST_P(GoldenTest, PeakOfStatisticsIsPeakOfReport) {
 INSTANTIATE_TEST_SUITE_P(Traces, GoldenTest, testing::ValuesIn(Cases()),
                          [](const auto& each) { return each.param; });
 
+class PlanGoldenTest : public testing::Test {
+ protected:
+  void SetUp() override { shell_.WriteTrace("steps.trace", ReadFile(kGolden / "steps.trace.txt")); }
+  Outcome Plan(const std::string& options) {
+    return shell_.Run("memtrace plan steps.trace " + options);
+  }
+
+  Shell shell_;
+};
+
+TEST_F(PlanGoldenTest, FiguresAreAsKept) {
+  CompareWithGolden(Plan("").out, "steps.plan_report.txt");
+  CompareWithGolden(Plan("--json").out, "steps.plan_report.json");
+  const Outcome narrow = shell_.Run("COLUMNS=80; export COLUMNS; memtrace plan steps.trace");
+  ExpectToFit(narrow.out, report::kLeastColumns);
+}
+
+TEST_F(PlanGoldenTest, FileIsAsKept) {
+  const Outcome outcome = Plan("-o run.plan");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err,
+            "memtrace: wrote run.plan; next: memtrace run --plan run.plan -- COMMAND\n");
+  CompareWithGolden(ReadFile(shell_.Path("run.plan")), "steps.plan.txt");
+}
+
 TEST(PartialTraceTest, TruncatedTraceGivesItsLongestValidPartABannerAndExitCode4) {
   const Shell shell;
   shell.WriteTrace("cut.trace", ReadFile(kGolden / "foreach_copy.trace.txt"));
@@ -158,7 +183,7 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   std::string document = ReadFile(path);
   for (const char* command :
        {"memtrace --help", "memtrace run --help", "memtrace report --help", "memtrace stats --help",
-        "memtrace cards --help", "memtrace doctor --help"}) {
+        "memtrace plan --help", "memtrace cards --help", "memtrace doctor --help"}) {
     const std::string help = shell.Run(command).out;
     const std::string prompt = std::string("$ ") + command + "\n";
     const size_t begin = document.find(prompt);

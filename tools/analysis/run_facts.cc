@@ -95,6 +95,9 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");
   facts.simulated = Fact(info, "simulated") == "1";
+  facts.plan = AnnotatedText(annotations, "plan.file");
+  facts.placed = AnnotatedNumber(annotations, "plan.placed").value_or(0);
+  facts.placed_elsewhere = AnnotatedNumber(annotations, "plan.elsewhere").value_or(0);
   facts.simulation = ReadSimulation(annotations);
   facts.completeness = completeness;
   return facts;

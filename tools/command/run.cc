@@ -147,6 +147,11 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"memtrace", "native"}))
       ->group("Where it runs");
+  app.add_option("--plan", options->request.plan,
+                 "Put blocks where FILE has them (memtrace plan makes it of a\n"
+                 "trace); what it does not have is placed as without it")
+      ->type_name("FILE")
+      ->group("Where it runs");
   app.add_option("--host-values", options->request.host_values,
                  "Small tensors keep true values on a simulated card: on (default\n"
                  "where torch allows it), off, or FILE with own answers for\n"

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "allocator/plan.h"
 #include "interpose/simulated_card/card_spec.h"
 #include "nlohmann/json.hpp"
 #include "tools/launch/package_folder.h"
@@ -109,6 +110,18 @@ absl::Status CheckHostValues(const LaunchRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPlan(const LaunchRequest& request) {
+  if (request.plan.empty()) return absl::OkStatus();
+  if (request.allocator != "memtrace") {
+    return absl::InvalidArgumentError("--plan is for our allocator; leave --allocator " +
+                                      request.allocator + " out");
+  }
+  absl::Status read = Plan::Read(request.plan).status();
+  if (read.ok()) return read;
+  return absl::InvalidArgumentError("--plan: " + std::string(read.message()) +
+                                    "; memtrace plan makes one of a trace");
+}
+
 void AddHostValues(const LaunchRequest& request, Environment& environment) {
   const std::string& values = request.host_values;
   SetOrErase(environment, "MEMTRACE_HOST_VALUES",
@@ -143,6 +156,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
   SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
   SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
+  if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
   // Python's own start-up puts the card in place; other programs get it from the loader.
   if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))
@@ -178,6 +192,7 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment 
   plan.arguments = request.command;
   plan.environment = std::move(environment);
   if (absl::Status status = CheckHostValues(request); !status.ok()) return status;
+  if (absl::Status status = CheckPlan(request); !status.ok()) return status;
   if (absl::Status status = CheckScript(request, plan.program); !status.ok()) return status;
   if (IsSwitchedOff(plan.environment)) return plan;
   if (!request.output.empty())

@@ -23,6 +23,7 @@ struct LaunchRequest {
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on where they can be had, which is no reason to refuse the program.
   std::string host_values;
+  std::string plan;         // file that `memtrace plan` wrote; empty: the environment's, if any
   int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own
 };
 

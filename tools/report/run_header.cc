@@ -3,6 +3,7 @@
 #include "tools/report/run_header.h"
 
 #include "tools/report/command_words.h"
+#include "tools/report/plan_report.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -148,7 +149,7 @@ std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& 
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
   return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
          JoinedByDots({Printable(run.file), command, Versions(run), CardText(run)}) +
-         JoinedByDots({SteeringText(run), EventText(explanation, run),
+         JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
                        run.completeness.closed ? "" : "file not closed: killed or still running"});
 }
 

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/plan_cursor.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace memtrace {
+namespace {
+
+// A letter is a size, the n-th item of the plan has the offset n; uppercase letters are asked for
+// by nobody but a test.
+class PlanCursorTest : public ::testing::Test {
+ protected:
+  static Bytes SizeOf(char letter) { return 2_MiB * static_cast<Bytes>(letter); }
+
+  // "abc|defg": a prologue and a cycle.
+  void Plan(std::string_view letters) {
+    section_ = {};
+    for (const char letter : letters) {
+      if (letter == '|') {
+        section_.prologue = section_.items.size();
+      } else {
+        section_.items.push_back({SizeOf(letter), section_.items.size()});
+      }
+    }
+    if (letters.find('|') == std::string_view::npos) section_.prologue = section_.items.size();
+    cursor_.emplace(section_);
+  }
+
+  // What each request gets: the item as a digit or letter, '-' if none. Spaces are for people.
+  std::string Places(std::string_view requests) {
+    std::string places;
+    for (const char letter : requests) {
+      if (letter == ' ') {
+        places += ' ';
+        continue;
+      }
+      const auto due = cursor_->Due(SizeOf(letter));
+      const auto offset = cursor_->Next(SizeOf(letter));
+      EXPECT_TRUE(!due.has_value() || due == offset);
+      places += offset.has_value() ? "0123456789abcdefghijklmn"[*offset] : '-';
+    }
+    return places;
+  }
+
+  PlanSection section_;
+  std::optional<PlanCursor> cursor_;
+};
+
+TEST_F(PlanCursorTest, PrologueOnceAndCycleForEver) {
+  Plan("abc|defg");
+  EXPECT_EQ(Places("abc defg defg defg"), "012 3456 3456 3456");
+}
+
+TEST_F(PlanCursorTest, NothingIsDueBehindAPrologueWithoutCycle) {
+  Plan("abcdef");
+  EXPECT_EQ(Places("abcdef f ef"), "012345 - --");
+  EXPECT_EQ(Places("a bcdef"), "- --345");  // the program begins anew
+}
+
+TEST_F(PlanCursorTest, ExtraRequestCostsItself) {
+  Plan("a|bcdefg");
+  EXPECT_EQ(Places("a bcXdefg Xbcdefg bcdefgXX bcdefg"), "0 12-3456 -123456 123456-- 123456");
+}
+
+TEST_F(PlanCursorTest, PhaseOfAnotherKindCostsItself) {
+  Plan("a|bcdefg");
+  EXPECT_EQ(Places("a bcdefg XYZXYZXYZ bcdefg"), "0 123456 --------- 123456");
+}
+
+TEST_F(PlanCursorTest, MissingRequestCostsTheThreeBehindIt) {
+  Plan("a|bcdefghi");
+  EXPECT_EQ(Places("a b defghi bcdefghi"), "0 1 ---678 12345678");
+}
+
+TEST_F(PlanCursorTest, ChangedSizeCostsItselfAndTheThreeBehindIt) {
+  Plan("a|bcdefghi");
+  EXPECT_EQ(Places("a bXdefghi bcdefghi"), "0 1----678 12345678");
+}
+
+TEST_F(PlanCursorTest, MissingPrologueLeadsIntoTheCycle) {
+  Plan("abcdef|ghijkl");
+  EXPECT_EQ(Places("ghijkl ghijkl"), "---9ab 6789ab");
+}
+
+TEST_F(PlanCursorTest, EqualLayersAreToldApartByWhereTheCursorWas) {
+  // Three layers of b c d e; the head of the second has an extra request.
+  Plan("a|bcdebcdebcdef");
+  EXPECT_EQ(Places("a bcde Xbcde bcdef bcdebcdebcdef"), "0 1234 -5678 9abcd 123456789abcd");
+}
+
+TEST_F(PlanCursorTest, SkippedLayerIsNoticedAtTheEndOfTheRepetition) {
+  Plan("a|bcdebcdebcdefghij");
+  const std::string places = Places("a bcdebcdefghij bcde");
+  EXPECT_EQ(places.substr(0, 10), "0 12345678");  // two layers, as if nothing were missing
+  EXPECT_EQ(places.substr(places.size() - 4), "1234");
+}
+
+TEST_F(PlanCursorTest, FindsTheNextOfSeveralPlacesAhead) {
+  Plan("a|bcdefgQRbcdefgST");
+  EXPECT_EQ(Places("a bcdefgQR cdefg S"), "0 12345678 ---de f");  // not at the first
+}
+
+TEST_F(PlanCursorTest, GramsReachOverTheEndOfTheCycle) {
+  Plan("a|bcdefg");
+  EXPECT_EQ(Places("a bcd QQQQ fgbc defg"), "0 123 ---- ---2 3456");
+}
+
+TEST_F(PlanCursorTest, EmptyAndShortPlans) {
+  Plan("");
+  EXPECT_EQ(Places("abcabc"), "------");
+  Plan("a");
+  EXPECT_EQ(Places("aaaaa"), "0----");
+  Plan("|a");
+  EXPECT_EQ(Places("aaXa"), "00-0");
+  Plan("ab|c");
+  EXPECT_EQ(Places("Xabccc"), "-01222");
+}
+
+TEST_F(PlanCursorTest, OtherSizesNeverMatch) {
+  Plan("abc|defg");
+  EXPECT_EQ(Places("XYZXYZXYZXYZ"), "------------");
+}
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_ALLOCATOR_RANDOM_PLAN_H_
+#define MEMTRACE_TESTS_ALLOCATOR_RANDOM_PLAN_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "allocator/plan.h"
+#include "tests/allocator/allocator_program.h"
+
+namespace memtrace::program {
+
+// Places for the large requests of a program's streams, in their order, as far as `truth` (0 to 10)
+// goes: the others are for other sizes. Places overlap. `below(n)` gives one of [0, n).
+Plan MakePlan(const Program& program, uint64_t truth,
+              const std::function<uint64_t(uint64_t)>& below);
+
+}  // namespace memtrace::program
+
+#endif  // MEMTRACE_TESTS_ALLOCATOR_RANDOM_PLAN_H_

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A real training recorded, planned, and run again by the plan; and plans that are for something else."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.programs import memtrace, on_card
+
+TRAINING = Path(__file__).with_name("planned_training.py")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A run without a plan, with its plan beside the trace."""
+    folder = tmp_path_factory.mktemp("recorded")
+    finished = on_card(TRAINING, folder)
+    plan = folder / "run.plan"
+    done = memtrace("plan", "--json", str(finished.trace), "-o", str(plan))
+    assert done.status == 0, done.err
+    return finished, plan, json.loads(done.out)
+
+
+def use_of(finished):
+    """(placed, elsewhere), as the trace says."""
+    line = next(line for line in memtrace("report", str(finished.trace)).out.splitlines() if "allocations went" in line)
+    text = line[: line.index(" large allocations went")].split("·")[-1]
+    placed, all_of_them = (int(word.replace(",", "")) for word in text.split(" of "))
+    return placed, all_of_them - placed
+
+
+def test_the_steps_are_found(recorded):
+    _, plan, said = recorded
+    (stream,) = said["streams"]
+    assert stream["step"] > 20
+    assert 6 <= stream["steps_seen"] <= 8
+    assert stream["planned"] >= stream["lower_bound"]
+    assert said["requested_with_place"] > 0.95 * said["requested"]
+    assert plan.read_text().startswith("memtrace-plan 1\n")
+
+
+def test_all_goes_where_the_plan_has_it(recorded, tmp_path):
+    unplanned, plan, _ = recorded
+    finished = on_card(TRAINING, tmp_path, options=("--plan", str(plan)))
+    printed, before = finished.printed(), unplanned.printed()
+    assert use_of(finished) == (printed["allocations"], 0)
+    assert printed["reserved"] <= before["reserved"]
+    assert printed["growths"][3:] == [0] * 5
+    for name in ("allocated", "allocations", "sizes"):
+        assert printed[name] == before[name]
+    assert "memtrace: " not in finished.err.replace("memtrace: wrote", "")
+
+
+def test_longer_run_goes_on_with_the_cycle(recorded, tmp_path):
+    _, plan, _ = recorded
+    finished = on_card(TRAINING, tmp_path, "--steps", "20", MEMTRACE_PLAN=str(plan))
+    assert use_of(finished)[1] == 0
+
+
+def test_evaluations_between_the_steps_cost_themselves(recorded, tmp_path):
+    _, plan, _ = recorded
+    finished = on_card(TRAINING, tmp_path, "--steps", "12", "--evaluate-every", "4", MEMTRACE_PLAN=str(plan))
+    # Three evaluations of three batches: the batch and what each of the seven layers returns.
+    assert use_of(finished)[1] == 3 * 3 * 8
+
+
+def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
+    _, plan, _ = recorded
+    other = ("--extra-layer", "--steps", "6")
+    plain, planned = tmp_path / "plain", tmp_path / "planned"
+    plain.mkdir()
+    planned.mkdir()
+    without = on_card(TRAINING, plain, *other).printed()
+    finished = on_card(TRAINING, planned, *other, MEMTRACE_PLAN=str(plan))
+    printed = finished.printed()
+    assert {name: printed[name] for name in ("allocated", "sizes")} == {
+        name: without[name] for name in ("allocated", "sizes")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("memtrace-plan 9\n", "the plan has version 9, of a later memtrace"),
+        ("memtrace-plan 1\nsection 0 0 8388608 0 1\n2097152 99\nend\n", "line 3: a size or an offset is no multiple"),
+        ("", "line 1: not a plan that memtrace plan wrote"),
+    ],
+)
+def test_plan_that_cannot_be_used_is_said_once_and_the_run_goes_on(tmp_path, text, why):
+    plan = tmp_path / "broken.plan"
+    plan.write_text(text)
+    finished = on_card(TRAINING, tmp_path, "--steps", "2", MEMTRACE_PLAN=str(plan))
+    said = [line for line in finished.err.splitlines() if "no plan is used" in line]
+    assert len(said) == 1
+    assert why in said[0]
+    assert finished.printed()["reserved"] > 0

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_
+#define MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "allocator/plan.h"
+#include "allocator/units.h"
+#include "tools/analysis/packing.h"
+#include "tools/analysis/repetition.h"
+#include "tools/analysis/request_log.h"
+
+namespace memtrace::analysis {
+
+// A stream's part of a plan, and how it came about.
+struct StreamPlan {
+  PlanSection section;
+  Repetition repetition;
+  Bytes lower_bound = 0;         // of the planned bytes: the most that are alive at one time
+  bool is_optimal = false;       // no plan of these blocks has fewer bytes
+  bool ends_in_failure = false;  // the last item is the request that failed
+  size_t requests = 0;           // of the run
+  Bytes requested = 0;           // by them
+  Bytes planned = 0;             // of these, by requests that have a place
+};
+
+struct MemoryPlan {
+  std::vector<StreamPlan> streams;
+  Bytes requested = 0;                // small requests too
+  std::map<int32_t, Bytes> reserved;  // the most that the run had, by card
+
+  Plan plan() const;
+};
+
+// Places for what the run asked for (docs/plan.md): everything before its steps, and one step, or
+// as many as it takes until all blocks of a step have a place of their own.
+StreamPlan PlanStream(const StreamRequests& requests, bool ends_in_failure,
+                      const PackingBudget& budget = {});
+MemoryPlan PlanMemory(const RequestLog& log, const PackingBudget& budget = {});
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "allocator/units.h"
+#include "tools/analysis/event_source.h"
+
+namespace memtrace::analysis {
+
+// A large block of one stream.
+struct RequestedBlock {
+  static constexpr size_t kNever = ~size_t{0};
+
+  Bytes size = 0;  // rounded
+  // How many blocks of the stream were asked for when it could be used again; kNever if it never
+  // could.
+  size_t death = kNever;
+};
+
+// What a run asked of one stream of a card.
+struct StreamRequests {
+  int32_t device = 0;
+  uint64_t handle = 0;
+  std::vector<RequestedBlock> blocks;  // in the order in which they were asked for
+};
+
+// The large requests of the default pools, by card and stream, in the order in which streams first
+// ask: what a memory plan is made from.
+class RequestLog {
+ public:
+  // `is_ours`: our allocator served the run, so that blocks have the sizes they will have again.
+  static RequestLog Of(const EventSource& source, bool is_ours);
+
+  // `size` is the rounded one; small ones are only summed up.
+  void Allocate(int32_t device, uint64_t stream, uint64_t address, Bytes size);
+  void Free(int32_t device, uint64_t address);
+  // A request that was not served.
+  void Fail(int32_t device, uint64_t stream, Bytes size);
+
+  // What the allocator maps on a card, or unmaps (less than 0).
+  void Map(int32_t device, int64_t bytes);
+
+  const std::vector<StreamRequests>& streams() const { return streams_; }
+  // Bytes that were asked for in all, small requests too.
+  Bytes requested() const { return requested_; }
+  // The most that was mapped on each card.
+  const std::map<int32_t, Bytes>& reserved() const { return reserved_; }
+  // Whether the card's last large request failed; it is the last one of its stream then.
+  bool EndsInFailure(int32_t device) const { return failed_.contains(device); }
+
+ private:
+  StreamRequests& StreamOf(int32_t device, uint64_t stream);
+
+  struct Place {
+    size_t stream = 0;
+    size_t block = 0;
+  };
+
+  std::vector<StreamRequests> streams_;
+  absl::flat_hash_map<std::pair<int32_t, uint64_t>, Place> alive_;
+  absl::flat_hash_map<int32_t, size_t> failed_;  // card -> stream
+  absl::flat_hash_map<int32_t, int64_t> mapped_;
+  std::map<int32_t, Bytes> reserved_;
+  Bytes requested_ = 0;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/plan_report.h"
+
+#include <cmath>
+
+#include "nlohmann/json.hpp"
+#include "tools/report/command_words.h"
+#include "tools/report/json_text.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+#include "tools/report/run_header.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::MemoryPlan;
+using analysis::StreamPlan;
+using nlohmann::ordered_json;
+
+int64_t TimesInHundredths(const StreamPlan& stream) {
+  return static_cast<int64_t>(std::floor(stream.repetition.times() * 100));
+}
+
+std::string Row(const StreamPlan& stream) {
+  const bool repeats = stream.repetition.period > 0;
+  const std::string step = repeats ? FormatCount(stream.repetition.period) : "-";
+  const std::string seen = repeats ? FormatHundredths(TimesInHundredths(stream)) : "-";
+  return LeftAligned("  " + std::to_string(stream.section.device), 6) +
+         LeftAligned(std::to_string(stream.section.stream), 8) + RightAligned(step, 14) +
+         RightAligned(seen, 12) + RightAligned(FormatBytes(stream.section.bytes), 14) +
+         RightAligned(FormatBytes(stream.lower_bound), 14) + "\n";
+}
+
+std::string Sentence(const StreamPlan& stream) {
+  const PlanSection& section = stream.section;
+  const std::string who = "card " + std::to_string(section.device) + ", stream " +
+                          std::to_string(section.stream) + ": ";
+  if (stream.ends_in_failure) {
+    return who + "the run ended out of memory; all of it is planned, the request that failed too";
+  }
+  if (stream.repetition.period == 0) {
+    return who + "nothing repeats; the run is planned once, from its beginning to its end";
+  }
+  const size_t steps = section.cycle() / stream.repetition.period;
+  return who + FormatCount(section.prologue) + " allocations, then " +
+         FormatCount(section.cycle()) + " again and again" +
+         (steps > 1 ? " (" + std::to_string(steps) + " steps: some blocks outlive the next one)"
+                    : "");
+}
+
+// Rounded down: 100 only if all of it is.
+std::string Percent(Bytes part, Bytes whole) {
+  if (whole == 0) return "0.00";
+  const double share = static_cast<double>(part) / static_cast<double>(whole);
+  return FormatHundredths(static_cast<int64_t>(std::floor(share * 10'000)));
+}
+
+Bytes PlannedRequests(const MemoryPlan& plan) {
+  Bytes sum = 0;
+  for (const StreamPlan& stream : plan.streams) sum += stream.planned;
+  return sum;
+}
+
+std::string CardSentence(const MemoryPlan& plan, int32_t device, Bytes reserved) {
+  Bytes planned = 0;
+  for (const StreamPlan& stream : plan.streams) {
+    if (stream.section.device == device) planned += stream.section.bytes;
+  }
+  return "card " + std::to_string(device) + ": " + FormatBytes(planned) +
+         " planned; the run had reserved " + FormatBytes(reserved) +
+         " at most, small blocks included";
+}
+
+}  // namespace
+
+std::string TextPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
+  const std::string banner = PartialBanner(run.completeness);
+  const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
+  std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
+                     JoinedByDots({Printable(run.file), command});
+  text += "\nCARD  STREAM  ALLOC. A STEP  STEPS SEEN       PLANNED   LOWER BOUND\n";
+  for (const StreamPlan& stream : plan.streams) text += Row(stream);
+  text += '\n';
+  for (const StreamPlan& stream : plan.streams) text += Wrapped("  " + Sentence(stream), 4);
+  for (const auto& [device, reserved] : plan.reserved) {
+    text += Wrapped("  " + CardSentence(plan, device, reserved), 4);
+  }
+  return text + Wrapped("  " + Percent(PlannedRequests(plan), plan.requested) +
+                            " % of the requested bytes have a place",
+                        4);
+}
+
+std::string JsonPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
+  ordered_json streams = ordered_json::array();
+  for (const StreamPlan& stream : plan.streams) {
+    streams.push_back({{"device", stream.section.device},
+                       {"stream", stream.section.stream},
+                       {"planned", stream.section.bytes},
+                       {"lower_bound", stream.lower_bound},
+                       {"is_optimal", stream.is_optimal},
+                       {"prologue", stream.section.prologue},
+                       {"cycle", stream.section.cycle()},
+                       {"step", stream.repetition.period},
+                       {"steps_seen", stream.repetition.times()},
+                       {"ends_in_failure", stream.ends_in_failure},
+                       {"allocations", stream.requests}});
+  }
+  ordered_json devices = ordered_json::array();
+  for (const auto& [device, reserved] : plan.reserved) {
+    devices.push_back({{"index", device}, {"reserved_peak", reserved}});
+  }
+  ordered_json all;
+  all["schema"] = "memtrace.plan/1";
+  all["streams"] = streams;
+  all["devices"] = devices;
+  all["requested"] = plan.requested;
+  all["requested_with_place"] = PlannedRequests(plan);
+  all["lost"] = LostJson(run.completeness);
+  return JsonText(all);
+}
+
+std::string PlanLine(const analysis::RunFacts& run) {
+  if (run.plan.empty()) return "";
+  const uint64_t all = run.placed + run.placed_elsewhere;
+  return FormatCount(run.placed) + " of " + FormatCount(all) + " large allocations went where " +
+         Printable(run.plan) + " has them";
+}
+
+}  // namespace memtrace::report

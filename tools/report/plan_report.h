@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PLAN_REPORT_H_
+#define MEMTRACE_TOOLS_REPORT_PLAN_REPORT_H_
+
+#include <string>
+
+#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/run_facts.h"
+
+namespace memtrace::report {
+
+// What was planned, by card and stream, beside the lower bound and what the run had reserved.
+std::string TextPlan(const analysis::MemoryPlan& plan, const analysis::RunFacts& run);
+// Schema "memtrace.plan/1": streams[].{device,stream,planned,lower_bound,...}, devices[].reserved.
+std::string JsonPlan(const analysis::MemoryPlan& plan, const analysis::RunFacts& run);
+
+// "12 of 14 large allocations went where run.plan has them"; empty for a run without a plan.
+std::string PlanLine(const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PLAN_REPORT_H_
