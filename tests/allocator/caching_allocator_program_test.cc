@@ -15,7 +15,11 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "tests/allocator/allocator_program.h"
 #include "tests/allocator/random_plan.h"
 
@@ -65,10 +69,12 @@ Extent Wanted() {
   Extent wanted;
   const char* text = std::getenv("MEMTRACE_PROGRAMS");
   if (text == nullptr) return wanted;
-  const int read = std::sscanf(text, "%lu,%lu,%zu,%zu", &wanted.first, &wanted.programs,
-                               &wanted.length, &wanted.check_every);
-  EXPECT_EQ(read, 4) << "MEMTRACE_PROGRAMS=" << text << ": FIRST,PROGRAMS,LENGTH,EVERY is wanted";
-  EXPECT_NE(wanted.check_every, 0u);
+  const std::vector<std::string> parts = absl::StrSplit(text, ',');
+  const bool is_read = parts.size() == 4 && absl::SimpleAtoi(parts[0], &wanted.first) &&
+                       absl::SimpleAtoi(parts[1], &wanted.programs) &&
+                       absl::SimpleAtoi(parts[2], &wanted.length) &&
+                       absl::SimpleAtoi(parts[3], &wanted.check_every) && wanted.check_every > 0;
+  EXPECT_TRUE(is_read) << "MEMTRACE_PROGRAMS=" << text << ": FIRST,PROGRAMS,LENGTH,EVERY is wanted";
   return wanted;
 }
 
