@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/tools/analysis/packing_inputs.h"
-#include "tools/analysis/packing.h"
+#include "tools/analysis/packing/packing.h"
 
 namespace memtrace::analysis {
 namespace {

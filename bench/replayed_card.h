@@ -10,7 +10,7 @@
 #include "allocator/call_failures.h"
 #include "allocator/units.h"
 #include "bench/event_sequence.h"
-#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/planning/memory_plan.h"
 
 namespace memtrace {
 

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "CLI/CLI.hpp"
-#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/planning/memory_plan.h"
 #include "tools/analysis/timeline.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/trace_verb.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/planning/memory_plan.h"
 #include "tools/analysis/run_facts.h"
 
 namespace memtrace::report {

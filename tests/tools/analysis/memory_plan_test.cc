@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/planning/memory_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "allocator/units.h"
-#include "tools/analysis/packing.h"
+#include "tools/analysis/packing/packing.h"
 
 namespace memtrace::analysis {
 

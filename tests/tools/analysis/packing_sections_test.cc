@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_sections.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "tests/tools/analysis/packing_inputs.h"
+#include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {
 namespace {

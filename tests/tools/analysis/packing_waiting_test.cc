@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_waiting.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "tests/tools/analysis/packing_inputs.h"
+#include "tools/analysis/packing/waiting.h"
 
 namespace memtrace::analysis {
 namespace {

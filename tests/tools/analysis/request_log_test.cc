@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/request_log.h"
+#include "tools/analysis/planning/request_log.h"
 
 #include <gtest/gtest.h>
 

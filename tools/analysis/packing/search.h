@@ -9,10 +9,10 @@
 
 #include "absl/types/span.h"
 #include "allocator/units.h"
-#include "tools/analysis/packing_failed_parts.h"
-#include "tools/analysis/packing_order.h"
-#include "tools/analysis/packing_part.h"
-#include "tools/analysis/packing_sections.h"
+#include "tools/analysis/packing/failed_parts.h"
+#include "tools/analysis/packing/order.h"
+#include "tools/analysis/packing/part.h"
+#include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {
 

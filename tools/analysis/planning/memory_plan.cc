@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/memory_plan.h"
+#include "tools/analysis/planning/memory_plan.h"
 
 #include <map>
 #include <utility>
 
-#include "tools/analysis/cycle_packing.h"
-#include "tools/analysis/time_line.h"
+#include "tools/analysis/planning/cycle_packing.h"
+#include "tools/analysis/planning/time_line.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_PACKING_H_
-#define MEMTRACE_TOOLS_ANALYSIS_PACKING_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PACKING_PACKING_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PACKING_PACKING_H_
 
 #include <cstdint>
 #include <vector>
@@ -43,4 +43,4 @@ Packing Pack(absl::Span<const PackingItem> items, const PackingBudget& budget = 
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_PACKING_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PACKING_PACKING_H_

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_TIME_LINE_H_
-#define MEMTRACE_TOOLS_ANALYSIS_TIME_LINE_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PLANNING_TIME_LINE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PLANNING_TIME_LINE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/packing.h"
-#include "tools/analysis/repetition.h"
-#include "tools/analysis/request_log.h"
+#include "tools/analysis/packing/packing.h"
+#include "tools/analysis/planning/repetition.h"
+#include "tools/analysis/planning/request_log.h"
 
 namespace memtrace::analysis {
 
@@ -47,4 +47,4 @@ TimeLine TimeLineOf(const std::vector<RequestedBlock>& blocks, const Repetition&
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_TIME_LINE_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PLANNING_TIME_LINE_H_

@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 #include "allocator/units.h"
-#include "tools/analysis/packing_sections.h"
+#include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {
 

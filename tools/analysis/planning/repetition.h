@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_REPETITION_H_
-#define MEMTRACE_TOOLS_ANALYSIS_REPETITION_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PLANNING_REPETITION_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PLANNING_REPETITION_H_
 
 #include <cstddef>
 
 #include "absl/types/span.h"
-#include "tools/analysis/request_log.h"
+#include "tools/analysis/planning/request_log.h"
 
 namespace memtrace::analysis {
 
@@ -31,4 +31,4 @@ Repetition FindRepetition(absl::Span<const RequestedBlock> blocks);
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_REPETITION_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PLANNING_REPETITION_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/repetition.h"
+#include "tools/analysis/planning/repetition.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/cycle_packing.h"
+#include "tools/analysis/planning/cycle_packing.h"
 
 #include <algorithm>
 #include <numeric>

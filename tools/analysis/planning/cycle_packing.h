@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_CYCLE_PACKING_H_
-#define MEMTRACE_TOOLS_ANALYSIS_CYCLE_PACKING_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PLANNING_CYCLE_PACKING_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PLANNING_CYCLE_PACKING_H_
 
-#include "tools/analysis/packing.h"
-#include "tools/analysis/time_line.h"
+#include "tools/analysis/packing/packing.h"
+#include "tools/analysis/planning/time_line.h"
 
 namespace memtrace::analysis {
 
@@ -16,4 +16,4 @@ Packing PackCycle(const TimeLine& line, const PackingBudget& budget = {});
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_CYCLE_PACKING_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PLANNING_CYCLE_PACKING_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/time_line.h"
+#include "tools/analysis/planning/time_line.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_skyline.h"
+#include "tools/analysis/packing/skyline.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "tools/analysis/packing_waiting.h"
+#include "tools/analysis/packing/waiting.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_search.h"
+#include "tools/analysis/packing/search.h"
 
 #include <algorithm>
 #include <limits>

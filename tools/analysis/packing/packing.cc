@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing.h"
+#include "tools/analysis/packing/packing.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "tools/analysis/packing_group.h"
-#include "tools/analysis/packing_sections.h"
+#include "tools/analysis/packing/group.h"
+#include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_
-#define MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PLANNING_MEMORY_PLAN_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PLANNING_MEMORY_PLAN_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 #include "allocator/plan.h"
 #include "allocator/units.h"
-#include "tools/analysis/packing.h"
-#include "tools/analysis/repetition.h"
-#include "tools/analysis/request_log.h"
+#include "tools/analysis/packing/packing.h"
+#include "tools/analysis/planning/repetition.h"
+#include "tools/analysis/planning/request_log.h"
 
 namespace memtrace::analysis {
 
@@ -44,4 +44,4 @@ MemoryPlan PlanMemory(const RequestLog& log, const PackingBudget& budget = {});
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_MEMORY_PLAN_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PLANNING_MEMORY_PLAN_H_

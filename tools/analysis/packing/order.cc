@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_order.h"
+#include "tools/analysis/packing/order.h"
 
 #include <algorithm>
 #include <bit>

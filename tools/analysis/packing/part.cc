@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_part.h"
+#include "tools/analysis/packing/part.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_
-#define MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PLANNING_REQUEST_LOG_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PLANNING_REQUEST_LOG_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -74,4 +74,4 @@ class RequestLog {
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_REQUEST_LOG_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PLANNING_REQUEST_LOG_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_failed_parts.h"
+#include "tools/analysis/packing/failed_parts.h"
 
 namespace memtrace::analysis {
 namespace {

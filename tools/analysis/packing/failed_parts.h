@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "tools/analysis/packing_part.h"
+#include "tools/analysis/packing/part.h"
 
 namespace memtrace::analysis {
 

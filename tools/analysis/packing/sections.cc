@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_sections.h"
+#include "tools/analysis/packing/sections.h"
 
 #include <algorithm>
 #include <limits>

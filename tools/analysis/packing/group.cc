@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/packing_group.h"
+#include "tools/analysis/packing/group.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
 
-#include "tools/analysis/packing_failed_parts.h"
-#include "tools/analysis/packing_order.h"
-#include "tools/analysis/packing_search.h"
-#include "tools/analysis/packing_skyline.h"
+#include "tools/analysis/packing/failed_parts.h"
+#include "tools/analysis/packing/order.h"
+#include "tools/analysis/packing/search.h"
+#include "tools/analysis/packing/skyline.h"
 
 namespace memtrace::analysis {
 namespace {
