@@ -43,7 +43,7 @@ class ABSL_SCOPED_LOCKABLE CachingAllocator::Exclusive {
   State& state_;
 };
 
-CachingAllocator::CachingAllocator(Options options, Vmm& vmm, StreamEvents& events,
+CachingAllocator::CachingAllocator(const Options& options, Vmm& vmm, StreamEvents& events,
                                    AllocationObserver& observer)
     : state_(std::make_unique<State>(options, vmm, events, observer)) {}
 
