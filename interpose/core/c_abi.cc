@@ -53,6 +53,32 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   static_cast<void>(Process::Get().NoteOutOfMemory(noted));
 }
 
+int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
+  if (asked.bytes == 0 || address == nullptr)
+    return Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
+  return WithCard(asked.device, [&](CachingAllocator& allocator) -> int {
+    AllocationResult result = allocator.Allocate(
+        {.bytes = asked.bytes,
+         .stream = StreamId{asked.stream},
+         .context = asked.context,
+         .at_least = asked.at_least,
+         .is_trial = asked.is_trial != 0,
+         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
+         .at = asked.at});
+    if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
+      *address = reinterpret_cast<void*>(*placed);
+      return MEMTRACE_OK;
+    }
+    const auto* event = std::get_if<OutOfMemoryEvent>(&result);
+    if (event != nullptr && event->is_rejected && HasSize(out_of_memory))
+      WriteAsFarAsItGoes(out_of_memory, ToAbi(*event));
+    if (event != nullptr && (asked.is_trial != 0 || event->is_rejected))
+      return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
+    if (event != nullptr) return Explain(*event, out_of_memory);
+    return Translate(std::get<absl::Status>(result));
+  });
+}
+
 }  // namespace
 }  // namespace memtrace
 
@@ -109,36 +135,16 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .is_trial = 0,
                                  .reject_above = 0,
                                  .at = 0};
-  return memtrace_allocate_request(&request, address, out_of_memory);
+  return memtrace::Allocate(request, address, out_of_memory);
 }
 
 int memtrace_allocate_request(const memtrace_request* request, void** address,
                               memtrace_out_of_memory* out_of_memory) {
   if (!memtrace::HasSize(request)) return memtrace::Missing("request");
-  const memtrace_request asked = memtrace::ReadAsFarAsItGoes(request);
-  if (asked.bytes == 0 || address == nullptr)
-    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
-  return memtrace::WithCard(asked.device, [&](memtrace::CachingAllocator& allocator) -> int {
-    memtrace::AllocationResult result = allocator.Allocate(
-        {.bytes = asked.bytes,
-         .stream = memtrace::StreamId{asked.stream},
-         .context = asked.context,
-         .at_least = asked.at_least,
-         .is_trial = asked.is_trial != 0,
-         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
-         .at = asked.at});
-    if (const auto* placed = std::get_if<memtrace::DeviceAddress>(&result)) {
-      *address = reinterpret_cast<void*>(*placed);
-      return MEMTRACE_OK;
-    }
-    const auto* event = std::get_if<memtrace::OutOfMemoryEvent>(&result);
-    if (event != nullptr && event->is_rejected && memtrace::HasSize(out_of_memory))
-      memtrace::WriteAsFarAsItGoes(out_of_memory, memtrace::ToAbi(*event));
-    if (event != nullptr && (asked.is_trial != 0 || event->is_rejected))
-      return memtrace::Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
-    if (event != nullptr) return memtrace::Explain(*event, out_of_memory);
-    return memtrace::Translate(std::get<absl::Status>(result));
-  });
+  // Not copied, as a rule: its fields are still on their way to memory.
+  if (request->size == sizeof(*request))
+    return memtrace::Allocate(*request, address, out_of_memory);
+  return memtrace::Allocate(memtrace::ReadAsFarAsItGoes(request), address, out_of_memory);
 }
 
 int memtrace_deallocate(void* address) {

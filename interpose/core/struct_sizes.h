@@ -23,7 +23,6 @@ bool HasSize(const Struct* of_caller) {
 // What the caller said; fields that it does not know are zero. REQUIRES: HasSize(of_caller).
 template <typename Struct>
 Struct ReadAsFarAsItGoes(const Struct* of_caller) {
-  if (of_caller->size == sizeof(Struct)) return *of_caller;  // as a rule
   Struct read{};
   std::memcpy(&read, of_caller, std::min<size_t>(of_caller->size, sizeof(read)));
   return read;
