@@ -65,7 +65,8 @@ class CachingAllocator {
   };
 
   // `vmm`, `events` and `observer` must outlive the allocator.
-  CachingAllocator(const Options& options, Vmm& vmm, StreamEvents& events, AllocationObserver& observer);
+  CachingAllocator(const Options& options, Vmm& vmm, StreamEvents& events,
+                   AllocationObserver& observer);
   ~CachingAllocator();
 
   struct Request {
