@@ -240,21 +240,26 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
 Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   Block* block = nullptr;
   ForEachDonor(group, [&](SegmentGroup& donor) {
-    if (block == nullptr) block = donor.Take(size);
+    if (block == nullptr) block = donor.TakeAny(size);
   });
   return block;
 }
 
-// Groups of other pools that may serve what `group` cannot: only the default pool's requests are
-// served so, on the same stream.
+// Groups that may serve what `group` cannot: that of the other sizes, whose holes are as good as any
+// when there is nothing else, and for requests of the default pool those of pools opened for it. All
+// of the same stream.
 template <typename Visit>
 void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
+  const auto visit_if_there = [&](const SegmentKey& key) {
+    if (SegmentGroup* donor = groups_.Find(key)) visit(*donor);
+  };
+  SegmentKey key = group.key();
+  key.small = !key.small;
+  const bool has_whole_blocks = group.pool() != nullptr && group.pool()->has_fixed_segments();
+  if (!has_whole_blocks) visit_if_there(key);
   if (group.pool() != nullptr) return;
   for (const auto& pool : pools_.all()) {
-    if (!pool->use_on_oom) continue;
-    SegmentKey key = group.key();
-    key.pool = pool->id;
-    if (SegmentGroup* donor = groups_.Find(key)) visit(*donor);
+    if (pool->use_on_oom) visit_if_there({group.key().stream, pool->id, group.key().small});
   }
 }
 

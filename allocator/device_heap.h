@@ -34,7 +34,8 @@ namespace memtrace {
 //   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
 //   5. all whole free chunks are taken back, and 3 again;
 //   6. waiting frees are waited for, the oldest first, 2 after each, and at last 5 once more;
-//   7. what lies free in the pools that were opened for it (use_on_oom);
+//   7. what lies free among the blocks of the other sizes, then in the pools that were opened for
+//      it (use_on_oom);
 //   8. OutOfMemoryEvent.
 //
 // While a graph is being captured from a stream nothing can be waited for there: frees that would

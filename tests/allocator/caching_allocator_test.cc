@@ -116,6 +116,16 @@ TEST(CachingAllocatorTest, WhatIsFreeSaysNothingOfWhoHadIt) {
   }
 }
 
+TEST(FullCardTest, AHoleAmongTheOtherSizesIsBetterThanAnError) {
+  Card card(6_MiB);
+  const DeviceAddress large = card.Allocate(3_MiB);  // of two granules
+  const DeviceAddress small = card.Allocate(512_KiB);
+  EXPECT_EQ(card.Allocate(1536_KiB), small + 512_KiB);
+  EXPECT_EQ(card.Allocate(768_KiB), large + 3_MiB);
+  EXPECT_EQ(card.FailToAllocate(1_MiB).obtainable, 256_KiB);
+  EXPECT_EQ(card.Allocate(256_KiB), large + 3_MiB + 768_KiB);
+}
+
 TEST(CachingAllocatorTest, SmallBlocksAreMergedBeforeTheSegmentGrows) {
   Card card(64_MiB);
   std::vector<DeviceAddress> blocks;
