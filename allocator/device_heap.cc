@@ -245,9 +245,9 @@ Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   return block;
 }
 
-// Groups that may serve what `group` cannot: that of the other sizes, whose holes are as good as any
-// when there is nothing else, and for requests of the default pool those of pools opened for it. All
-// of the same stream.
+// Groups that may serve what `group` cannot: that of the other sizes, whose holes are as good as
+// any when there is nothing else, and for requests of the default pool those of pools opened for
+// it. All of the same stream.
 template <typename Visit>
 void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   const auto visit_if_there = [&](const SegmentKey& key) {
