@@ -133,6 +133,18 @@ TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
   EXPECT_TRUE(plan.streams[0].ends_in_failure);
   EXPECT_EQ(plan.streams[0].section.cycle(), 0u);
   EXPECT_EQ(plan.streams[0].section.bytes, 60_MiB);
+  EXPECT_EQ(plan.streams[0].planned, 60_MiB);
+  EXPECT_EQ(plan.requested, 60_MiB) << "what has a place was asked for";
+}
+
+TEST(MemoryPlanTest, FailureThatTheProgramGotOverIsNotAskedFor) {
+  RequestLog log;
+  log.Fail(0, 0, 40_MiB);
+  log.Allocate(0, 0, 1, 20_MiB);
+  const MemoryPlan plan = PlanMemory(log);
+  EXPECT_FALSE(plan.streams.at(0).ends_in_failure);
+  EXPECT_EQ(plan.streams[0].section.bytes, 20_MiB);
+  EXPECT_EQ(plan.requested, 20_MiB);
 }
 
 TEST(MemoryPlanTest, TailIsNotPlanned) {

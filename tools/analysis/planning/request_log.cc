@@ -65,7 +65,9 @@ void RequestLog::Allocate(int32_t device, uint64_t stream, uint64_t address, Byt
   StreamRequests& requests = StreamOf(device, stream);
   // A failure that the program got over has no place.
   if (const auto failed = failed_.find(device); failed != failed_.end()) {
-    streams_[failed->second].blocks.pop_back();
+    std::vector<RequestedBlock>& blocks = streams_[failed->second].blocks;
+    requested_ -= blocks.back().size;
+    blocks.pop_back();
     failed_.erase(failed);
   }
   alive_[{device, address}] = {static_cast<size_t>(&requests - streams_.data()),
@@ -92,6 +94,7 @@ void RequestLog::Fail(int32_t device, uint64_t stream, Bytes size) {
   StreamRequests& requests = StreamOf(device, stream);
   failed_[device] = static_cast<size_t>(&requests - streams_.data());
   requests.blocks.push_back({size});
+  requested_ += size;
 }
 
 }  // namespace memtrace::analysis
