@@ -79,6 +79,28 @@ def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
     }
 
 
+def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
+    """The same program needs 570 MiB without a plan, and 548 by a plan of the whole of it."""
+    training = ("--width", "384", "--layers", "12", "--random-batches", "--steps", "12")
+    card = "556MiB,context=0MiB"
+    plan = tmp_path / "run.plan"
+    failed = on_card(TRAINING, tmp_path, *training, card=card, expect=1)
+    assert "OutOfMemoryError" in failed.err
+    done = memtrace("plan", "--json", str(failed.trace), "-o", str(plan))
+    assert done.status == 0, done.err
+    said = json.loads(done.out)
+    (stream,) = said["streams"]
+    assert stream["ends_in_failure"]
+    assert said["requested_with_place"] <= said["requested"]
+
+    completed = on_card(TRAINING, tmp_path, *training, card=card, options=("--plan", str(plan)))
+    placed, elsewhere = use_of(completed)
+    # What the first run had asked for went to its places; it had not seen the rest.
+    assert placed >= stream["allocations"]
+    assert elsewhere > 0
+    assert placed + elsewhere == completed.printed()["allocations"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
