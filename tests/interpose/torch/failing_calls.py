@@ -3,7 +3,7 @@
 """Trains with our allocator while its k-th driver call fails, for every k: what must hold afterwards.
 
 Arguments: the error's number, and "once" or "for-ever". Prints one line of JSON: how many cases, how they ended, and
-what did not hold.
+what did not hold. With "record" it trains as often as before the first case and no call fails: a plan is made of that.
 """
 
 import collections
@@ -11,6 +11,7 @@ import ctypes
 import gc
 import itertools
 import json
+import os
 import sys
 import time
 import warnings
@@ -205,11 +206,10 @@ def case(functions, nth, error, once, normal, shared_tensors=3):
         problems += problems_of_state()
         give_everything_back()
         problems += problems_of_state()
-        if (kept := live()) != normal["live"]:
-            if more_address_space(kept, normal["live"]):
-                accept(normal, kept)
-            else:
-                problems.append(f"the card has {kept}, not {normal['live']}")
+        problems += problems_of_what_is_kept(normal)
+        if how and "MEMTRACE_PLAN" in os.environ:
+            find_the_plan_again()
+            problems += problems_of_what_is_kept(normal)
         log_calls(True)
         train()
         log_calls(False)
@@ -225,15 +225,20 @@ def case(functions, nth, error, once, normal, shared_tensors=3):
     return how[0] if how else "nothing", [f"{where}: {problem}" for problem in problems]
 
 
-def more_address_space(kept, before):
-    """One more reservation and nothing else: when blocks lay so that the first was too short. It is kept, for use."""
-    return kept == before | {"reservations": before["reservations"] + 1}
+def find_the_plan_again():
+    """A training that broke off leaves the allocator amid its plan: the next begins there, the one after it as ever."""
+    train()
+    give_everything_back()
 
 
-def accept(normal, kept):
-    """Later cases must not have more than this one."""
-    normal["live"] = kept
-    normal["longer"] += 1
+def problems_of_what_is_kept(normal):
+    """Nothing but one more reservation: when blocks lay so that the first was too short, and then for use later."""
+    kept, before = live(), normal["live"]
+    if kept == before | {"reservations": before["reservations"] + 1}:
+        normal["live"] = kept  # later cases must not have more
+        normal["longer"] += 1
+    elif kept != before:
+        yield f"the card has {kept}, not {before}"
 
 
 def difference(expected, got):
@@ -256,9 +261,11 @@ def capture_nothing():
 
 def main():
     kept = capture_nothing()
-    for _ in range(2):
+    for _ in range(4 if sys.argv[1] == "record" else 2):
         train()
         give_everything_back()
+    if sys.argv[1] == "record":
+        return
     gc.freeze()  # each case collects
     log_calls(True)
     train()

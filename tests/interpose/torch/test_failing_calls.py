@@ -5,7 +5,8 @@
 from pathlib import Path
 
 import pytest
-from support.programs import on_card
+from support.programs import memtrace, on_card
+from test_planned import use_of
 
 PROGRAM = Path(__file__).with_name("failing_calls.py")
 # Full enough that memory is taken back from other streams and requests fail.
@@ -28,7 +29,8 @@ MADE = {
 
 
 def check_every_failing_call(error, how_often, folder, *options):
-    done = on_card(PROGRAM, folder, error, how_often, card=CARD, options=options).printed()
+    finished = on_card(PROGRAM, folder, error, how_often, card=CARD, options=options)
+    done = finished.printed()
     print(done)
     assert done["problems"] == []
     assert done["more reservations"] <= 1
@@ -38,9 +40,22 @@ def check_every_failing_call(error, how_often, folder, *options):
     # Far from all are answered by going on, or by failing.
     ends = done["ends"]
     assert set(ends) - {"nothing"} and ends["nothing"] >= 3
+    return finished
+
+
+def check_every_failing_call_by_a_plan(error, how_often, folder):
+    plan = folder / "run.plan"
+    recorded = on_card(PROGRAM, folder, "record", card=CARD)
+    assert memtrace("plan", str(recorded.trace), "-o", str(plan)).status == 0
+    placed, elsewhere = use_of(check_every_failing_call(error, how_often, folder, "--plan", str(plan)))
+    assert placed > 9 * elsewhere > 0
 
 
 @pytest.mark.parametrize("error", ["2", "999"])
 @pytest.mark.parametrize("how_often", ["once", "for-ever"])
 def test_every_failing_driver_call_of_a_training(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)
+
+
+def test_every_failing_driver_call_of_a_planned_training(tmp_path):
+    check_every_failing_call_by_a_plan("2", "once", tmp_path)

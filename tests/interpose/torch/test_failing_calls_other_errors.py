@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""As test_failing_calls.py, with errors that take mostly the same ways, and with frees that wait as they can."""
+"""As test_failing_calls.py, with errors that take mostly the same ways, frees that wait as they can, and by plans."""
 
 import pytest
-from test_failing_calls import check_every_failing_call
+from test_failing_calls import check_every_failing_call, check_every_failing_call_by_a_plan
 
 
 @pytest.mark.parametrize("error", ["1", "4", "700"])
@@ -16,3 +16,8 @@ def test_every_failing_driver_call_of_a_training_with_another_error(error, how_o
 @pytest.mark.parametrize("how_often", ["once", "for-ever"])
 def test_every_failing_driver_call_of_a_training_on_a_lazy_card(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path, "--events", "lazy")
+
+
+@pytest.mark.parametrize(("error", "how_often"), [("2", "for-ever"), ("999", "once"), ("999", "for-ever")])
+def test_every_failing_driver_call_of_a_planned_training_with_another_error(error, how_often, tmp_path):
+    check_every_failing_call_by_a_plan(error, how_often, tmp_path)
