@@ -8,6 +8,7 @@ had.
 
 import ctypes
 import io
+import itertools
 import json
 import os
 import re
@@ -167,6 +168,13 @@ class _Scenario:
             self._look()  # before it resets the peaks
             report(*arguments, **options)
 
+        modules = itertools.count(1)
+
+        def entered(*_: object) -> None:
+            if next(modules) % 5_000 == 0:
+                self.log.read()  # before it is full
+
+        torch.nn.modules.module.register_module_forward_pre_hook(entered)
         case_util.guarded, case_util.report = watched, reported
         sys.argv = [str(self._path), *self._arguments]
         self.log.begin()
@@ -187,26 +195,38 @@ class _Scenario:
 class CallLog:
     """The calls that the program makes, counted by kind (interpose/simulated_card/card_control.h)."""
 
+    _LONGEST = 1_000_000  # the card's log keeps no more (interpose/simulated_card/watched_calls.h)
+
     def __init__(self) -> None:
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._visitor = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
         self._turns: list[Counter[str]] = []
+        self._counts: Counter[str] = Counter()  # since the last turn
 
     def begin(self) -> None:
         """Counts from now on."""
         self._driver.memtrace_card_log_calls(1)
 
-    def turn(self) -> dict[str, int]:
-        """Gives what was called since the last turn."""
-        counts: Counter[str] = Counter()
+    def read(self) -> None:
+        """Counts what was called since the last read, and empties the log; fails if calls are missing in it."""
 
-        def visit(_argument: int, call: bytes, _number: int) -> None:
+        def visit(_argument: int, call: bytes, number: int) -> None:
+            if number == self._LONGEST:
+                full.append(number)
             kind = _KIND_OF.get(re.split(r"[ (]", call.decode(), maxsplit=1)[0])
             if kind:
-                counts[kind] += 1
+                self._counts[kind] += 1
 
+        full: list[int] = []
         self._driver.memtrace_card_visit_calls(self._visitor(visit), None)
+        if full:
+            raise RuntimeError(f"{self._LONGEST} calls at once: the card logged no more")
         self.begin()
+
+    def turn(self) -> dict[str, int]:
+        """Gives what was called since the last turn."""
+        self.read()
+        counts, self._counts = self._counts, Counter()
         self._turns.append(counts)
         return dict(counts)
 
