@@ -118,6 +118,10 @@ void Card::TakeOther(std::uint64_t bytes) {
   other_ += std::min(bytes, total_ - std::min(total_, held));
 }
 
+std::vector<ProcessMemory> Card::OtherProcesses() const {
+  return shared_ == nullptr ? std::vector<ProcessMemory>() : shared_->OtherProcesses(index_);
+}
+
 Ledger Card::CurrentLedger() const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t others = HeldByOthers();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "interpose/simulated_card/card_spec.h"
 #include "interpose/simulated_card/shared_ledger.h"
@@ -56,6 +57,8 @@ class Card {
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
 
+  // See SharedLedger: none without one.
+  std::vector<ProcessMemory> OtherProcesses() const;
   // As the ledger of all processes counts cards.
   std::uint32_t LedgerIndex() const { return static_cast<std::uint32_t>(index_); }
   // See SharedLedger; without one, nobody else has the card, and only contents are shared.

@@ -52,3 +52,14 @@ bool memtrace_card_describe_installed(int card, memtrace_card_installed* describ
   }
   return true;
 }
+
+std::size_t memtrace_card_other_processes(int card, memtrace_card_process* processes,
+                                          std::size_t room) {
+  const Card* visible = FindVisible(static_cast<std::size_t>(card));
+  if (visible == nullptr) return 0;
+  const std::vector<ProcessMemory> others = visible->OtherProcesses();
+  for (std::size_t i = 0; i < std::min(room, others.size()); ++i) {
+    processes[i] = {.bytes = others[i].bytes, .process = others[i].process};
+  }
+  return others.size();
+}

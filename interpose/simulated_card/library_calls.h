@@ -30,6 +30,15 @@ int memtrace_card_installed_count(void);
 // False if there is no such card.
 bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
 
+// The other processes of the launch that hold memory of the card. Gives how many there are, and
+// writes no more than there is room for; 0 for a hidden card.
+struct memtrace_card_process {
+  std::uint64_t bytes;
+  std::uint32_t process;
+};
+std::size_t memtrace_card_other_processes(int card, memtrace_card_process* processes,
+                                          std::size_t room);
+
 // Adds one call of a function that is not supported.
 void memtrace_card_count_unsupported(const char* name);
 

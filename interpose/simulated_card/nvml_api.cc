@@ -11,6 +11,8 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "interpose/simulated_card/library_calls.h"
 
@@ -87,18 +89,33 @@ int GiveHandle(int card, void** handle) {
   return kSuccess;
 }
 
-// This process is the only one that a card knows by its number; others have none.
+// This process, if it uses the card, then the others of the launch. What the card's setting `other`
+// says belongs to nobody.
+std::vector<memtrace_card_process> ProcessesOn(int index, const memtrace_card_installed& card) {
+  std::vector<memtrace_card_process> others(memtrace_card_other_processes(index, nullptr, 0));
+  const std::size_t now = memtrace_card_other_processes(index, others.data(), others.size());
+  others.resize(std::min(now, others.size()));  // one may have ended meanwhile
+  if (card.has_context != 0) {
+    others.insert(others.begin(),
+                  {.bytes = card.own, .process = static_cast<std::uint32_t>(getpid())});
+  }
+  return others;
+}
+
 template <typename Info>
 int GiveProcesses(void* handle, unsigned int* count, Info* infos, const Info& none) {
   return OfCard(handle, count != nullptr, [&](const memtrace_card_installed& card) {
-    const unsigned int room = *count;
-    *count = card.has_context != 0 ? 1 : 0;
+    const std::vector<memtrace_card_process> processes = ProcessesOn(CardOf(handle), card);
+    const unsigned int room = std::exchange(*count, static_cast<unsigned int>(processes.size()));
     if (*count > room) return kInsufficientSize;
     if (*count == 0) return kSuccess;
     if (infos == nullptr) return kInvalidArgument;
-    *infos = none;
-    infos->pid = static_cast<unsigned int>(getpid());
-    infos->bytes = card.own;
+    std::transform(processes.begin(), processes.end(), infos, [&](const auto& process) {
+      Info info = none;
+      info.pid = process.process;
+      info.bytes = process.bytes;
+      return info;
+    });
     return kSuccess;
   });
 }

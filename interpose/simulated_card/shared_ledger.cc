@@ -120,6 +120,7 @@ std::optional<std::size_t> SharedLedger::TakeSlot(int descriptor) {
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     if (!Lock(descriptor, slot, F_WRLCK, /*wait=*/false)) continue;
     for (auto& held : contents_->slots[slot]) held = 0;
+    contents_->processes[slot] = static_cast<std::uint32_t>(getpid());
     contents_->used_slots = std::max<std::uint64_t>(contents_->used_slots, slot + 1);
     return slot;
   }
@@ -218,6 +219,27 @@ std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {
   if (!Join()) return 0;
   const Exclusive exclusive(*this);
   return SumOfOthers(card);
+}
+
+std::vector<ProcessMemory> SharedLedger::OtherProcesses(std::size_t card) {
+  std::vector<ProcessMemory> others;
+  const std::lock_guard lock(mutex_);
+  if (!Join()) return others;
+  const Exclusive exclusive(*this);
+  const std::uint32_t own = contents_->processes[slot_];
+  for (std::size_t slot = 0; slot < contents_->used_slots; ++slot) {
+    const ProcessMemory holds = {contents_->processes[slot], contents_->slots[slot][card]};
+    if (holds.bytes == 0 || holds.process == own || !IsLockedByAnother(slot)) continue;
+    const auto known = std::find_if(others.begin(), others.end(), [&](const ProcessMemory& other) {
+      return other.process == holds.process;
+    });
+    if (known == others.end()) {
+      others.push_back(holds);
+    } else {
+      known->bytes += holds.bytes;
+    }
+  }
+  return others;
 }
 
 }  // namespace memtrace::card

@@ -11,11 +11,20 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "interpose/simulated_card/card_spec.h"
 #include "interpose/simulated_card/shared_memory.h"
 
 namespace memtrace::card {
+
+// A process and the bytes that it holds on a card.
+struct ProcessMemory {
+  std::uint32_t process;
+  std::uint64_t bytes;
+
+  bool operator==(const ProcessMemory&) const = default;
+};
 
 // What each process of one launch holds on the cards that they share, so that two ranks on one card
 // run out together. A small file in memory that whoever starts the processes makes (an empty memfd,
@@ -41,6 +50,8 @@ class SharedLedger {
   // kMaxCards.
   std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
   std::uint64_t HeldByOthers(std::size_t card);
+  // The others that hold something, each with what it lent, even if it has ended since.
+  std::vector<ProcessMemory> OtherProcesses(std::size_t card);
 
   // Hands memory that this process holds to whoever has the descriptor that this gives, or a
   // duplicate of it, in any process: as long as one is open, the card has it. This process holds it
@@ -58,6 +69,7 @@ class SharedLedger {
     std::atomic<std::uint64_t> used_slots;           // none behind these was ever taken
     std::array<Slot, kSlots> slots;                  // of a process, or of memory that was lent
     std::array<SharedMemoryRecord, kSlots> records;  // of lent memory
+    std::array<std::atomic<std::uint32_t>, kSlots> processes;  // which took it
   };
   class Exclusive;
 

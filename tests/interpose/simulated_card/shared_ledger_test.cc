@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "interpose/simulated_card/card.h"
 
@@ -76,6 +77,48 @@ TEST_F(SharedLedgerTest, KilledProcessGivesBack) {
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_EQ(one.HeldByOthers(0), 0u);
+}
+
+// A child that joins by itself, holds 600 bytes of card 0, of which it lends 100, and 7 of card 1,
+// and waits to be killed.
+pid_t StartHolder(const std::string& path) {
+  int ready[2];
+  EXPECT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    SharedLedger own(path);
+    SharedMemoryRecord lent;
+    lent.bytes = 100;
+    const bool holds = own.Hold(0, 600, 2000) && own.Hold(1, 7, 1000) && own.Lend(lent) >= 0;
+    (void)!write(ready[1], holds ? "y" : "n", 1);
+    pause();
+    _exit(0);
+  }
+  char holds = 0;
+  EXPECT_EQ(read(ready[0], &holds, 1), 1);
+  EXPECT_EQ(holds, 'y');
+  close(ready[0]);
+  close(ready[1]);
+  return child;
+}
+
+TEST_F(SharedLedgerTest, OthersAreKnownByTheirNumbersWhileTheyLive) {
+  SharedLedger one(Path());
+  ASSERT_EQ(one.Hold(0, 50, 1000), 0u);
+  EXPECT_TRUE(one.OtherProcesses(0).empty()) << "this process is none of them";
+  const pid_t first = StartHolder(Path());
+  const pid_t second = StartHolder(Path());
+  const auto holds = [](pid_t process, std::uint64_t bytes) {
+    return ProcessMemory{static_cast<std::uint32_t>(process), bytes};
+  };
+  EXPECT_EQ(one.OtherProcesses(0), std::vector({holds(first, 600), holds(second, 600)}));
+  EXPECT_EQ(one.OtherProcesses(1), std::vector({holds(first, 7), holds(second, 7)}));
+  EXPECT_TRUE(one.OtherProcesses(2).empty());
+  for (const pid_t child : {first, second}) {
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  EXPECT_TRUE(one.OtherProcesses(0).empty());
 }
 
 TEST_F(SharedLedgerTest, ForkedChildDoesNotKeepItsParentsSlotAlive) {

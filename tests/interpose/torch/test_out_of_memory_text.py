@@ -44,17 +44,29 @@ torch.cuda.caching_allocator_enable(True)
 import subprocess, sys
 other = subprocess.Popen([sys.executable, "-c", {HOLDER!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 other.stdout.readline()
+others = [other]
+""",
+    "two other processes": f"""
+import subprocess, sys
+for _ in range(2):
+    other = subprocess.Popen([sys.executable, "-c", {HOLDER!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    other.stdout.readline()
+    others.append(other)
 """,
 }
 ENDS = """
-other = None
+others = []
 {fill}
 kept = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
 try:
     torch.empty(5 << 30, dtype=torch.uint8, device="cuda")
 except torch.OutOfMemoryError as error:
-    print(json.dumps(str(error)))
-if other is not None:
+    text = str(error)
+    for number, other in enumerate(others):
+        assert f"Process {{other.pid}} has " in text, text
+        text = text.replace(f"Process {{other.pid}} has ", f"Process #{{number}} has ")
+    print(json.dumps(text))
+for other in others:
     other.communicate()
 """
 # torch's advice is about settings of its own allocator.
@@ -78,4 +90,5 @@ def test_everything_torch_says_comes_first(fill, tmp_path):
         first, torchs = SIZE.sub("SIZE", first), SIZE.sub("SIZE", torchs)
     assert first == torchs
     assert "Including non-PyTorch memory, this process has" in first
+    assert first.count("MiB memory in use. ") >= fill.count("process")
     assert verdict and all(line.startswith("memtrace: ") for line in verdict)
