@@ -9,50 +9,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "allocator/caching_allocator.h"
 #include "allocator/memory_streams.h"
 #include "allocator/memory_vmm.h"
 #include "allocator/size_policy.h"
+#include "tests/allocator/capture_order.h"
 
 namespace memtrace::program {
 namespace {
-
-uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
-
-struct Printer {
-  std::string operator()(const Allocate& i) const {
-    return absl::StrCat("Allocate{", i.bytes, ", ", Number(i.stream), "}");
-  }
-  std::string operator()(const Free& i) const { return absl::StrCat("Free{", i.index, "}"); }
-  std::string operator()(const Share& i) const {
-    return absl::StrCat("Share{", i.index, ", ", Number(i.stream), "}");
-  }
-  std::string operator()(const Finish& i) const {
-    return absl::StrCat("Finish{", Number(i.stream), "}");
-  }
-  std::string operator()(const EmptyCache&) const { return "EmptyCache{}"; }
-  std::string operator()(const SetLimit& i) const {
-    return absl::StrCat("SetLimit{", i.limit, "}");
-  }
-  std::string operator()(const Fail& i) const {
-    return absl::StrCat("Fail{", i.nth, i.repeat == CallFailures::Repeat::kOnce ? "}" : ", on}");
-  }
-  std::string operator()(const StopFailing&) const { return "StopFailing{}"; }
-  std::string operator()(const BeginCapture& i) const {
-    return absl::StrCat("BeginCapture{", i.pool, ", ", Number(i.stream), "}");
-  }
-  std::string operator()(const EndCapture& i) const { return WithPool("EndCapture", i.pool); }
-  std::string operator()(const Replay& i) const { return WithPool("Replay", i.pool); }
-  std::string operator()(const ReleaseGraph& i) const { return WithPool("ReleaseGraph", i.pool); }
-  std::string operator()(const Checkpoint& i) const { return WithPool("Checkpoint", i.pool); }
-  std::string operator()(const Restore& i) const { return WithPool("Restore", i.pool); }
-
- private:
-  static std::string WithPool(const char* what, uint64_t pool) {
-    return absl::StrCat(what, "{", pool, "}");
-  }
-};
 
 class Observer final : public AllocationObserver {
  public:
@@ -61,7 +25,10 @@ class Observer final : public AllocationObserver {
 
 struct ProgramCard {
   explicit ProgramCard(const Way& way)
-      : observer(way.is_observed), allocator({.plan = way.plan}, vmm, streams, observer) {}
+      : observer(way.is_observed),
+        allocator({.plan = way.plan, .captures = &streams}, vmm, streams, observer) {
+    allocator.SetCaptureReuse(way.reuses_in_captures);
+  }
 
   CallFailures failures;
   MemoryStreams streams{&failures};
@@ -147,30 +114,38 @@ class Machine {
 
   void Perform(const BeginCapture& i) {
     Graph& graph = graphs_[i.pool];
-    if (graph.is_captured || CapturedFrom(i.stream) != nullptr) return;
+    if (graph.is_captured() || CapturedFrom(i.stream) != nullptr) return;
     card_.allocator.RetainPool(IdOf(i.pool));
     ++graph.users;
     Expect(card_.allocator
-               .BeginRouting(IdOf(i.pool), [stream = i.stream](StreamId s) { return s == stream; })
+               .BeginRouting(IdOf(i.pool), [&graph](StreamId s) { return graph.order.Has(s); })
                .ok(),
            "BeginRouting failed");
     card_.streams.BeginCapture(i.stream);
-    graph.is_captured = true;
+    graph.order.Begin(i.stream);
     graph.stream = i.stream;
+  }
+
+  void Perform(const JoinCapture& i) {
+    Graph* graph = CapturedFrom(i.other);
+    Graph* own = CapturedFrom(i.stream);
+    if (i.stream == i.other || graph == nullptr || (own != nullptr && own != graph)) return;
+    card_.streams.WaitInCapture(i.stream, i.other);
+    graph->order.Join(i.stream, i.other);
   }
 
   void Perform(const EndCapture& i) {
     Graph& graph = graphs_[i.pool];
-    if (!graph.is_captured) return;
-    card_.streams.EndCapture(graph.stream);
-    graph.is_captured = false;
+    if (!graph.is_captured()) return;
+    for (const StreamId stream : graph.order.Streams()) card_.streams.EndCapture(stream);
+    graph.order = {};
     Expect(card_.allocator.EndRouting(IdOf(i.pool)).ok(), "EndRouting failed");
   }
 
   // Writes to everything that was ever allocated in a capture, in use or not.
   void Perform(const Replay& i) {
     const Graph& graph = graphs_[i.pool];
-    if (graph.is_captured || CapturedFrom(graph.stream) != nullptr) return;
+    if (graph.is_captured() || CapturedFrom(graph.stream) != nullptr) return;
     for (const auto& [address, bytes] : graph.written) {
       card_.vmm.NoteUse(address, bytes, card_.streams.Queue(graph.stream));
     }
@@ -178,7 +153,7 @@ class Machine {
 
   void Perform(const ReleaseGraph& i) {
     Graph& graph = graphs_[i.pool];
-    if (graph.is_captured) return;
+    if (graph.is_captured()) return;
     const bool has_users = std::exchange(graph.users, graph.users > 0 ? graph.users - 1 : 0) > 0;
     Expect(card_.allocator.ReleasePool(IdOf(i.pool)).ok() == has_users, "ReleasePool");
     if (graph.users == 0) graph = Graph{};
@@ -231,6 +206,9 @@ class Machine {
       Expect(u.work.stream == i.stream || u.end <= address || address + size <= u.begin,
              "another stream still uses it");
     }
+    const Graph* graph = CapturedFrom(i.stream);
+    Expect(graph == nullptr || graph->order.IsFree(i.stream, address, address + size),
+           "another stream of the capture still uses it");
     const InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream)};
     Use(address, block, i.stream);
   }
@@ -240,6 +218,8 @@ class Machine {
   void Use(DeviceAddress address, const InUse& block, StreamId stream) {
     if (Graph* graph = CapturedFrom(stream)) {
       if (graph == &graphs_[block.pool]) graph->written.emplace_back(address, block.bytes);
+      card_.streams.Queue(stream);
+      graph->order.Use(stream, address, address + block.bytes);
       return;
     }
     const MemoryStreams::Work work = card_.streams.Queue(stream);
@@ -294,8 +274,10 @@ class Machine {
 
   struct Graph {
     uint64_t users = 0;
-    bool is_captured = false;
-    StreamId stream{};  // of the last capture
+    bool is_captured() const { return !order.Streams().empty(); }
+
+    CaptureOrder order;  // of the capture that goes on
+    StreamId stream{};   // from which the last one began
     std::vector<std::pair<DeviceAddress, Bytes>> written;
     std::optional<PoolCheckpoint> checkpoint;
     std::map<DeviceAddress, InUse> in_use_then;
@@ -305,21 +287,21 @@ class Machine {
 
   Graph* CapturedFrom(StreamId stream) {
     for (auto& [pool, graph] : graphs_) {
-      if (graph.is_captured && graph.stream == stream) return &graph;
+      if (graph.order.Has(stream)) return &graph;
     }
     return nullptr;
   }
 
   uint64_t PoolOf(StreamId stream) const {
     for (const auto& [pool, graph] : graphs_) {
-      if (graph.is_captured && graph.stream == stream) return pool;
+      if (graph.order.Has(stream)) return pool;
     }
     return 0;
   }
 
   bool IsAnyCaptured() const {
     return std::any_of(graphs_.begin(), graphs_.end(),
-                       [](const auto& entry) { return entry.second.is_captured; });
+                       [](const auto& entry) { return entry.second.is_captured(); });
   }
 
   std::map<DeviceAddress, InUse>::iterator At(size_t index) {
@@ -339,36 +321,6 @@ class Machine {
 };
 
 }  // namespace
-
-std::string Print(const Program& program) {
-  return absl::StrJoin(program, "\n", [](std::string* out, const Instruction& instruction) {
-    out->append(std::visit(Printer{}, instruction));
-  });
-}
-
-Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
-  const StreamId stream{1 + below(3)};
-  const uint64_t dice = below(1030);
-  if (dice < 300) return Allocate{1 + below(4_KiB), stream};
-  if (dice < 380) return Allocate{1 + below(1_MiB), stream};
-  if (dice < 460) return Allocate{1 + below(9_MiB), stream};
-  if (dice < 470) return Allocate{1 + below(100_MiB), stream};
-  if (dice < 870) return Free{below(1 << 20)};
-  if (dice < 920) return Share{below(1 << 20), stream};
-  if (dice < 970) return Finish{stream};
-  if (dice < 975) return EmptyCache{};
-  if (dice < 978) return SetLimit{below(2) == 0 ? ~Bytes{0} : below(64_MiB)};
-  if (dice < 993) return Fail{1 + below(6), CallFailures::Repeat::kOnce};
-  if (dice < 995) return Fail{1 + below(6), CallFailures::Repeat::kFromThenOn};
-  if (dice < 1000) return StopFailing{};
-  const uint64_t pool = 1 + below(2);
-  if (dice < 1006) return BeginCapture{pool, stream};
-  if (dice < 1014) return EndCapture{pool};
-  if (dice < 1020) return Replay{pool};
-  if (dice < 1023) return ReleaseGraph{pool};
-  if (dice < 1026) return Checkpoint{pool};
-  return Restore{pool};
-}
 
 std::optional<std::string> FirstProblem(const Program& program, const Way& way) {
   return Machine(way).Run(program);

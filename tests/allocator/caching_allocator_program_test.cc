@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -26,11 +27,13 @@
 namespace memtrace::program {
 namespace {
 
-Program RandomProgram(uint64_t seed, size_t length) {
+using Make = Instruction (*)(const std::function<uint64_t(uint64_t)>& below);
+
+Program RandomProgram(uint64_t seed, size_t length, Make make) {
   std::mt19937_64 random(seed);
   Program program;
   while (program.size() < length) {
-    program.push_back(MakeInstruction([&](uint64_t n) { return random() % n; }));
+    program.push_back(make([&](uint64_t n) { return random() % n; }));
   }
   return program;
 }
@@ -93,33 +96,40 @@ void RunProgram(uint64_t seed, const Program& program, const Way& way) {
          << (way.plan == nullptr ? "" : way.plan->Text());
 }
 
-// Of `share` programs one.
-template <typename MakePlanOf>
-void RunPrograms(uint64_t share, MakePlanOf plan_of) {
+// Of `share` programs one; `complete_way` says the rest of how it is run.
+template <typename CompleteWay>
+void RunPrograms(uint64_t share, Make make, CompleteWay complete_way) {
   const Extent wanted = Wanted();
   std::signal(SIGABRT, PrintSeed);
   for (uint64_t i = 0; i < wanted.programs / share && !testing::Test::HasFailure(); ++i) {
     const uint64_t seed = wanted.first + i;
     current_seed = seed;
-    const Program program = RandomProgram(seed, wanted.length);
-    RunProgram(seed, program,
-               {.is_observed = seed % 2 == 0,
-                .plan = plan_of(seed, program),
-                .check_every = wanted.check_every});
+    const Program program = RandomProgram(seed, wanted.length, make);
+    Way way;
+    way.is_observed = seed % 2 == 0;
+    way.check_every = wanted.check_every;
+    complete_way(seed, program, way);
+    RunProgram(seed, program, way);
   }
 }
 
 TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
-  RunPrograms(1, [](uint64_t, const Program&) { return nullptr; });
+  RunPrograms(1, MakeInstruction, [](uint64_t, const Program&, Way&) {});
 }
 
 // Plans that are right, half right and wrong.
 TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
-  RunPrograms(4, [](uint64_t seed, const Program& program) {
+  RunPrograms(4, MakeInstruction, [](uint64_t seed, const Program& program, Way& way) {
     std::mt19937_64 random(seed);
     const auto below = [&](uint64_t n) { return random() % n; };
-    return std::make_shared<const Plan>(MakePlan(program, seed % 3 * 5, below));
+    way.plan = std::make_shared<const Plan>(MakePlan(program, seed % 3 * 5, below));
   });
+}
+
+// Captures of several streams, whose memory is used again within them.
+TEST(CachingAllocatorProgramTest, CapturesReuseOnlyWhatTheirGraphsHaveOrdered) {
+  RunPrograms(4, MakeCaptureInstruction,
+              [](uint64_t, const Program&, Way& way) { way.reuses_in_captures = true; });
 }
 
 }  // namespace
