@@ -57,17 +57,22 @@ auto CachingAllocator::TryQuickly(Try attempt) {
   return attempt(state_->quick);
 }
 
+DeviceAddress CachingAllocator::TryAllocate(Bytes bytes, StreamId stream, uint64_t context,
+                                            Bytes at_least) {
+  MEMTRACE_CHECK_GT(bytes, Bytes{0});
+  const Bytes size = RoundedSize(std::max(bytes, at_least));
+  return TryQuickly(
+      [&](QuickGroups& groups) { return groups.TryAllocate(stream, size, bytes, context); });
+}
+
 AllocationResult CachingAllocator::Allocate(const Request& request) {
-  MEMTRACE_CHECK_GT(request.bytes, Bytes{0});
-  const Bytes size = RoundedSize(std::max(request.bytes, request.at_least));
   if (request.at == 0) {
-    const DeviceAddress quick = TryQuickly([&](QuickGroups& groups) {
-      return groups.TryAllocate(request.stream, size, request.bytes, request.context);
-    });
+    const DeviceAddress quick =
+        TryAllocate(request.bytes, request.stream, request.context, request.at_least);
     if (quick != 0) return quick;
   }
   const Exclusive lock(*state_);
-  return state_->heap.Allocate(request, size);
+  return state_->heap.Allocate(request, RoundedSize(std::max(request.bytes, request.at_least)));
 }
 
 absl::Status CachingAllocator::Free(DeviceAddress address) {

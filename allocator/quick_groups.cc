@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "allocator/fibonacci_hash.h"
 #include "allocator/size_policy.h"
 
 namespace memtrace {
@@ -40,8 +41,7 @@ bool QuickGroups::TryRecordStream(DeviceAddress address, StreamId stream) {
 }
 
 size_t QuickGroups::PlaceOf(StreamId stream, bool small) {
-  const uint64_t key = static_cast<uint64_t>(stream) * 2 + (small ? 1 : 0);
-  return (key * 0x9E3779B97F4A7C15) >> 56;  // Fibonacci hashing, as in RecentFrees
+  return FibonacciHash<8>(static_cast<uint64_t>(stream) * 2 + (small ? 1 : 0));
 }
 
 SegmentGroup* QuickGroups::Of(StreamId stream, bool small) const {
@@ -75,23 +75,25 @@ void QuickGroups::AddSegment(SegmentGroup& group, DeviceAddress address, Bytes s
   if (!is_quick || kept_.size() == kMostSegments) return;
   auto ranges =
       kept_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*kept_.back());
-  const Range added{address, address + size, &group};
-  ranges->insert(std::upper_bound(ranges->begin(), ranges->end(), added,
-                                  [](const Range& a, const Range& b) { return a.begin < b.begin; }),
-                 added);
+  auto end = ranges->by_address.begin() + ranges->count++;
+  *end = {address, address + size, &group};
+  std::inplace_merge(ranges->by_address.begin(), end, end + 1,
+                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
   ranges_.store(ranges.get(), std::memory_order_release);
   kept_.push_back(std::move(ranges));
 }
 
+// Bisection without a branch that could be guessed wrongly.
 SegmentGroup* QuickGroups::At(DeviceAddress address) const {
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges == nullptr) return nullptr;
-  const auto after =
-      std::upper_bound(ranges->begin(), ranges->end(), address,
-                       [](DeviceAddress at, const Range& range) { return at < range.begin; });
-  if (after == ranges->begin()) return nullptr;
-  const Range& range = *std::prev(after);
-  return address < range.end ? range.group : nullptr;
+  const Range* range = ranges->by_address.data();
+  for (size_t left = ranges->count; left > 1;) {
+    const size_t half = left / 2;
+    range += range[half].begin <= address ? half : 0;
+    left -= half;
+  }
+  return range->begin <= address && address < range->end ? range->group : nullptr;
 }
 
 void QuickGroups::LockAll() {

@@ -54,7 +54,10 @@ class QuickGroups {
     DeviceAddress end = 0;
     SegmentGroup* group = nullptr;
   };
-  using Ranges = std::vector<Range>;  // by address
+  struct Ranges {
+    size_t count = 0;
+    std::array<Range, kMostSegments> by_address{};
+  };
 
   static size_t PlaceOf(StreamId stream, bool small);
   SegmentGroup* Of(StreamId stream, bool small) const;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "allocator/block.h"
+#include "allocator/fibonacci_hash.h"
 #include "allocator/size_policy.h"
 #include "allocator/units.h"
 
@@ -58,11 +59,7 @@ class RecentFrees {
   static constexpr size_t kSlots = 64;
 
   static constexpr uint64_t Bit(size_t slot) { return uint64_t{1} << slot; }
-  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): sizes that differ by little,
-  // or by powers of two, fall into different slots.
-  static constexpr size_t SlotOf(Bytes size) {
-    return (size / kAllocationUnit * 0x9E3779B97F4A7C15) >> 58;
-  }
+  static constexpr size_t SlotOf(Bytes size) { return FibonacciHash<6>(size / kAllocationUnit); }
 
   template <typename Leave>
   void Empty(size_t slot, Leave leave) {

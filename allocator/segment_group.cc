@@ -65,7 +65,7 @@ Block* SegmentGroup::TakeAt(DeviceAddress address, Bytes size) {
   return nullptr;
 }
 
-Block* SegmentGroup::Find(DeviceAddress address) const {
+Block* SegmentGroup::FindKnown(DeviceAddress address) const {
   const auto found = by_address_.find(address);
   if (found == by_address_.end()) return nullptr;
   return found->second->is(Block::State::kAllocated) ? found->second : nullptr;

@@ -3,6 +3,8 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_GROUP_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_GROUP_H_
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,10 +15,12 @@
 #include "allocator/accounting.h"
 #include "allocator/block.h"
 #include "allocator/expandable_segment.h"
+#include "allocator/fibonacci_hash.h"
 #include "allocator/lane.h"
 #include "allocator/planned_memory.h"
 #include "allocator/pools.h"
 #include "allocator/segment_key.h"
+#include "allocator/size_policy.h"
 #include "allocator/units.h"
 #include "allocator/vmm.h"
 
@@ -57,11 +61,16 @@ class SegmentGroup {
   // block that is due, or null; then nothing has happened.
   Block* TakeFirst(Bytes size);
   // The block in use that starts there; null if there is none.
-  Block* Find(DeviceAddress address) const;
+  Block* Find(DeviceAddress address) const {
+    Block* likely = handed_[SlotOf(address)];
+    const bool is_it = likely != nullptr && likely->address == address;
+    return is_it && likely->is(Block::State::kAllocated) ? likely : FindKnown(address);
+  }
   // Counts a block that was taken, and tells it. REQUIRES: HasRoomFor it.
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context) {
     block->requested = requested;
     block->context = context;
+    handed_[SlotOf(block->address)] = block;
     accounting_.Allocated(*block, key_, lane_.share);
     return block->address;
   }
@@ -130,7 +139,13 @@ class SegmentGroup {
  private:
   bool is_fixed() const { return pool_ != nullptr && pool_->has_fixed_segments(); }
 
+  static constexpr size_t kSlots = 256;
+  static constexpr size_t SlotOf(DeviceAddress address) {
+    return FibonacciHash<8>(address / kAllocationUnit);
+  }
+
   Bytes FixedSize(Bytes size) const;
+  Block* FindKnown(DeviceAddress address) const;
   Block* TakeRecent(Bytes size);
   Block* TakeFree(Bytes size);
   Block* Known(Block* block);
@@ -147,6 +162,9 @@ class SegmentGroup {
   std::vector<std::unique_ptr<ExpandableSegment>> segments_;
   std::unique_ptr<PlannedMemory> planned_;                 // if it follows a plan
   absl::flat_hash_map<DeviceAddress, Block*> by_address_;  // in use, or recently freed
+  // Of those, some handed out lately: what is freed is mostly young. Records of blocks are used
+  // again but never deleted, so an outdated entry is just another block's.
+  std::array<Block*, kSlots> handed_{};
 };
 
 }  // namespace memtrace

@@ -33,12 +33,14 @@ enum CountedPool : size_t { kLargePool, kSmallPool, kBothPools, kCountedPools };
 class UsageShare {
  public:
   bool HasRoomFor(bool small, const Amounts& more) const {
-    bool has_room = true;
+    // Without a branch: the sign of what is left of each. Unsigned, since sizes beyond 2^63 come
+    // by.
+    uint64_t left = 0;
     for (size_t q = 0; q < kQuantities; ++q) {
-      has_room &= used_[small][q] + more[q] <= ceiling_[small][q];
-      has_room &= used_[0][q] + used_[1][q] + more[q] <= ceiling_[kBothPools][q];
+      left |= Left(ceiling_[small][q], used_[small][q], more[q]);
+      left |= Left(ceiling_[kBothPools][q], used_[0][q] + used_[1][q], more[q]);
     }
-    return has_room;
+    return static_cast<int64_t>(left) >= 0;
   }
   // REQUIRES: HasRoomFor(small, more).
   void Allocated(bool small, const Amounts& more) {
@@ -54,6 +56,9 @@ class UsageShare {
  private:
   friend class Usage;
 
+  static uint64_t Left(int64_t ceiling, int64_t used, int64_t more) {
+    return static_cast<uint64_t>(ceiling - used) - static_cast<uint64_t>(more);
+  }
   int64_t Used(size_t pool, size_t quantity) const {
     return pool == kBothPools ? used_[0][quantity] + used_[1][quantity] : used_[pool][quantity];
   }

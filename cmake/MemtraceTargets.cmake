@@ -98,3 +98,18 @@ function(memtrace_add_benchmark target)
   add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001)
   set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 120 LABELS "unit")
 endfunction()
+
+# memtrace_optimise(<target>): for what every allocation of a program passes. There it is calls that cost, hence the
+# optimisation across files, and numbers that are written one by one and read as a vector, for which the processor waits
+# until they have left it, hence none of those. The objects are linked into tests as usual.
+function(memtrace_optimise target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR MEMTRACE_SANITIZE)
+    return()
+  endif()
+  set(options -O3 -fno-tree-vectorize -flto=auto)
+  target_compile_options(${target} PRIVATE ${options} -fno-plt -ffat-lto-objects)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL SHARED_LIBRARY)
+    target_link_options(${target} PRIVATE ${options})
+  endif()
+endfunction()

@@ -61,8 +61,7 @@ void Contain(Action action) {
 template <typename Action>
 int WithCard(int device, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    Process::Get().LookAtStart(device);
-    CachingAllocator* allocator = Process::Get().allocator(device);
+    CachingAllocator* allocator = Process::Get().allocator_in_use(device);
     return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
   });
 }

@@ -147,6 +147,16 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
   return memtrace::Allocate(memtrace::ReadAsFarAsItGoes(request), address, out_of_memory);
 }
 
+void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t stream,
+                         uint64_t context) {
+  return memtrace::Contain(static_cast<void*>(nullptr), [&]() -> void* {
+    memtrace::CachingAllocator* allocator = Process::Get().allocator_in_use(device);
+    if (allocator == nullptr || bytes == 0) return nullptr;
+    return reinterpret_cast<void*>(
+        allocator->TryAllocate(bytes, memtrace::StreamId{stream}, context, at_least));
+  });
+}
+
 int memtrace_deallocate(void* address) {
   // Destructors of inherited tensors run in a forked child, too; the memory is the parent's.
   if (Process::Get().is_forked()) return MEMTRACE_OK;

@@ -111,6 +111,11 @@ struct memtrace_request {
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);
+/* The first part of it, and nearly always enough: what lies free on the stream, without asking the
+ * driver or waiting. Null if that does not serve, or for whatever other reason; nothing has
+ * happened then, and memtrace_allocate_request says more. */
+MEMTRACE_API void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least,
+                                      uint64_t stream, uint64_t context);
 MEMTRACE_API int memtrace_deallocate(void* address);
 MEMTRACE_API int memtrace_record_stream(void* address, uint64_t stream);
 MEMTRACE_API int memtrace_empty_cache(void);

@@ -64,6 +64,8 @@ void Process::BeginAnewInForkedChild() {
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
     forked_ = started_.load();
+    only_ = nullptr;
+    first_in_use_ = nullptr;
   }
   new (&mutex_) std::mutex;
   UnlockAfterFork();
@@ -129,7 +131,17 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
     }
   }
   cards_ = std::move(cards);
+  if (cards_.size() == 1) only_.store(cards_[0].allocator.get(), std::memory_order_release);
   return absl::OkStatus();
+}
+
+CachingAllocator* Process::LookAndGet(int device) {
+  LookAtStart(device);
+  CachingAllocator* found = allocator(device);
+  if (device == 0 && found != nullptr && cards_[0].reader->has_looked()) {
+    first_in_use_.store(found, std::memory_order_release);
+  }
+  return found;
 }
 
 // A plan that cannot be used is no reason not to run.

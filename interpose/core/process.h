@@ -65,8 +65,13 @@ class Process {
   }
   // The allocator whose memory `address` is; of one card alone, whatever the address.
   CachingAllocator* owner_of(DeviceAddress address) const {
-    const int device = device_count() == 1 ? 0 : watch_.CardOf(address);
-    return allocator(device);
+    CachingAllocator* only = only_.load(std::memory_order_acquire);
+    return only != nullptr ? only : allocator(watch_.CardOf(address));
+  }
+  // allocator(), after LookAtStart(): in one load, from the second time on.
+  CachingAllocator* allocator_in_use(int device) {
+    CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
+    return quick != nullptr ? quick : LookAndGet(device);
   }
   // The figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const;
@@ -120,6 +125,7 @@ class Process {
 
   Process();
   static Process& Make();
+  CachingAllocator* LookAndGet(int device);
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
   void LockForFork();
   void UnlockAfterFork();
@@ -146,7 +152,10 @@ class Process {
   std::atomic<recorder::Recorder*> recorder_ = nullptr;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
-  std::vector<Card> cards_;           // fixed once started_ is true
+  std::vector<Card> cards_;  // fixed once started_ is true
+  // For the way of every allocation and free. Null while there is more to be looked at.
+  std::atomic<CachingAllocator*> only_ = nullptr;          // of the only card
+  std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // of card 0
   std::shared_ptr<const Plan> plan_;  // of MEMTRACE_PLAN; null without; fixed likewise
   std::string trace_path_;            // fixed once there is a recorder
   bool has_said_why_ = false;         // there is no trace; likewise

@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
 // documentation of roundup_power2_divisions); small requests are left alone.
 size_t BytesByDivisions(size_t bytes) {
   constexpr size_t kUnit = 512;
-  if (bytes <= kUnit || std::has_single_bit(bytes)) return bytes;  // whatever the setting
+  // Whatever the setting. (std::has_single_bit is a call where no popcount instruction is sure.)
+  if (bytes <= kUnit || (bytes & (bytes - 1)) == 0) return bytes;
   const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
   if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;

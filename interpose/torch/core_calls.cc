@@ -79,6 +79,17 @@ void* AllocateAgainOrThrow(memtrace_request request) {
   return address;
 }
 
+C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
+  void* address = nullptr;
+  const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
+  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) return AllocateAgainOrThrow(request);
+  TORCH_CHECK(request.at == 0 || status != MEMTRACE_INVALID_ARGUMENT,
+              "Could not allocate CUDA storage at exact address ",
+              reinterpret_cast<void*>(request.at));
+  ThrowUnlessOk(status);
+  return address;
+}
+
 }  // namespace
 
 void ThrowUnlessOk(int status) {
@@ -95,23 +106,21 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
   // Before any lock: it takes the interpreter's.
   const uint64_t context = kIsRecorded ? memtrace_capture_context() : 0;
   const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
-  const memtrace_request request{.size = sizeof(request),
-                                 .device = device,
-                                 .bytes = bytes,
-                                 .at_least = BytesByDivisions(bytes),
-                                 .stream = StreamValue(stream),
-                                 .context = context,
-                                 .is_trial = 1,
-                                 .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
-                                 .at = reinterpret_cast<uint64_t>(at)};
+  const size_t at_least = BytesByDivisions(bytes);
   void* address = nullptr;
-  const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
-  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) {
-    address = AllocateAgainOrThrow(request);
-  } else {
-    TORCH_CHECK(at == nullptr || status != MEMTRACE_INVALID_ARGUMENT,
-                "Could not allocate CUDA storage at exact address ", at);
-    ThrowUnlessOk(status);
+  if (C10_LIKELY(at == nullptr)) {
+    address = memtrace_take_free(device, bytes, at_least, StreamValue(stream), context);
+  }
+  if (C10_UNLIKELY(address == nullptr)) {
+    address = AsWantedOrThrow({.size = sizeof(memtrace_request),
+                               .device = device,
+                               .bytes = bytes,
+                               .at_least = at_least,
+                               .stream = StreamValue(stream),
+                               .context = context,
+                               .is_trial = 1,
+                               .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
+                               .at = reinterpret_cast<uint64_t>(at)});
   }
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;

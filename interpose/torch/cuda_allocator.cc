@@ -24,6 +24,24 @@ namespace native = c10::cuda::CUDACachingAllocator;
 
 void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
 
+C10_NOINLINE void DeleteWhatIsNotOurs(void* address, int status) {
+  if (status == MEMTRACE_INVALID_ARGUMENT) {
+    TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
+    return;
+  }
+  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not
+  // end the program here; its next CUDA call says it.
+  TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
+}
+
+// Where torch's current stream of a card is the default one, as nearly always, nothing has to be
+// looked up.
+cudaStream_t CurrentStream(c10::DeviceIndex device) {
+  const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream(device);
+  const c10::Stream default_stream(c10::Stream::DEFAULT, stream.device());
+  return stream.id() == default_stream.id() ? nullptr : stream.stream();
+}
+
 // Told apart from the other: record_stream is none of our business here.
 void DeleteUncached(void* address) { FreeUncached(address); }
 
@@ -71,8 +89,7 @@ c10::DataPtr CudaAllocator::allocate(size_t bytes) {
     void* uncached = AllocateUncached(bytes);
     return {uncached, uncached, &DeleteUncached, c10::Device(c10::kCUDA, device)};
   }
-  void* address =
-      bytes == 0 ? nullptr : Allocate(device, bytes, c10::cuda::getCurrentCUDAStream(device));
+  void* address = bytes == 0 ? nullptr : Allocate(device, bytes, CurrentStream(device));
   return {address, address, &Delete, c10::Device(c10::kCUDA, device)};
 }
 
@@ -84,7 +101,7 @@ void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) con
 
 void* CudaAllocator::raw_alloc(size_t bytes) {
   const c10::DeviceIndex device = CurrentDevice();
-  return AllocateRaw(device, bytes, c10::cuda::getCurrentCUDAStream(device));
+  return AllocateRaw(device, bytes, CurrentStream(device));
 }
 
 void* CudaAllocator::raw_alloc_with_stream(size_t bytes, cudaStream_t stream) {
@@ -108,15 +125,7 @@ void CudaAllocator::raw_delete(void* address) {
   TellFreed(address);
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const int status = memtrace_deallocate(address);
-  if (C10_UNLIKELY(status == MEMTRACE_INVALID_ARGUMENT)) {
-    TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
-    return;
-  }
-  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not
-  // end the program here; its next CUDA call says it.
-  if (status != MEMTRACE_OK) {
-    TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
-  }
+  if (C10_UNLIKELY(status != MEMTRACE_OK)) DeleteWhatIsNotOurs(address, status);
 }
 
 void CudaAllocator::emptyCache(c10::MempoolId_t pool) {

@@ -14,7 +14,7 @@
 namespace memtrace::shim {
 namespace {
 
-void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
+C10_NOINLINE void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
   memtrace_statistics now{};
   now.size = sizeof(now);
   if (memtrace_get_statistics(device, &now) != MEMTRACE_OK) return;
@@ -22,6 +22,15 @@ void TellProfiler(void* address, int64_t bytes, c10::DeviceIndex device) {
       address, bytes, static_cast<size_t>(now.by_kind[MEMTRACE_ALLOCATED_BYTES][0].current),
       static_cast<size_t>(now.by_kind[MEMTRACE_RESERVED_BYTES][0].current),
       c10::Device(c10::kCUDA, device));
+}
+
+C10_NOINLINE void TellProfilerOfFree(void* address) {
+  uint64_t bytes = 0;
+  void* base = nullptr;
+  c10::DeviceIndex device = 0;
+  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
+  if (memtrace_base_allocation(address, &base, &bytes) != MEMTRACE_OK) return;
+  TellProfiler(address, -static_cast<int64_t>(bytes), device);
 }
 
 }  // namespace
@@ -41,13 +50,7 @@ void TellFreed(void* address) {
   if (C10_UNLIKELY(trace != nullptr)) {
     (*trace)->trace_gpu_memory_deallocation(c10::kCUDA, reinterpret_cast<uintptr_t>(address));
   }
-  if (C10_LIKELY(!c10::memoryProfilingEnabled())) return;
-  uint64_t bytes = 0;
-  void* base = nullptr;
-  c10::DeviceIndex device = 0;
-  C10_CUDA_CHECK(c10::cuda::GetDevice(&device));
-  if (memtrace_base_allocation(address, &base, &bytes) != MEMTRACE_OK) return;
-  TellProfiler(address, -static_cast<int64_t>(bytes), device);
+  if (C10_UNLIKELY(c10::memoryProfilingEnabled())) TellProfilerOfFree(address);
 }
 
 }  // namespace memtrace::shim

@@ -99,6 +99,25 @@ TEST_F(CAbiTest, DriverThatRefusesIsNamedWithItsNumber) {
   }));
 }
 
+TEST_F(CAbiTest, WhatLiesFreeIsTakenWithoutTheDriver) {
+  EXPECT_TRUE(InOwnProcess([] {
+    EXPECT_EQ(memtrace_take_free(0, 512, 512, 0, 0), nullptr);
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_take_free(0, 1_MiB, 1_MiB, 0, 0), nullptr);
+    EXPECT_EQ(Current(MEMTRACE_RESERVED_BYTES), 0);
+    EXPECT_EQ(memtrace_deallocate(Allocate(1_MiB)), MEMTRACE_OK);
+    void* block = memtrace_take_free(0, 512, 1_MiB, 0, 0);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(Current(MEMTRACE_REQUESTED_BYTES), 512);
+    EXPECT_EQ(Current(MEMTRACE_ALLOCATED_BYTES), static_cast<int64_t>(1_MiB));
+    EXPECT_EQ(memtrace_take_free(0, 512, 512, /*stream=*/7, 0), nullptr);
+    EXPECT_EQ(memtrace_take_free(1, 512, 512, 0, 0), nullptr);
+    EXPECT_EQ(memtrace_take_free(-1, 512, 512, 0, 0), nullptr);
+    EXPECT_EQ(memtrace_take_free(0, 0, 512, 0, 0), nullptr);
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+  }));
+}
+
 TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
