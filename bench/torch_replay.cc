@@ -10,8 +10,10 @@
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "bench/event_sequence.h"
@@ -36,18 +38,15 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // The events that were served.
-  size_t Run() {
-    size_t served = 0;
+  // Up to `most` more events; how many have been served in all.
+  size_t Run(size_t most) {
+    const size_t last = std::min(served_ + most, sequence_.events.size());
     try {
-      for (const auto& event : sequence_.events) {
-        Play(event);
-        ++served;
-      }
+      for (; served_ < last; ++served_) Play(sequence_.events[served_]);
     } catch (const c10::OutOfMemoryError&) {
-      return served;
+      return served_;
     }
-    return served;
+    return served_;
   }
 
  private:
@@ -66,9 +65,11 @@ class Replay {
   const memtrace::EventSequence& sequence_;
   std::vector<void*> blocks_;
   std::vector<c10::cuda::CUDAStream> streams_;
+  size_t served_ = 0;
 };
 
 std::unique_ptr<memtrace::EventSequence> sequence;
+std::unique_ptr<Replay> replay;
 
 }  // namespace
 
@@ -86,14 +87,18 @@ __attribute__((visibility("default"))) uint64_t torch_replay_events() {
   return sequence->events.size();
 }
 
-// Plays what was read last; says how many events were served and how long that took. What is left
-// alive is freed, the cache is not emptied.
-__attribute__((visibility("default"))) uint64_t torch_replay_run(double* seconds) {
-  Replay replay(*sequence);
+// Plays up to `most` more events of what was read last, from the first on the first time; says how
+// many have been served in all, and how long these took. Fewer than asked for: the next one failed,
+// or there are no more.
+__attribute__((visibility("default"))) uint64_t torch_replay_run(uint64_t most, double* seconds) {
+  if (replay == nullptr) replay = std::make_unique<Replay>(*sequence);
   const auto start = std::chrono::steady_clock::now();
-  const size_t served = replay.Run();
+  const size_t served = replay->Run(most);
   *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return served;
 }
+
+// Frees what is left alive; the cache is not emptied.
+__attribute__((visibility("default"))) void torch_replay_end() { replay.reset(); }
 
 }  // extern "C"
