@@ -59,6 +59,7 @@ void BlockArena::AbsorbNext(Block* block) {
 }
 
 void BlockArena::Recycle(Block* block) {
+  block->state = Block::State::kUnmapped;  // whoever remembers it must not take it for one in use
   // `recorded_streams` keeps its room: clear() on a free block already emptied it.
   block->previous = nullptr;
   block->next = recycled_;

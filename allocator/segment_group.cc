@@ -186,6 +186,10 @@ void SegmentGroup::CheckInvariants() const {
     }
   }
   MEMTRACE_CHECK_EQ(blocks, by_address_.size());
+  for (const Block* handed : handed_) {
+    if (handed == nullptr || !handed->is(Block::State::kAllocated)) continue;
+    MEMTRACE_CHECK_EQ(FindKnown(handed->address), handed);
+  }
 }
 
 }  // namespace memtrace

@@ -34,7 +34,7 @@ class UsageShare {
  public:
   bool HasRoomFor(bool small, const Amounts& more) const {
     // Without a branch: the sign of what is left of each. Unsigned, since sizes beyond 2^63 come
-    // by.
+    // by; of these it may say yes, and nothing free is as large.
     uint64_t left = 0;
     for (size_t q = 0; q < kQuantities; ++q) {
       left |= Left(ceiling_[small][q], used_[small][q], more[q]);

@@ -99,17 +99,25 @@ function(memtrace_add_benchmark target)
   set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 120 LABELS "unit")
 endfunction()
 
-# memtrace_optimise(<target>): for what every allocation of a program passes. There it is calls that cost, hence the
-# optimisation across files, and numbers that are written one by one and read as a vector, for which the processor waits
-# until they have left it, hence none of those. The objects are linked into tests as usual.
+# memtrace_optimise(<target> [WITHIN_FILES]): for what every allocation of a program passes. There it is calls that
+# cost, hence the optimisation across files, and numbers that are written one by one and read as a vector, for which the
+# processor waits until they have left it, hence none of those. GCC does the same where tests and benchmarks link such a
+# target. WITHIN_FILES, not across them: for a library that must share variables of inline functions with others of the
+# process (torch's settings). Across files GCC takes them for its own alone, whatever the version script says.
+include(CheckIPOSupported)
+check_ipo_supported(RESULT memtrace_ipo OUTPUT reason LANGUAGES CXX)
 function(memtrace_optimise target)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR MEMTRACE_SANITIZE)
+  cmake_parse_arguments(arg "WITHIN_FILES" "" "" ${ARGN})
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR MEMTRACE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
     return()
   endif()
-  set(options -O3 -fno-tree-vectorize -flto=auto)
-  target_compile_options(${target} PRIVATE ${options} -fno-plt -ffat-lto-objects)
+  target_compile_options(${target} PRIVATE -O3 -fno-tree-vectorize -fno-plt)
+  if(arg_WITHIN_FILES OR NOT memtrace_ipo)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL SHARED_LIBRARY)
-    target_link_options(${target} PRIVATE ${options})
+    target_link_options(${target} PRIVATE -O3 -fno-tree-vectorize -flto=auto)
   endif()
 endfunction()

@@ -68,7 +68,7 @@ class Process {
     CachingAllocator* only = only_.load(std::memory_order_acquire);
     return only != nullptr ? only : allocator(watch_.CardOf(address));
   }
-  // allocator(), after LookAtStart(): in one load, from the second time on.
+  // allocator(), after LookAtStart(): of the first card in one load, from the second time on.
   CachingAllocator* allocator_in_use(int device) {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
     return quick != nullptr ? quick : LookAndGet(device);

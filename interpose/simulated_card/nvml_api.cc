@@ -95,10 +95,14 @@ std::vector<memtrace_card_process> ProcessesOn(int index, const memtrace_card_in
   std::vector<memtrace_card_process> others(memtrace_card_other_processes(index, nullptr, 0));
   const std::size_t now = memtrace_card_other_processes(index, others.data(), others.size());
   others.resize(std::min(now, others.size()));  // one may have ended meanwhile
-  if (card.has_context != 0) {
-    others.insert(others.begin(),
-                  {.bytes = card.own, .process = static_cast<std::uint32_t>(getpid())});
-  }
+  if (card.has_context == 0) return others;
+  memtrace_card_process own = {.bytes = card.own, .process = static_cast<std::uint32_t>(getpid())};
+  std::erase_if(others, [&](const memtrace_card_process& other) {
+    const bool is_own = other.process == own.process;  // what others still have of it
+    if (is_own) own.bytes += other.bytes;
+    return is_own;
+  });
+  others.insert(others.begin(), own);
   return others;
 }
 

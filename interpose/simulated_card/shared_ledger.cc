@@ -221,15 +221,20 @@ std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {
   return SumOfOthers(card);
 }
 
+// What is lent is still held.
+bool SharedLedger::IsOwn(std::size_t slot) const {
+  return slot == slot_ || std::any_of(lent_slots_.begin(), lent_slots_.end(),
+                                      [&](const auto& lent) { return lent.second == slot; });
+}
+
 std::vector<ProcessMemory> SharedLedger::OtherProcesses(std::size_t card) {
   std::vector<ProcessMemory> others;
   const std::lock_guard lock(mutex_);
   if (!Join()) return others;
   const Exclusive exclusive(*this);
-  const std::uint32_t own = contents_->processes[slot_];
   for (std::size_t slot = 0; slot < contents_->used_slots; ++slot) {
     const ProcessMemory holds = {contents_->processes[slot], contents_->slots[slot][card]};
-    if (holds.bytes == 0 || holds.process == own || !IsLockedByAnother(slot)) continue;
+    if (holds.bytes == 0 || IsOwn(slot) || !IsLockedByAnother(slot)) continue;
     const auto known = std::find_if(others.begin(), others.end(), [&](const ProcessMemory& other) {
       return other.process == holds.process;
     });

@@ -50,7 +50,8 @@ class SharedLedger {
   // kMaxCards.
   std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
   std::uint64_t HeldByOthers(std::size_t card);
-  // The others that hold something, each with what it lent, even if it has ended since.
+  // Who holds what this process does not: the others, each with what it lent, even if it has ended
+  // since; and this one, if others still have what it lent and took back.
   std::vector<ProcessMemory> OtherProcesses(std::size_t card);
 
   // Hands memory that this process holds to whoever has the descriptor that this gives, or a
@@ -78,6 +79,7 @@ class SharedLedger {
   std::optional<std::size_t> TakeSlot(int descriptor);
   void Leave();
   std::uint64_t SumOfOthers(std::size_t card);
+  bool IsOwn(std::size_t slot) const;
   static bool Lock(int descriptor, std::size_t place, short type, bool wait);
   bool IsLockedByAnother(std::size_t place) const;
   int Reopen() const;

@@ -33,10 +33,9 @@ constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
 
 // Rule: between two powers of two there are `divisions` sizes, evenly spaced (torch's
 // documentation of roundup_power2_divisions); small requests are left alone.
-size_t BytesByDivisions(size_t bytes) {
+size_t BytesBetweenPowers(size_t bytes) {
   constexpr size_t kUnit = 512;
-  // Whatever the setting. (std::has_single_bit is a call where no popcount instruction is sure.)
-  if (bytes <= kUnit || (bytes & (bytes - 1)) == 0) return bytes;
+  if (bytes <= kUnit) return bytes;  // whatever the setting
   const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
   if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;

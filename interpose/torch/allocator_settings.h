@@ -12,8 +12,13 @@
 // segments that always expand is accepted and said once.
 namespace memtrace::shim {
 
-// What a request occupies at least by roundup_power2_divisions, in bytes; `bytes` without it.
-size_t BytesByDivisions(size_t bytes);
+// What a request occupies at least by roundup_power2_divisions, in bytes; `bytes` without it, and
+// for powers of two whatever the setting.
+size_t BytesBetweenPowers(size_t bytes);
+inline size_t BytesByDivisions(size_t bytes) {
+  // std::has_single_bit is a call where no popcount instruction is sure.
+  return (bytes & (bytes - 1)) == 0 ? bytes : BytesBetweenPowers(bytes);
+}
 
 // per_process_memory_fraction, in [0, 1].
 double FractionOfCard();

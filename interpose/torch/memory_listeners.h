@@ -3,7 +3,10 @@
 #ifndef MEMTRACE_INTERPOSE_TORCH_MEMORY_LISTENERS_H_
 #define MEMTRACE_INTERPOSE_TORCH_MEMORY_LISTENERS_H_
 
+#include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
+#include <c10/core/impl/GPUTrace.h>
+#include <c10/macros/Macros.h>
 
 #include <cstddef>
 
@@ -11,11 +14,23 @@
 // two loads while none of them does. Any thread.
 namespace memtrace::shim {
 
+// What to do about listeners that there are; for the two below.
+void TellSanitizerAllocated(void* address);
+void TellSanitizerFreed(void* address);
+void TellProfilerAllocated(void* address, size_t bytes, c10::DeviceIndex device);
+void TellProfilerFreed(void* address);
+
 // After the block of `bytes` was handed out.
-void TellAllocated(void* address, size_t bytes, c10::DeviceIndex device);
+inline void TellAllocated(void* address, size_t bytes, c10::DeviceIndex device) {
+  if (C10_UNLIKELY(c10::impl::GPUTrace::get_trace() != nullptr)) TellSanitizerAllocated(address);
+  if (C10_UNLIKELY(c10::memoryProfilingEnabled())) TellProfilerAllocated(address, bytes, device);
+}
 
 // Before the block is freed. Not null.
-void TellFreed(void* address);
+inline void TellFreed(void* address) {
+  if (C10_UNLIKELY(c10::impl::GPUTrace::get_trace() != nullptr)) TellSanitizerFreed(address);
+  if (C10_UNLIKELY(c10::memoryProfilingEnabled())) TellProfilerFreed(address);
+}
 
 }  // namespace memtrace::shim
 

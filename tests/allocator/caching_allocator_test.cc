@@ -90,6 +90,21 @@ TEST(CachingAllocatorTest, AddressNotInUseIsNotFound) {
   EXPECT_EQ(card.allocator.RecordStream(address, kSide).code(), absl::StatusCode::kNotFound);
 }
 
+TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
+  Card card(64_MiB);
+  const DeviceAddress first = card.Allocate(4_MiB);
+  const DeviceAddress second = card.Allocate(4_MiB);
+  card.Allocate(2_MiB);
+  EXPECT_TRUE(card.Free(first).ok());
+  EXPECT_TRUE(card.Free(second).ok());
+  card.allocator.ledger();  // merges them
+  EXPECT_EQ(card.Free(second).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(card.Allocate(6_MiB), first);
+  EXPECT_EQ(card.Allocate(1_MiB + 512), first + 6_MiB);  // cut off by the record of `second`
+  EXPECT_EQ(card.Free(second).code(), absl::StatusCode::kNotFound);
+  card.allocator.CheckInvariants();
+}
+
 TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
   Card card(64_MiB);
   const DeviceAddress first = card.Allocate(4_MiB);

@@ -119,6 +119,18 @@ TEST(UsageTest, IsWhatTorchCountsOneByOne) {
   EXPECT_GT(alone, 1000);
 }
 
+TEST(UsageTest, WhatNoCardHoldsOverflowsNothing) {
+  Usage usage;
+  UsageShare share;
+  usage.Add(share);
+  usage.MakeRoom(share, /*small=*/false, AmountsOf(100, 100));
+  EXPECT_TRUE(share.HasRoomFor(/*small=*/false, AmountsOf(100, 100)));
+  EXPECT_FALSE(share.HasRoomFor(/*small=*/false, AmountsOf(101, 100)));
+  EXPECT_FALSE(share.HasRoomFor(/*small=*/false, AmountsOf(Bytes{1} << 63, 100)));
+  EXPECT_FALSE(share.HasRoomFor(/*small=*/false, AmountsOf((Bytes{1} << 63) - 1, 100)));
+  static_cast<void>(share.HasRoomFor(/*small=*/false, AmountsOf(~Bytes{0}, ~Bytes{0})));
+}
+
 TEST(UsageTest, AloneAShareMayUseAllThatEverWasInUse) {
   Usage usage;
   UsageShare share;

@@ -189,7 +189,9 @@ TEST_F(CAbiProcessTest, ForkedChildWritesNothingAndFreesQuietly) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     void* block = Allocate(3_MiB);
+    EXPECT_EQ(memtrace_deallocate(Allocate(512)), MEMTRACE_OK);
     EXPECT_TRUE(InOwnProcess([block] {
+      EXPECT_EQ(memtrace_take_free(0, 512, 512, 0, 0), nullptr);
       EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
       void* address = nullptr;
       EXPECT_EQ(memtrace_allocate(0, 512, 0, 0, &address, nullptr), MEMTRACE_INTERNAL);
@@ -207,7 +209,7 @@ TEST_F(CAbiProcessTest, ForkedChildWritesNothingAndFreesQuietly) {
   EXPECT_THAT(Files(), ElementsAre("run.trace"));
   const auto reader = Trace();
   EXPECT_TRUE(reader.completeness().whole());
-  EXPECT_EQ(EventsOf<trace::Allocate>(reader).size(), 2u);
+  EXPECT_EQ(EventsOf<trace::Allocate>(reader).size(), 3u);
   EXPECT_TRUE(EventsOf<trace::Step>(reader).empty());
 }
 

@@ -144,6 +144,7 @@ TEST_F(CAbiRecordingTest, LabelsSaidBeforeAnOutOfMemoryAreInItsExplanation) {
 TEST_F(CAbiRecordingTest, AnotherAllocatorIsObservedAndNotServed) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_OBSERVE), MEMTRACE_OK);
+    EXPECT_EQ(memtrace_take_free(0, 512, 512, 0, 0), nullptr);
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 512, 0, 0, &address, nullptr), MEMTRACE_INVALID_ARGUMENT);
     Observe(MEMTRACE_OBSERVED_MAP, 0x7000000, 20_MiB);

@@ -121,6 +121,27 @@ TEST_F(SharedLedgerTest, OthersAreKnownByTheirNumbersWhileTheyLive) {
   EXPECT_TRUE(one.OtherProcesses(0).empty());
 }
 
+TEST_F(SharedLedgerTest, WhatOthersStillHaveOfItIsTheLenders) {
+  SharedLedger lender(Path());
+  SharedLedger watching(Path());
+  ASSERT_EQ(lender.Hold(0, 100, 1000), 0u);
+  SharedMemoryRecord record;
+  record.bytes = 40;
+  const int lent = lender.Lend(record);
+  ASSERT_GE(lent, 0);
+  const ProcessMemory whole = {static_cast<std::uint32_t>(getpid()), 100};
+  EXPECT_EQ(watching.OtherProcesses(0), std::vector({whole}));
+  EXPECT_TRUE(lender.OtherProcesses(0).empty()) << "it still holds it";
+  const int other = dup(lent);
+  EXPECT_FALSE(lender.Reclaim(record, lent));
+  ASSERT_TRUE(lender.Hold(0, 60, 1000).has_value());
+  const ProcessMemory rest = {whole.process, 40};
+  EXPECT_EQ(lender.OtherProcesses(0), std::vector({rest}));
+  EXPECT_EQ(watching.OtherProcesses(0), std::vector({whole}));
+  close(other);
+  EXPECT_TRUE(lender.OtherProcesses(0).empty());
+}
+
 TEST_F(SharedLedgerTest, ForkedChildDoesNotKeepItsParentsSlotAlive) {
   SharedLedger watching(Path());
   int to_child[2];

@@ -49,7 +49,7 @@ class RequestLog {
   void Map(int32_t device, int64_t bytes);
 
   const std::vector<StreamRequests>& streams() const { return streams_; }
-  // Bytes that were asked for in all, small requests and one that a card ends in too.
+  // Bytes that were asked for in all, small requests too, and a large one that a card ends in.
   Bytes requested() const { return requested_; }
   // The most that was mapped on each card.
   const std::map<int32_t, Bytes>& reserved() const { return reserved_; }
