@@ -83,17 +83,26 @@ void QuickGroups::AddSegment(SegmentGroup& group, DeviceAddress address, Bytes s
   kept_.push_back(std::move(ranges));
 }
 
-// Bisection without a branch that could be guessed wrongly.
-SegmentGroup* QuickGroups::At(DeviceAddress address) const {
+const QuickGroups::Range* QuickGroups::Search(DeviceAddress address) const {
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges == nullptr) return nullptr;
-  const Range* range = ranges->by_address.data();
-  for (size_t left = ranges->count; left > 1;) {
-    const size_t half = left / 2;
-    range += range[half].begin <= address ? half : 0;
-    left -= half;
+  const Range* end = ranges->by_address.data() + ranges->count;
+  const Range* after =
+      std::upper_bound(ranges->by_address.data(), end, address,
+                       [](DeviceAddress at, const Range& range) { return at < range.begin; });
+  if (after == ranges->by_address.data()) return nullptr;
+  return std::prev(after)->Has(address) ? std::prev(after) : nullptr;
+}
+
+SegmentGroup* QuickGroups::At(DeviceAddress address) const {
+  std::atomic<const Range*>& seen = seen_[FibonacciHash<6>(address >> 32)];
+  const Range* range = seen.load(std::memory_order_acquire);
+  if (range == nullptr || !range->Has(address)) {
+    range = Search(address);
+    if (range == nullptr) return nullptr;
+    seen.store(range, std::memory_order_release);
   }
-  return range->begin <= address && address < range->end ? range->group : nullptr;
+  return range->group;
 }
 
 void QuickGroups::LockAll() {

@@ -48,17 +48,21 @@ class QuickGroups {
   static constexpr size_t kMostLanes = 64;
   static constexpr size_t kPlaces = 256;  // of the hash table
   static constexpr size_t kMostSegments = 128;
+  static constexpr size_t kWindows = 64;
 
   struct Range {
     DeviceAddress begin = 0;
     DeviceAddress end = 0;
     SegmentGroup* group = nullptr;
+
+    bool Has(DeviceAddress address) const { return begin <= address && address < end; }
   };
   struct Ranges {
     size_t count = 0;
     std::array<Range, kMostSegments> by_address{};
   };
 
+  const Range* Search(DeviceAddress address) const;
   static size_t PlaceOf(StreamId stream, bool small);
   SegmentGroup* Of(StreamId stream, bool small) const;
   bool Has(const Lane& lane) const;
@@ -66,6 +70,9 @@ class QuickGroups {
   std::atomic<bool> is_open_ = true;
   std::array<std::atomic<SegmentGroup*>, kPlaces> by_key_{};  // linear probing
   std::atomic<const Ranges*> ranges_ = nullptr;               // replaced as a whole
+  // Where the last address with this hash of its 4 GiB was found: nearly always right at once,
+  // however many streams there are.
+  mutable std::array<std::atomic<const Range*>, kWindows> seen_{};
   std::vector<Lane*> lanes_;
   std::vector<std::unique_ptr<const Ranges>> kept_;  // older ones too: somebody may be reading
 };
