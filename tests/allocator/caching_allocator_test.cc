@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "tests/allocator/card.h"
 
@@ -90,13 +91,19 @@ TEST(CachingAllocatorTest, AddressNotInUseIsNotFound) {
   EXPECT_EQ(card.allocator.RecordStream(address, kSide).code(), absl::StatusCode::kNotFound);
 }
 
-TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
-  Card card(64_MiB);
+// 4 MiB each, freed one after the other and not merged yet; what is behind them is in use.
+std::pair<DeviceAddress, DeviceAddress> FreeTwoNeighbours(Card& card) {
   const DeviceAddress first = card.Allocate(4_MiB);
   const DeviceAddress second = card.Allocate(4_MiB);
   card.Allocate(2_MiB);
   EXPECT_TRUE(card.Free(first).ok());
   EXPECT_TRUE(card.Free(second).ok());
+  return {first, second};
+}
+
+TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
+  Card card(64_MiB);
+  const auto [first, second] = FreeTwoNeighbours(card);
   card.allocator.ledger();  // merges them
   EXPECT_EQ(card.Free(second).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(card.Allocate(6_MiB), first);
@@ -107,11 +114,7 @@ TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
 
 TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
   Card card(64_MiB);
-  const DeviceAddress first = card.Allocate(4_MiB);
-  const DeviceAddress second = card.Allocate(4_MiB);
-  card.Allocate(2_MiB);
-  EXPECT_TRUE(card.Free(first).ok());
-  EXPECT_TRUE(card.Free(second).ok());
+  const auto [first, second] = FreeTwoNeighbours(card);
   EXPECT_EQ(card.Allocate(4_MiB), second);
   EXPECT_TRUE(card.Free(second).ok());
   // Another size: both are one range by then, and nothing is mapped.
