@@ -96,7 +96,7 @@ function(memtrace_add_benchmark target)
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
   add_dependencies(unit_tests ${target})
   add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001)
-  set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 120 LABELS "unit")
+  set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 300 LABELS "unit")
 endfunction()
 
 # memtrace_optimise(<target> [WITHIN_FILES]): for what every allocation of a program passes. There it is calls that
