@@ -80,11 +80,14 @@ def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
 
 
 def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
-    """The same program needs 570 MiB without a plan, and 548 by a plan of the whole of it."""
+    """The same program needs 570 MiB without a plan, and 548 by a plan of the whole of it; less with torch 2.15."""
     training = ("--width", "384", "--layers", "12", "--random-batches", "--steps", "12")
-    card = "556MiB,context=0MiB"
     plan = tmp_path / "run.plan"
-    failed = on_card(TRAINING, tmp_path, *training, card=card, expect=1)
+    for card in ("556MiB,context=0MiB", "548MiB,context=0MiB"):
+        failed = on_card(TRAINING, tmp_path, *training, card=card, expect=None)
+        if failed.status != 0:
+            break
+    assert failed.status == 1
     assert "OutOfMemoryError" in failed.err
     done = memtrace("plan", "--json", str(failed.trace), "-o", str(plan))
     assert done.status == 0, done.err
