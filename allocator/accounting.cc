@@ -20,12 +20,6 @@ void ForEachStatistic(Statistics& s, Act act) {
 
 }  // namespace
 
-void Accounting::TellFreed(const Block& block, const SegmentKey& key) {
-  const BlockEvent event = EventOf(block, key);
-  observer_.FreeRequested(event);
-  observer_.FreeCompleted(event);
-}
-
 void Accounting::FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share) {
   usage_.Waits(share, key.small, AmountsOf(block.size, block.requested));
   if (observer_.hears_of_blocks()) observer_.FreeRequested(EventOf(block, key));

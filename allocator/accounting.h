@@ -39,7 +39,7 @@ class Accounting {
   // FreeRequested and FreeCompleted in one.
   void Freed(const Block& block, const SegmentKey& key, UsageShare& share) {
     share.Freed(key.small, AmountsOf(block.size, block.requested));
-    if (observer_.hears_of_blocks()) TellFreed(block, key);
+    if (observer_.hears_of_blocks()) observer_.Freed(EventOf(block, key));
   }
 
   void MakeRoom(UsageShare& share, bool small, const Amounts& more) {
@@ -79,7 +79,6 @@ class Accounting {
   Bytes reserved() const { return static_cast<Bytes>(statistics_.reserved_bytes.all.current); }
 
  private:
-  void TellFreed(const Block& block, const SegmentKey& key);
   BlockEvent EventOf(const Block& block, const SegmentKey& key) const {
     return {device_,         key.stream, key.pool,     block.address,
             block.requested, block.size, block.context};

@@ -65,12 +65,17 @@ class AllocationObserver {
  public:
   virtual ~AllocationObserver() = default;
 
-  // Whether the three below have to be called: nobody should pay for events that nobody hears.
+  // Whether the four below have to be called: nobody should pay for events that nobody hears.
   bool hears_of_blocks() const { return hears_of_blocks_.load(std::memory_order_relaxed); }
 
   virtual void Allocated(const BlockEvent&) {}
   virtual void FreeRequested(const BlockEvent&) {}
   virtual void FreeCompleted(const BlockEvent&) {}
+  // The two in one: nothing had to be waited for.
+  virtual void Freed(const BlockEvent& block) {
+    FreeRequested(block);
+    FreeCompleted(block);
+  }
   virtual void Reserved(const RangeEvent&) {}
   virtual void Mapped(const RangeEvent&) {}
   virtual void Unmapped(const RangeEvent&) {}

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 venv=$1 build=$2
 
 echo "machine: $(grep -m1 -oP 'model name\s*:\s*\K.*' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1-3 /proc/loadavg)"
-for program in allocator_pair_benchmark allocator_paths_benchmark recorder_event_benchmark packing_benchmark; do
+for program in allocator_pair_benchmark allocator_paths_benchmark recorder_event_benchmark recorded_pair_benchmark packing_benchmark; do
   echo && "$build/bench/$program" --benchmark_min_time=0.5 2>/dev/null
 done
 for trace in "" --trace; do

@@ -41,6 +41,12 @@ void ChangeWatch::FreeCompleted(const BlockEvent& block) {
   Tell(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
 }
 
+void ChangeWatch::Freed(const BlockEvent& block) {
+  if (next_ != nullptr) next_->Freed(block);
+  Tell(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
+  Tell(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
+}
+
 void ChangeWatch::Reserved(const RangeEvent& range) {
   cards_.Add(range.address, range.size, static_cast<int>(range.device));
   if (next_ != nullptr) next_->Reserved(range);

@@ -38,6 +38,7 @@ class ChangeWatch final : public AllocationObserver {
   void Allocated(const BlockEvent& block) override;
   void FreeRequested(const BlockEvent& block) override;
   void FreeCompleted(const BlockEvent& block) override;
+  void Freed(const BlockEvent& block) override;
   void Reserved(const RangeEvent& range) override;
   void Mapped(const RangeEvent& range) override;
   void Unmapped(const RangeEvent& range) override;

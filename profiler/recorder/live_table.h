@@ -37,6 +37,11 @@ struct Label {
 // blocks. Thread rule: one thread at a time.
 class LiveTable {
  public:
+  // Has the processor fetch what Add or Remove will touch, a cache miss where thousands of blocks
+  // live, while something else is done.
+  void Prefetch(DeviceIndex device, DeviceAddress address) const {
+    blocks_.prefetch(KeyOf(device, address));
+  }
   void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block);
   void Remove(DeviceIndex device, DeviceAddress address);
   const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
@@ -61,7 +66,15 @@ class LiveTable {
     return {address, static_cast<int32_t>(device)};
   }
 
-  absl::flat_hash_map<Key, LiveBlock> blocks_;
+  // Addresses are multiples of 512 and few: one multiplication spreads them well enough.
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      const uint64_t spread = (key.first + static_cast<uint32_t>(key.second)) * 0x9E3779B97F4A7C15;
+      return spread ^ spread >> 32;
+    }
+  };
+
+  absl::flat_hash_map<Key, LiveBlock, KeyHash> blocks_;
 };
 
 // The role of a block that nobody labelled, by the phase in which it was born: what a forward pass

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/recorder.h"
 
-#include <ctime>
 #include <utility>
 
 namespace memtrace::recorder {
@@ -16,22 +15,13 @@ using trace::StringId;
 
 constexpr size_t kMaxPools = 1 << 16;  // later ones count as the default pool
 
-uint64_t MonotonicNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
 uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
 
 }  // namespace
 
 Recorder::Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& symbolizer)
-    : trace_(std::move(writer)),
-      scopes_(trace_, contexts_),
-      stacks_(trace_, symbolizer),
-      began_ns_(MonotonicNs()) {}
+    : trace_(std::move(writer)), scopes_(trace_, contexts_), stacks_(trace_, symbolizer) {}
 
 // The border: no exception passes (bad_alloc is the only one that could come), and in a forked
 // child nothing is touched, the lock least of all: its holder may not exist there.
@@ -47,15 +37,17 @@ void Recorder::Guarded(Action action) const {
 
 template <typename E>
 void Recorder::Append(const E& event) {
-  const absl::Status written = trace_.writer->Write(++sequence_, Now(), event);
-  if (!written.ok()) has_failed_.store(true, std::memory_order_relaxed);
+  Note(trace_.writer->Write(++sequence_, clock_.Now(), event));
 }
 
-uint64_t Recorder::Now() const { return MonotonicNs() - began_ns_; }
+void Recorder::Note(const absl::Status& written) {
+  if (!written.ok()) has_failed_.store(true, std::memory_order_relaxed);
+}
 
 void Recorder::Allocated(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
+    live_.Prefetch(block.device, block.address);
     const AllocationContext context = contexts_.Unpack(block.context);
     Append(trace::Allocate{.device = Number(block.device),
                            .address = block.address,
@@ -88,6 +80,17 @@ void Recorder::FreeCompleted(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
+  });
+}
+
+void Recorder::Freed(const BlockEvent& block) {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    live_.Prefetch(block.device, block.address);
+    const uint64_t sequence = sequence_ + 1;
+    sequence_ += 2;
+    Note(trace_.writer->WriteFreed(sequence, clock_.Now(), Number(block.device), block.address));
+    live_.Remove(block.device, block.address);
   });
 }
 

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
 #include "profiler/recorder/allocation_context.h"
+#include "profiler/recorder/event_clock.h"
 #include "profiler/recorder/live_table.h"
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/recorder/stack_table.h"
@@ -50,6 +51,7 @@ class Recorder final : public AllocationObserver {
   void Allocated(const BlockEvent& block) override;
   void FreeRequested(const BlockEvent& block) override;
   void FreeCompleted(const BlockEvent& block) override;
+  void Freed(const BlockEvent& block) override;
   void Reserved(const RangeEvent& range) override;
   void Mapped(const RangeEvent& range) override;
   void Unmapped(const RangeEvent& range) override;
@@ -112,17 +114,17 @@ class Recorder final : public AllocationObserver {
   template <typename E>
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   uint32_t PoolNumber(const PoolId& pool) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
-  uint64_t Now() const;
+  void Note(const absl::Status& written);
 
   mutable SharedTrace trace_;
   ContextTable contexts_;
   TagScopes scopes_;
   StackTable stacks_;
-  const uint64_t began_ns_;
   std::atomic<bool> is_abandoned_ = false;
   std::atomic<bool> has_failed_ = false;  // and nobody took the reason yet
   mutable std::atomic<uint64_t> lost_for_memory_ = 0;
 
+  EventClock clock_ ABSL_GUARDED_BY(trace_.mutex);
   LiveTable live_ ABSL_GUARDED_BY(trace_.mutex);
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   uint64_t step_ ABSL_GUARDED_BY(trace_.mutex) = 0;

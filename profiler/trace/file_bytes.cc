@@ -88,6 +88,11 @@ absl::Status CheckHeader(const std::vector<uint8_t>& bytes, const std::string& p
   if (header.version == 0) {
     return absl::InvalidArgumentError(path + " is damaged: format version 0 does not exist");
   }
+  if (header.version < kOldestVersion) {
+    return absl::FailedPreconditionError(path + " has format version " +
+                                         std::to_string(header.version) +
+                                         ", of before the first release: record it again");
+  }
   if (header.version > kFormatVersion) {
     return absl::FailedPreconditionError(
         path + " has format version " + std::to_string(header.version) +

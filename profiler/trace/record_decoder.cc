@@ -75,16 +75,29 @@ void RecordDecoder::Text(std::string_view& text) {
 
 bool IsKnownEvent(RecordKind kind) {
   const auto number = static_cast<size_t>(kind);
-  return number >= kFirstEvent && number < kFirstEvent + kEventKinds;
+  return kind == RecordKind::kFreed ||
+         (number >= kFirstEvent && number < kFirstEvent + kEventKinds);
 }
 
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {
   if (!IsKnownEvent(record.kind)) return false;
   RecordDecoder decoder(record, delta);
-  decoder.Signed(event->sequence, delta.sequence);
-  decoder.Signed(event->time_ns, delta.time_ns);
+  decoder.Moment(event->sequence, event->time_ns);
+  if (record.kind == RecordKind::kFreed) {
+    FreeRequested& freed = event->payload.emplace<FreeRequested>();
+    decoder.Place(freed.device, freed.address);
+    ++delta.sequence;
+    return decoder.ok();
+  }
   kDecode[static_cast<size_t>(record.kind) - kFirstEvent](decoder, event->payload);
   return decoder.ok();
+}
+
+Event CompletionOf(const Event& free_requested) {
+  const auto& freed = std::get<FreeRequested>(free_requested.payload);
+  return {.sequence = free_requested.sequence + 1,
+          .time_ns = free_requested.time_ns,
+          .payload = FreeCompleted{.device = freed.device, .address = freed.address}};
 }
 
 }  // namespace memtrace::trace

@@ -52,11 +52,12 @@ class RecordDecoder {
     field = 0;
     if (in_ != end_) Number(field);
   }
-  void Signed(uint64_t& field, uint64_t& before) {
-    uint64_t value = 0;
-    if (!Varint(&value)) return;
-    field = before + static_cast<uint64_t>(UnZigZag(value));
-    before = field;
+  void Moment(uint64_t& sequence, uint64_t& time_ns) {
+    uint64_t passed = 0;
+    uint64_t ahead = 1;
+    if (!Varint(&passed) || ((passed & 1) != 0 && !Varint(&ahead))) return;
+    sequence = delta_.sequence += ahead;
+    time_ns = delta_.time_ns += passed >> 1;
   }
   void Device(int32_t& device) {
     uint64_t value = 0;
@@ -103,8 +104,11 @@ class RecordDecoder {
   DeltaState& delta_;
 };
 
-// Decodes an event. False if the body is not what its kind asks for, or the kind is no event.
+// Decodes an event; of kFreed the first, whose second is CompletionOf it. False if the body is not
+// what its kind asks for, or the kind is no event.
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event);
+
+Event CompletionOf(const Event& free_requested);
 
 // True for kinds that DecodeEvent knows.
 bool IsKnownEvent(RecordKind kind);

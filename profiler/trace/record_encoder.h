@@ -38,9 +38,14 @@ class RecordEncoder {
     out_ = PutVarint(static_cast<uint64_t>(value), out_);
   }
   void Appended(uint64_t value) { Number(value); }
-  void Signed(uint64_t now, uint64_t& before) {
-    Number(ZigZag(static_cast<int64_t>(now - before)));
-    before = now;
+  // When and in which order. Most events follow the one before: then its number is not written.
+  void Moment(uint64_t sequence, uint64_t time_ns) {
+    const uint64_t passed = time_ns > delta_.time_ns ? time_ns - delta_.time_ns : 0;
+    const bool jumps = sequence != delta_.sequence + 1;
+    Number(passed << 1 | (jumps ? 1 : 0));
+    if (jumps) Number(sequence - delta_.sequence);
+    delta_.sequence = sequence;
+    delta_.time_ns += passed;
   }
   void Device(int32_t device) { Number(ZigZag(device)); }
 

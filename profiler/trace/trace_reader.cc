@@ -16,7 +16,7 @@
 namespace memtrace::trace {
 namespace {
 
-DeltaState BeginningOf(const Block& block) { return {.sequence = block.header.first_sequence}; }
+DeltaState BeginningOf(const Block& block) { return {.sequence = block.header.first_sequence - 1}; }
 
 // The events of one queue, one after another.
 class QueueCursor {
@@ -25,6 +25,7 @@ class QueueCursor {
 
   void Rewind() {
     block_ = 0;
+    completes_ = false;
     Enter();
   }
   bool done() const { return block_ == blocks_.size(); }
@@ -32,6 +33,10 @@ class QueueCursor {
 
   // REQUIRES: !done(). The blocks were checked by Open: what does not decode is not an event.
   void Advance() {
+    if (std::exchange(completes_, false)) {
+      event_ = CompletionOf(event_);
+      return;
+    }
     while (!done()) {
       const auto record = NextRecord(at_, blocks_[block_].end);
       if (!record) {
@@ -40,7 +45,9 @@ class QueueCursor {
         continue;
       }
       at_ = record->end;
-      if (DecodeEvent(*record, delta_, &event_)) return;
+      if (!DecodeEvent(*record, delta_, &event_)) continue;
+      completes_ = record->kind == RecordKind::kFreed;
+      return;
     }
   }
 
@@ -60,6 +67,7 @@ class QueueCursor {
   const uint8_t* at_ = nullptr;
   DeltaState delta_;
   Event event_;
+  bool completes_ = false;  // event_ is the first of the two that its record says
 };
 
 }  // namespace

@@ -50,6 +50,22 @@ absl::Status TraceWriter::Write(const Event& event) {
       event.payload);
 }
 
+absl::Status TraceWriter::WriteFreed(uint64_t sequence, uint64_t time_ns, int32_t device,
+                                     uint64_t address) {
+  uint8_t* room = Room(kMaxPlainRecord);
+  if (room == nullptr) {
+    ++lost_events_;  // the second of the two
+    return NoteLost();
+  }
+  RecordEncoder record(RecordKind::kFreed, room, delta_);
+  record.Moment(sequence, time_ns);
+  record.Place(device, address);
+  ++delta_.sequence;
+  unflushed_events_ += 2;
+  Commit(record.Finish(), /*at_once=*/false);
+  return absl::OkStatus();
+}
+
 StringId TraceWriter::String(std::string_view text) {
   text = text.substr(0, kMaxStringBytes);
   const StringTable::Interned string = strings_.Intern(text);
@@ -120,7 +136,7 @@ bool TraceWriter::BeginBlock() {
   used_ = sizeof(BlockHeader);
   flushed_ = 0;
   unflushed_events_ = 0;
-  delta_ = DeltaState{.sequence = begun.first_sequence};
+  delta_ = DeltaState{.sequence = begun.first_sequence - 1};
   // Where that takes a system call: the header is there before its first records are.
   if (absl::Status flushed = file_->Flush(0, used_); !flushed.ok()) Stop(std::move(flushed));
   return status_.ok();

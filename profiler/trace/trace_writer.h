@@ -42,10 +42,14 @@ class TraceWriter {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  // Sequence numbers ascend from call to call; events refer to ids of this writer.
+  // Sequence numbers ascend from call to call, and times do not descend; events refer to ids of
+  // this writer.
   template <typename E>
   absl::Status Write(uint64_t sequence, uint64_t time_ns, const E& event);
   absl::Status Write(const Event& event);
+
+  // FreeRequested, and FreeCompleted with the next sequence number, in one record.
+  absl::Status WriteFreed(uint64_t sequence, uint64_t time_ns, int32_t device, uint64_t address);
 
   // Ids for events, defined in the file at first sight. Strings over 16 KiB are cut.
   StringId String(std::string_view text);
@@ -97,8 +101,7 @@ absl::Status TraceWriter::Write(uint64_t sequence, uint64_t time_ns, const E& ev
   uint8_t* room = Room(MaxRecordBytes(event));
   if (room == nullptr) return NoteLost();
   RecordEncoder record(KindOf<E>(), room, delta_);
-  record.Signed(sequence, delta_.sequence);
-  record.Signed(time_ns, delta_.time_ns);
+  record.Moment(sequence, time_ns);
   CodeFields(record, event);
   constexpr bool kFrequent =
       std::same_as<E, Allocate> || std::same_as<E, FreeRequested> || std::same_as<E, FreeCompleted>;

@@ -51,10 +51,10 @@ void RecordedRun::Allocate(DeviceAddress address, Bytes requested, trace::StackI
 }
 
 void RecordedRun::Free(DeviceAddress address, Bytes requested) {
-  const BlockEvent block{
-      .pool = {}, .address = address, .requested = requested, .allocated = RoundUp(requested, 512)};
-  recorder_->FreeRequested(block);
-  recorder_->FreeCompleted(block);
+  recorder_->Freed({.pool = {},
+                    .address = address,
+                    .requested = requested,
+                    .allocated = RoundUp(requested, 512)});
 }
 
 std::vector<std::string> RecordedRun::Lines() const {

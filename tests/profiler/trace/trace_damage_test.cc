@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "profiler/trace/checksum.h"
 #include "profiler/trace/record_decoder.h"
 #include "tests/profiler/trace/trace_fixture.h"
@@ -110,11 +111,15 @@ TEST_F(TraceDamageTest, TooShortOrForeignFilesAreNamed) {
   EXPECT_TRUE(absl::IsNotFound(TraceReader::Open(path_ + ".none").status()));
 }
 
-TEST_F(TraceDamageTest, ALaterVersionIsRefusedByName) {
+TEST_F(TraceDamageTest, LaterVersionsAndThoseBeforeTheReleaseAreRefusedByName) {
   std::string bytes = SmallTrace();
-  bytes[8] = 2;
-  WriteBytes(path_, bytes);
-  EXPECT_TRUE(absl::IsFailedPrecondition(TraceReader::Open(path_).status()));
+  for (const uint32_t version : {kFormatVersion + 1, kOldestVersion - 1}) {
+    bytes[8] = static_cast<char>(version);
+    WriteBytes(path_, bytes);
+    const absl::Status status = TraceReader::Open(path_).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_TRUE(absl::StrContains(status.message(), "version " + std::to_string(version)));
+  }
 }
 
 TEST_F(TraceDamageTest, EveryFlippedBitIsHarmlessOrReported) {

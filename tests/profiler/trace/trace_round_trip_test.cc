@@ -114,6 +114,21 @@ TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
   EXPECT_TRUE(reader.Stack(0).empty());
 }
 
+// The second has the next sequence number, and the record after it goes on from there.
+TEST_F(TraceRoundTripTest, AFreeThatIsCompleteAtOnceIsTwoEvents) {
+  Begin();
+  ASSERT_TRUE(writer_->WriteFreed(7, 1000, 1, 0x7f00'0000'1000).ok());
+  ASSERT_TRUE(writer_->Write(9, 2000, Step{.number = 3}).ok());
+  ASSERT_TRUE(writer_->WriteFreed(20, 1500, 0, 0x7f00'0000'0001).ok());
+  Close();
+  EXPECT_THAT(Read(), ElementsAreArray(Describe(
+                          {{7, 1000, FreeRequested{.device = 1, .address = 0x7f00'0000'1000}},
+                           {8, 1000, FreeCompleted{.device = 1, .address = 0x7f00'0000'1000}},
+                           {9, 2000, Step{.number = 3}},
+                           {20, 2000, FreeRequested{.device = 0, .address = 0x7f00'0000'0001}},
+                           {21, 2000, FreeCompleted{.device = 0, .address = 0x7f00'0000'0001}}})));
+}
+
 // Traffic like a training step's: sizes from a few hundred bytes to 100 MiB all over a 24 GiB card,
 // some hundred stacks and modules, 3 us between calls, freed in the order of a stack.
 TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {

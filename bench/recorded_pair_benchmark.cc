@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does recording add to a pair of allocation and free? The pairs of
+// allocator_pair_benchmark.cc with nobody to tell and with a recorder that writes a trace to the
+// temporary folder's disk, in one run; the difference is recording. No stack is taken, and there
+// is no torch.
+#include "bench/pair_card.h"
+#include "tests/profiler/recorder/recorder_fixture.h"
+
+namespace memtrace {
+namespace {
+
+using Pairs = void (*)(benchmark::State&, PairCard&);
+
+class Nobody final : public AllocationObserver {
+ public:
+  Nobody() { HearOfBlocks(false); }
+};
+
+void Alone(benchmark::State& state, Pairs pairs) {
+  Nobody nobody;
+  PairCard card(nobody);
+  pairs(state, card);
+}
+
+void Recorded(benchmark::State& state, Pairs pairs) {
+  recorder::RecordedRun run;
+  PairCard card(run.recorder());
+  pairs(state, card);
+}
+
+BENCHMARK_CAPTURE(Alone, hot, HotPairs)->Arg(512);
+BENCHMARK_CAPTURE(Recorded, hot, HotPairs)->Arg(512);
+BENCHMARK_CAPTURE(Alone, mixed, MixedPairs)->Arg(256)->Arg(5000);
+BENCHMARK_CAPTURE(Recorded, mixed, MixedPairs)->Arg(256)->Arg(5000);
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/event_clock.h"
+
+#include <ctime>
+#include <fstream>
+#include <string>
+
+namespace memtrace::recorder {
+namespace {
+
+constexpr uint64_t kFirstInterval = 1'000'000;  // what readings of two clocks differ by is little of it
+constexpr uint64_t kLongestInterval = 1'000'000'000;
+constexpr uint64_t kMostTicks = 10'000;  // some 4 us for one reading of the kernel's clock
+
+// Counters slower or faster than so are none that processors have.
+constexpr uint64_t kLeastRate = uint64_t{1} << 28;  // 1/16 ns a tick
+constexpr uint64_t kMostRate = uint64_t{1} << 34;  // 4 ns a tick: times a second it fits in 64 bits
+
+uint64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The kernel has looked whether the counter is steady, and the same on all processors.
+bool KernelKeepsTimeByCounter() {
+#ifdef __x86_64__
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string source;
+  return file >> source && source == "tsc";
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+EventClock::EventClock() : by_counter_(KernelKeepsTimeByCounter()), began_ns_(MonotonicNs()) {
+#ifdef __x86_64__
+  anchor_ticks_ = __rdtsc();
+#endif
+}
+
+uint64_t EventClock::AskTheKernel() {
+#ifdef __x86_64__
+  const uint64_t before = __rdtsc();
+  const uint64_t now = MonotonicNs() - began_ns_;
+  const uint64_t took = __rdtsc() - before;
+  // Not if another program, or the host, was let run between the two readings.
+  if (by_counter_ && took < kMostTicks && now - anchor_ns_ >= kFirstInterval) Anchor(before, now);
+  return now;
+#else
+  return MonotonicNs() - began_ns_;
+#endif
+}
+
+void EventClock::Anchor(uint64_t ticks, uint64_t ns) {
+  const uint64_t passed = ticks - anchor_ticks_;
+  rate_ = 0;
+  if (passed != 0 && ns - anchor_ns_ < uint64_t{1} << kRateBits) {
+    rate_ = ((ns - anchor_ns_) << kRateBits) / passed;
+  }
+  anchor_ticks_ = ticks;
+  anchor_ns_ = ns;
+  // After a pause of seconds, or if the counter jumped, the next interval tells the rate.
+  const bool is_known = rate_ >= kLeastRate && rate_ <= kMostRate;
+  interval_ns_ = is_known ? std::clamp(2 * interval_ns_, kFirstInterval, kLongestInterval) : 0;
+  good_for_ticks_ = is_known ? (interval_ns_ << kRateBits) / rate_ : 0;
+}
+
+}  // namespace memtrace::recorder
