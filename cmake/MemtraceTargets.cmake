@@ -88,14 +88,14 @@ function(memtrace_add_python_test name file)
     ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
 endfunction()
 
-# memtrace_add_benchmark(<target> SOURCES <files> [DEPENDS <targets>]): a Google Benchmark program; also a
-# smoke test, so that it never rots.
+# memtrace_add_benchmark(<target> SOURCES <files> [DEPENDS <targets>] [SMOKE <regex>]): a Google Benchmark program; also a
+# smoke test of those that the expression names (all), so that it never rots.
 function(memtrace_add_benchmark target)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "SMOKE" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
   add_dependencies(unit_tests ${target})
-  add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001)
+  add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001 --benchmark_filter=${arg_SMOKE})
   set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 300 LABELS "unit")
 endfunction()
 
