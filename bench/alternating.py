@@ -25,8 +25,8 @@ def way() -> str:
     return os.environ[ENVIRONMENT]
 
 
-def prepare() -> None:
-    """Puts the simulated card, and the allocator that the parent chose, in place.
+def prepare(ours: bool | None = None) -> None:
+    """Puts the simulated card in place, and our allocator if `ours` or, where that is open, the parent says so.
 
     Host values are off: they are the card's cost and not the recorder's (host_values_step.py has it).
     """
@@ -34,7 +34,7 @@ def prepare() -> None:
 
     os.environ["MEMTRACE_HOST_VALUES"] = "0"
     memtrace.simulated_card("80GiB")
-    if way() == "memtrace":
+    if way() == "memtrace" if ours is None else ours:
         memtrace.enable()
 
 

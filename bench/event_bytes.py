@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many bytes of the trace is an event? Budget: 40, definitions of strings, frames and stacks counted apart.
+"""How many bytes of the trace is an event? Budget: 12, definitions of strings, frames and stacks counted apart.
 
 Usage: event_bytes.py [TRACE ...]. Without traces: records scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS), 40 steps,
 and examples/train_gpt2_xl.py, both on the simulated card.
 
-"an event" is everything in the file that is no definition (header, block headers, unused space), over the number of
-events; so short runs look worse than long ones. Layout: profiler/trace/format.md.
+A free that is complete at once is one record and counted as one event here, though readers see its request and its
+completion. "with headers and unused space" is everything in the file that is no definition, over the number of events;
+so short runs look worse than long ones. Layout: profiler/trace/format.md.
 """
 
 import struct
@@ -23,6 +24,7 @@ BLOCK_HEADER = struct.Struct("<IHHQQII")
 MAGIC = 0xB10C7ACE
 EVENTS_BLOCK = 2
 DEFINITIONS = {1: "strings", 2: "frames", 3: "stacks"}
+FREED = 5
 FIRST_EVENT = 16
 
 
@@ -53,7 +55,7 @@ def measure(name: str, path: Path) -> None:
             break
         begin = at + BLOCK_HEADER.size
         for record, length in records(data, begin, begin + committed) if kind == EVENTS_BLOCK else ():
-            if record >= FIRST_EVENT:
+            if record >= FIRST_EVENT or record == FREED:
                 events += 1
                 event_bytes += length
             elif record in DEFINITIONS:

@@ -16,6 +16,7 @@ for trace in "" --trace; do
     $trace --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true 2>/dev/null
 done
 echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
+echo && echo "stack_pair.py" && "$venv/bin/python" bench/stack_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
 echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.py
 echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py
