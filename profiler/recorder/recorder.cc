@@ -141,6 +141,24 @@ void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const Ca
   });
 }
 
+void Recorder::OutsideAllocated(trace::OutsideAllocate event, uint64_t context) {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    const AllocationContext from = contexts_.Unpack(context);
+    event.stack = from.stack;
+    event.owner = from.owner;
+    event.module = from.module;
+    Append(event);
+  });
+}
+
+void Recorder::OutsideFreed(const trace::OutsideFree& event) {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    Append(event);
+  });
+}
+
 // The tag changes before its event is written. Only this thread can allocate under it meanwhile,
 // and it is here.
 void Recorder::PushTag(std::string_view name) {

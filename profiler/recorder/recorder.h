@@ -60,6 +60,10 @@ class Recorder final : public AllocationObserver {
   void OutOfMemory(const OutOfMemoryEvent& event) override;
   void NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const trace::CardLedger> cards);
 
+  // Memory from the driver itself, beside the allocator; stack, owner and module are the context's.
+  void OutsideAllocated(trace::OutsideAllocate event, uint64_t context);
+  void OutsideFreed(const trace::OutsideFree& event);
+
   // What the calling thread is in the middle of (TagScopes), and the context word for an allocation
   // that it makes now. Ask before taking any lock.
   void PushTag(std::string_view name);  // "policy" inside "run": owner "run/policy"

@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 10> kRoleNames = {
     "input",   "temporary", "workspace", "kv_cache",        "comm"};
 constexpr std::array<std::string_view, 8> kPhaseNames = {
     "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
+constexpr std::array<std::string_view, 6> kOutsideKindNames = {
+    "device", "stream_ordered", "physical", "managed", "host", "registered"};
 
 template <typename Names, typename Enum>
 std::string_view NameOf(const Names& names, Enum value) {
@@ -24,5 +26,6 @@ std::string_view NameOf(const Names& names, Enum value) {
 
 std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
 std::string_view PhaseName(Phase phase) { return NameOf(kPhaseNames, phase); }
+std::string_view OutsideKindName(OutsideKind kind) { return NameOf(kOutsideKindNames, kind); }
 
 }  // namespace memtrace::trace

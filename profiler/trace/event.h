@@ -41,6 +41,17 @@ enum class Phase : uint8_t {
 };
 std::string_view PhaseName(Phase phase);
 
+// What a program can take from the driver itself. The first three are memory of a card.
+enum class OutsideKind : uint8_t {
+  kDevice,         // cudaMalloc
+  kStreamOrdered,  // cudaMallocAsync
+  kPhysical,       // cuMemCreate; its address is the handle
+  kManaged,
+  kHost,        // pinned host memory
+  kRegistered,  // host memory that was there and is pinned now
+};
+std::string_view OutsideKindName(OutsideKind kind);  // "stream_ordered"
+
 // Index into the file's string table; 0 is the empty string. A string lost with a damaged block
 // reads "(lost)".
 using StringId = uint32_t;
@@ -155,8 +166,25 @@ struct Lost {
   StringId reason = 0;
 };
 
+// Memory that the process took from the driver beside the allocator that the other events are of.
+struct OutsideAllocate {
+  int32_t device = 0;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  OutsideKind kind = OutsideKind::kDevice;
+  StackId stack = 0;
+  StringId owner = 0;
+  StringId module = 0;
+};
+struct OutsideFree {
+  int32_t device = 0;
+  uint64_t address = 0;
+  OutsideKind kind = OutsideKind::kDevice;
+};
+
 using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Map, Unmap, Relabel,
-                             Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost>;
+                             Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
+                             OutsideAllocate, OutsideFree>;
 
 struct Event {
   uint64_t sequence = 0;  // order in which things happened in the process

@@ -163,6 +163,22 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.reason);
 }
 
+template <typename Coder, MaybeConst<OutsideAllocate> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Place(event.device, event.address);
+  coder.Number(event.bytes);
+  coder.Number(event.kind);
+  coder.Number(event.stack);
+  coder.Number(event.owner);
+  coder.Number(event.module);
+}
+
+template <typename Coder, MaybeConst<OutsideFree> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Place(event.device, event.address);
+  coder.Number(event.kind);
+}
+
 }  // namespace memtrace::trace
 
 #endif  // MEMTRACE_PROFILER_TRACE_EVENT_FIELDS_H_

@@ -29,6 +29,7 @@ static_assert(std::is_same_v<std::variant_alternative_t<0, Payload>, Allocate>);
 static_assert(std::is_same_v<std::variant_alternative_t<5, Payload>, Unmap>);
 static_assert(std::is_same_v<std::variant_alternative_t<10, Payload>, Annotate>);
 static_assert(std::is_same_v<std::variant_alternative_t<13, Payload>, Lost>);
+static_assert(std::is_same_v<std::variant_alternative_t<15, Payload>, OutsideFree>);
 
 }  // namespace
 

@@ -79,6 +79,16 @@ class LineFormatter {
     text_ += "lost " + std::to_string(event.events);
     String("reason", event.reason);
   }
+  void Line(const OutsideAllocate& event) {
+    Place("outside", event);
+    Amount("bytes", event.bytes);
+    text_ += " kind=" + std::string(OutsideKindName(event.kind));
+    Site(event);
+  }
+  void Line(const OutsideFree& event) {
+    Place("outside_free", event);
+    text_ += " kind=" + std::string(OutsideKindName(event.kind));
+  }
 
   template <typename E>
   void Place(const char* verb, const E& event) {

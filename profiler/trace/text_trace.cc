@@ -130,6 +130,25 @@ class TextParser {
                 .path = String(line, "path")});
   }
 
+  static OutsideKind Kind(TextLine& line) {
+    const std::string kind = line.Text("kind");
+    return kind.empty() ? OutsideKind::kDevice : ByName(line, kind, OutsideKindName, 6);
+  }
+
+  void Outside(TextLine& line) {
+    Add(OutsideAllocate{.device = line.Device(1),
+                        .address = line.Number(2),
+                        .bytes = line.Amount("bytes"),
+                        .kind = Kind(line),
+                        .stack = Stack(line),
+                        .owner = String(line, "owner"),
+                        .module = String(line, "module")});
+  }
+
+  void FreeOutside(TextLine& line) {
+    Add(OutsideFree{.device = line.Device(1), .address = line.Number(2), .kind = Kind(line)});
+  }
+
   void BeginPhase(TextLine& line) {
     Add(PhaseChange{.phase = ByName<Phase>(line, line.Word(1), PhaseName, 8)});
   }
@@ -166,6 +185,8 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
       {"map", &TextParser::Range<Map>},
       {"unmap", &TextParser::Range<Unmap>},
       {"relabel", &TextParser::Label},
+      {"outside", &TextParser::Outside},
+      {"outside_free", &TextParser::FreeOutside},
       {"step", [](Self self, TextLine& line) { self.Add(Step{.number = line.Number(1)}); }},
       {"phase", &TextParser::BeginPhase},
       {"tag",

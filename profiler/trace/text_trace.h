@@ -25,6 +25,7 @@
 // reserve|map DEVICE ADDRESS size= stream=     unmap DEVICE ADDRESS size=
 // relabel DEVICE ADDRESS size= role= owner= path=
 // step NUMBER     phase NAME     tag THREAD owner=     annotate KEY VALUE     lost EVENTS reason=
+// outside DEVICE ADDRESS bytes= kind= stack= owner= module=     outside_free DEVICE ADDRESS kind=
 // out_of_memory DEVICE requested= allocated= obtainable= limit= stream= stack= owner= module=
 // card DEVICE total= free= ...      a card of the out_of_memory above it
 // sample DEVICE total= free= ...    by itself; both take the fields of CardLedger by name
