@@ -17,6 +17,9 @@ struct Moments {
   std::map<int32_t, std::vector<CapturedBlock>> at_peak;
   std::map<int32_t, Ledger> ledger_at_peak;
   std::vector<CapturedBlock> at_failure;
+  std::map<int32_t, std::vector<trace::OutsideAllocate>> outside_at_peak;
+  std::vector<trace::OutsideAllocate> outside_at_failure;
+  OutsideSet outside;  // at the end
   std::map<int32_t, std::vector<CapturedBlock>> after_update;
 };
 
@@ -35,16 +38,19 @@ Moments Replay(const EventSource& source, const Timeline& timeline, LiveSet& liv
   uint64_t ordinal = 0;
   source.ForEach([&](const trace::Event& event) {
     live.Apply(event);
+    moments.outside.Apply(event);
     ++ordinal;
     for (auto [peak, end] = peaks.equal_range(ordinal); peak != end; ++peak) {
       const int32_t device = peak->second;
       moments.at_peak[device] = live.Capture(device);
+      moments.outside_at_peak[device] = moments.outside.Capture(device);
       moments.ledger_at_peak[device] =
           LedgerFromReplay(moments.at_peak[device], live, live.mapped(device),
                            timeline.cards().at(device).peak_sample);
     }
     if (timeline.failed() && timeline.failed()->ordinal == ordinal) {
       moments.at_failure = live.Capture(timeline.failed()->event.device);
+      moments.outside_at_failure = moments.outside.Capture(timeline.failed()->event.device);
     }
     if (update.last_event == ordinal) {
       for (const auto& [device, peak] : update.peak_before) {
@@ -205,6 +211,7 @@ void Explainer::ExplainFailure() {
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.held = BreakDown(moments_.at_failure, false, live_, source_, sites_);
   result_.foreach_copy = FindForeachCopy(failed, moments_.at_failure, result_.held, live_, source_);
+  result_.outside = HoldingsOf(moments_.outside_at_failure, sites_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
   result_.verdict = JudgeFailure(failed, ledger, result_.foreach_copy,
                                  PrivatePoolBytes(moments_.at_failure, live_));
@@ -215,8 +222,13 @@ void Explainer::ExplainFailure() {
 
 void Explainer::ExplainPeak() {
   result_.card = FullestCard(result_.cards);
-  result_.held =
-      BreakDown(moments_.at_peak[result_.cards[result_.card].index], false, live_, source_, sites_);
+  const int32_t device = result_.cards[result_.card].index;
+  result_.held = BreakDown(moments_.at_peak[device], false, live_, source_, sites_);
+  const auto at_peak = moments_.outside_at_peak.find(device);
+  result_.outside =
+      HoldingsOf(at_peak != moments_.outside_at_peak.end() ? at_peak->second
+                                                           : moments_.outside.Capture(device),
+                 sites_);
   ExplainNextStep();
 }
 

@@ -14,6 +14,7 @@
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/next_step.h"
+#include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
 #include "tools/analysis/timeline.h"
 #include "tools/analysis/verdict.h"
@@ -49,6 +50,8 @@ struct Explanation {
   std::optional<ForeachCopy> foreach_copy;
   Breakdown held;  // requested bytes in use on that card at the moment of its ledger
   std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
+  std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
+                                          // trace without blocks
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;
   Annotations annotations;

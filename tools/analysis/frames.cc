@@ -10,8 +10,24 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "dist-packages/"};
 
+// Native frames inside these are between the program and the driver. Others are somebody's: NCCL's
+// memory is NCCL's.
+constexpr std::array<std::string_view, 5> kRuntimeLibraries = {
+    "libcudart.so", "libcuda.so", "libstdc++.so", "libc.so", "libmemtrace"};
+
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+bool IsRuntimeLibrary(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return std::any_of(kRuntimeLibraries.begin(), kRuntimeLibraries.end(),
+                     [name](std::string_view library) { return name.starts_with(library); });
+}
+
+// "Load(Model&)" -> "Load": overloads are told apart in the whole frame.
+std::string_view FunctionName(std::string_view function) {
+  return function.substr(0, function.find('('));
 }
 
 // Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
@@ -24,7 +40,7 @@ bool IsPythonLibrary(std::string_view file) {
 bool IsLibraryFile(std::string_view file) {
   const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
   return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
-         IsPythonLibrary(file) || file.substr(0, 6) == "torch/";
+         IsPythonLibrary(file) || IsRuntimeLibrary(file) || file.substr(0, 6) == "torch/";
 }
 
 std::string ShortFile(std::string_view file) {
@@ -37,7 +53,14 @@ std::string ShortFile(std::string_view file) {
   return std::string(file.substr(file.rfind('/') + 1));
 }
 
+// A native frame has no line: its file ends in "+0x" and an offset.
 std::string ShortFrame(const trace::Frame& frame) {
+  if (frame.line == 0 && Contains(frame.file, "+0x")) {
+    const std::string file = ShortFile(frame.file);
+    if (frame.function.empty()) return file;
+    return std::string(FunctionName(frame.function)) + " (" + file.substr(0, file.rfind("+0x")) +
+           ")";
+  }
   return ShortFile(frame.file) + ":" + std::to_string(frame.line);
 }
 

@@ -125,6 +125,17 @@ ordered_json HoldingsJson(const Explanation& explanation) {
   return rows;
 }
 
+ordered_json OutsideJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (const analysis::OutsideHolding& holding : explanation.outside) {
+    rows.push_back({{"kind", std::string(OutsideKindName(holding.kind))},
+                    {"site", holding.site},
+                    {"bytes", holding.bytes},
+                    {"blocks", holding.blocks}});
+  }
+  return rows;
+}
+
 ordered_json RemediesJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
   for (const analysis::Remedy& remedy : explanation.remedies) {
@@ -215,6 +226,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["peak"] = PeakJson(card);
   report["cards"] = CardsJson(explanation);
   report["holdings"] = HoldingsJson(explanation);
+  if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
   report["remedies"] = RemediesJson(explanation);
   report["next_step"] = NextStepJson(explanation);
   report["simulated"] = SimulatedJson(run);

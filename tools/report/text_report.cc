@@ -7,6 +7,7 @@
 #include "tools/analysis/frames.h"
 #include "tools/report/holder_table.h"
 #include "tools/report/ledger_table.h"
+#include "tools/report/outside_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/run_header.h"
@@ -166,8 +167,8 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
 std::string TextReport(const Explanation& explanation, const RunFacts& run) {
   return RunHeader(explanation, run) + "\n" + VerdictSection(explanation) +
          RequestSection(explanation) + LedgerTable(explanation) + HolderTable(explanation) +
-         PeakSection(explanation) + OtherCardsSection(explanation) + SimulationSection(run) +
-         RemedySection(explanation) + NextSection(explanation, run);
+         OutsideTable(explanation) + PeakSection(explanation) + OtherCardsSection(explanation) +
+         SimulationSection(run) + RemedySection(explanation) + NextSection(explanation, run);
 }
 
 }  // namespace memtrace::report
