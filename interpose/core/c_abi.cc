@@ -99,7 +99,7 @@ void memtrace_set_info(const char* key, const char* value) {
 }
 
 int memtrace_start(int device_count, int mode) {
-  if (device_count < 0 || (mode != MEMTRACE_MODE_ALLOCATE && mode != MEMTRACE_MODE_OBSERVE))
+  if (device_count < 0 || mode < MEMTRACE_MODE_ALLOCATE || mode > MEMTRACE_MODE_OUTSIDE)
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "no such number of cards, or no such mode");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
     return memtrace::Translate(
@@ -243,6 +243,9 @@ void memtrace_observe(const memtrace_observed* event) {
     const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
     if (auto* observed = Process::Get().observed(known.device)) {
       observed->Note(known);
+      // Its segment came by the hooks of libmemtrace_preload.so, too.
+      if (known.kind == MEMTRACE_OBSERVED_MAP)
+        Process::Get().outside().Claim(known.address, known.bytes);
       Process::Get().LookAtStart(known.device);
     }
   });

@@ -96,7 +96,8 @@ void CardReader::Look(DeviceMemory now, Bytes reserved) {
 
 bool CardReader::simulated() const { return Control().ledger != nullptr; }
 
-trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemory now) const {
+trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, Bytes outside,
+                                   DeviceMemory now) const {
   trace::CardLedger card;
   card.device = device_;
   card.total = now.total;
@@ -110,6 +111,7 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, DeviceMemor
   card.private_pools = allocator.pinned;
   card.largest_hole = allocator.largest_hole;
   card.context = has_looked() ? context_.load() : 0;
+  card.outside_allocator = outside;
   struct memtrace_card_ledger simulated_ledger {};
   simulated_ledger.size = sizeof(simulated_ledger);
   if (simulated() && Control().ledger(device_, &simulated_ledger) == MEMTRACE_CARD_OK) {

@@ -30,8 +30,9 @@ class CardReader {
   // The driver's word and what the allocator had reserved then; only the first look counts.
   void Look(DeviceMemory now, Bytes reserved);
 
-  // `allocator` and `now` (the driver's word) are read by the caller at about the same time.
-  trace::CardLedger Read(const AllocatorLedger& allocator, DeviceMemory now) const;
+  // `allocator`, `outside` (what is known to have been taken beside it; the simulated card knows
+  // better) and `now` (the driver's word) are read by the caller at about the same time.
+  trace::CardLedger Read(const AllocatorLedger& allocator, Bytes outside, DeviceMemory now) const;
 
  private:
   static constexpr Bytes kNotSeen = ~Bytes{0};

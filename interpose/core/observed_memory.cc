@@ -57,6 +57,7 @@ void ObservedMemory::Note(const memtrace_observed& event) {
 AllocatorLedger ObservedMemory::ledger() const {
   const std::lock_guard lock(mutex_);
   AllocatorLedger ledger = sums_;
+  if (caches_ == Caches::kNothing) ledger.reserved = ledger.live_allocated + ledger.stream_wait;
   ledger.cached = Minus(ledger.reserved, ledger.live_allocated + ledger.stream_wait);
   return ledger;
 }

@@ -17,8 +17,12 @@ namespace memtrace {
 // Thread rule: any thread; events of one card come in their order.
 class ObservedMemory {
  public:
-  ObservedMemory(DeviceIndex device, AllocationObserver& recorder)
-      : device_(device), recorder_(recorder) {}
+  // kNothing: what is in use is all that is reserved, and no segment is ever said to be mapped.
+  enum class Caches { kSegments, kNothing };
+
+  ObservedMemory(DeviceIndex device, AllocationObserver& recorder,
+                 Caches caches = Caches::kSegments)
+      : device_(device), caches_(caches), recorder_(recorder) {}
 
   void Note(const memtrace_observed& event);
   AllocatorLedger ledger() const;
@@ -28,6 +32,7 @@ class ObservedMemory {
 
  private:
   const DeviceIndex device_;
+  const Caches caches_;
   AllocationObserver& recorder_;
   mutable std::mutex mutex_;
   AllocatorLedger sums_;

@@ -45,6 +45,7 @@ Process::Process() : is_recorded_(!IsSetTo("MEMTRACE_TRACE", "0")) {
 // The short locks are held across the fork, so that the child finds whole tables. The long one is
 // not: a driver may fork while it starts.
 void Process::LockForFork() {
+  outside_.LockForFork();
   names_.LockForFork();
   info_mutex_.lock();
   callback_mutex_.lock();
@@ -54,6 +55,7 @@ void Process::UnlockAfterFork() {
   callback_mutex_.unlock();
   info_mutex_.unlock();
   names_.UnlockAfterFork();
+  outside_.UnlockAfterFork();
 }
 
 // The only thread of the child calls this, before anything else runs there. Another thread of the
@@ -63,7 +65,7 @@ void Process::BeginAnewInForkedChild() {
   // Children that go on with copies of the cards go on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
-    forked_ = started_.load();
+    forked_ = started_.load() || outside_started_.load();
     only_ = nullptr;
     first_in_use_ = nullptr;
   }
@@ -80,15 +82,32 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   if (is_forked()) return absl::UnavailableError(kForked);
   {
     const std::lock_guard lock(mutex_);
-    if (started_) return absl::OkStatus();
+    if (started_ || (mode == MEMTRACE_MODE_OUTSIDE && outside_started_)) return absl::OkStatus();
     if (is_recorded_) OpenTrace();
-    if (!is_recorded_ && mode == MEMTRACE_MODE_OBSERVE) device_count = 0;
-    if (absl::Status made = MakeCards(device_count, mode); !made.ok()) return made;
-    started_.store(true, std::memory_order_release);
+    if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
+    auto cards = MakeCards(device_count, mode);
+    if (!cards.ok()) return cards.status();
+    const bool is_outside = mode == MEMTRACE_MODE_OUTSIDE;
+    (is_outside ? outside_cards_ : cards_) = *std::move(cards);
+    if (cards_.size() == 1) only_.store(cards_[0].allocator.get(), std::memory_order_release);
+    (is_outside ? outside_started_ : started_).store(true, std::memory_order_release);
+    HearOfOutside();
   }
   SayWhatWasKept();
-  SampleCards();
+  // Alone, the first block is there already but not told yet: it must not count as the context.
+  if (mode != MEMTRACE_MODE_OUTSIDE) SampleCards();
   return absl::OkStatus();
+}
+
+// Beside an allocator what lies outside has events of its own; before there is one, it is what the
+// trace is about. Leaked like the process: a thread may be about to tell it something.
+void Process::HearOfOutside() {
+  if (recorder() == nullptr) return;
+  std::vector<ObservedMemory*> alone;
+  if (!started_) {
+    for (const Card& card : outside_cards_) alone.push_back(card.observed.get());
+  }
+  outside_.Tell(new OutsideRecorder(*recorder(), std::move(alone)));
 }
 
 void Process::OpenTrace() {
@@ -106,13 +125,14 @@ void Process::OpenTrace() {
     has_said_why_ = true;
     writer = trace::TraceWriter::Stopped(writer.status());
   }
-  auto* made = new recorder::Recorder(*std::move(writer), python_frames_);
+  auto* made = new recorder::Recorder(*std::move(writer), frames_);
   trace_path_ = made->path();
   watch_.PassTo(made);
   recorder_.store(made, std::memory_order_release);
 }
 
-absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
+absl::StatusOr<std::vector<Process::Card>> Process::MakeCards(int device_count,
+                                                              memtrace_mode mode) {
   if (mode == MEMTRACE_MODE_ALLOCATE) ReadPlan();
   std::vector<Card> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
@@ -127,12 +147,13 @@ absl::Status Process::MakeCards(int device_count, memtrace_mode mode) {
               .device = DeviceIndex{device}, .plan = plan_, .captures = card.driver.captures},
           *card.driver.vmm, *card.driver.events, watch_);
     } else {
-      card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder());
+      card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder(),
+                                                       mode == MEMTRACE_MODE_OUTSIDE
+                                                           ? ObservedMemory::Caches::kNothing
+                                                           : ObservedMemory::Caches::kSegments);
     }
   }
-  cards_ = std::move(cards);
-  if (cards_.size() == 1) only_.store(cards_[0].allocator.get(), std::memory_order_release);
-  return absl::OkStatus();
+  return cards;
 }
 
 CachingAllocator* Process::LookAndGet(int device) {
@@ -174,26 +195,37 @@ ObservedMemory* Process::observed(int device) const {
   return HasCard(device) ? cards_[static_cast<size_t>(device)].observed.get() : nullptr;
 }
 
+ObservedMemory* Process::alone(int device) const {
+  if (is_started() || !is_outside_started() || is_forked() || device < 0) return nullptr;
+  const auto index = static_cast<size_t>(device);
+  return index < outside_cards_.size() ? outside_cards_[index].observed.get() : nullptr;
+}
+
+// What is alone is counted as blocks of the card already.
+Bytes Process::OutsideOn(const Card& card) const {
+  return is_started() ? outside_.on_card(card.reader->device()) : 0;
+}
+
 void Process::Card::LookNow() const {
   if (!HasContext(DeviceIndex{reader->device()})) return;
   const auto memory = driver.vmm->MemoryInfo();
   if (memory.ok()) reader->Look(*memory, allocator_ledger().reserved);
 }
 
-std::optional<trace::CardLedger> Process::Card::Ledger() const {
-  if (reader->simulated()) return reader->Read(allocator_ledger(), DeviceMemory{});
+std::optional<trace::CardLedger> Process::Card::Ledger(Bytes outside) const {
+  if (reader->simulated()) return reader->Read(allocator_ledger(), outside, DeviceMemory{});
   if (!HasContext(DeviceIndex{reader->device()})) return std::nullopt;
   LookAtStart();
   const auto memory = driver.vmm->MemoryInfo();
   if (!memory.ok()) return std::nullopt;
-  return reader->Read(allocator_ledger(), *memory);
+  return reader->Read(allocator_ledger(), outside, *memory);
 }
 
 void Process::SampleCards() {
   auto* recorder = this->recorder();
-  if (recorder == nullptr || device_count() == 0) return;
-  for (const Card& card : cards_) {
-    if (const auto ledger = card.Ledger()) recorder->SampleCard(*ledger);
+  if (recorder == nullptr || is_forked() || cards().empty()) return;
+  for (const Card& card : cards()) {
+    if (const auto ledger = card.Ledger(OutsideOn(card))) recorder->SampleCard(*ledger);
   }
   SayFailureOnce();
 }
@@ -219,14 +251,26 @@ void Process::CallBeforeOutOfMemory() {
   if (callback.function != nullptr) callback.function(callback.user);
 }
 
+bool Process::FillInCard(OutOfMemoryEvent& event) const {
+  const auto index = static_cast<size_t>(event.device);
+  if (is_forked() || index >= cards().size()) return false;
+  const Card& card = cards()[index];
+  event.ledger = card.allocator_ledger();
+  if (const auto ledger = card.Ledger(OutsideOn(card))) {
+    event.device_free = ledger->free;
+    event.device_total = ledger->total;
+  }
+  return true;
+}
+
 std::vector<trace::CardLedger> Process::LedgersAt(const OutOfMemoryEvent& event) const {
   std::vector<trace::CardLedger> ledgers;
-  for (const Card& card : cards_) {
+  for (const Card& card : cards()) {
     if (card.reader->device() == static_cast<int>(event.device)) {
       // The failing card's figures are those of the moment; other threads may have freed since.
       const DeviceMemory then{.free = event.device_free, .total = event.device_total};
-      ledgers.push_back(card.reader->Read(event.ledger, then));
-    } else if (const auto ledger = card.Ledger()) {
+      ledgers.push_back(card.reader->Read(event.ledger, OutsideOn(card), then));
+    } else if (const auto ledger = card.Ledger(OutsideOn(card))) {
       ledgers.push_back(*ledger);
     }
   }

@@ -16,9 +16,12 @@
 #include "allocator/cuda/open_card.h"
 #include "interpose/core/card_reader.h"
 #include "interpose/core/change_watch.h"
+#include "interpose/core/frame_names.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/names.h"
 #include "interpose/core/observed_memory.h"
+#include "interpose/core/outside_memory.h"
+#include "interpose/core/outside_recorder.h"
 #include "interpose/core/python_frames.h"
 #include "profiler/recorder/recorder.h"
 
@@ -49,14 +52,15 @@ class Process {
   void SetInfo(std::string key, std::string value);
 
   // Opens the trace and makes the cards. Done once; later calls return OK. Nothing is observed
-  // without a trace.
+  // without a trace. A start in mode OUTSIDE may come before.
   absl::Status Start(int device_count, memtrace_mode mode);
 
   // Null before Start(), and for good if MEMTRACE_TRACE=0 asked for no trace.
   recorder::Recorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
 
   Names& names() { return names_; }
-  PythonFrames& python_frames() { return python_frames_; }
+  PythonFrames& python_frames() { return frames_.python(); }
+  NativeFrames& native_frames() { return frames_.native(); }
   ChangeWatch& watch() { return watch_; }
 
   // Null if there is no such card, or another allocator serves the process.
@@ -75,6 +79,12 @@ class Process {
   }
   // The figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const;
+  // What the program takes from the driver itself.
+  OutsideMemory& outside() { return outside_; }
+  // The figures of a card of a process in mode OUTSIDE; null in others.
+  ObservedMemory* alone(int device) const;
+  bool is_outside_started() const { return outside_started_.load(std::memory_order_acquire); }
+
   // To be called when a card may have come into use; costs nothing from the second time on.
   void LookAtStart(int device) const {
     if (HasCard(device)) cards_[static_cast<size_t>(device)].LookAtStart();
@@ -85,8 +95,11 @@ class Process {
   // Whether there is, or will be, a recorder.
   bool is_recorded() const { return is_recorded_; }
   bool is_started() const { return started_.load(std::memory_order_acquire); }
-  // From a process that had started.
+  // From a process that had started, in whatever mode.
   bool is_forked() const { return forked_.load(std::memory_order_acquire); }
+
+  // The figures of the card of `event` as they are now; false if there is no such card.
+  bool FillInCard(OutOfMemoryEvent& event) const;
 
   // Writes an out-of-memory with the ledgers of all cards and returns its explanation for the
   // error's text. No lock of ours or of an allocator may be held.
@@ -112,7 +125,7 @@ class Process {
     std::unique_ptr<ObservedMemory> observed;     // mode OBSERVE
     // None of a real card without a context of ours: asking would create one. None either if the
     // driver does not answer: at exit it may be gone.
-    std::optional<trace::CardLedger> Ledger() const;
+    std::optional<trace::CardLedger> Ledger(Bytes outside) const;
     // Once the card has a context: what is gone by then, for the ledgers to come.
     void LookAtStart() const {
       if (!reader->has_looked()) LookNow();
@@ -130,7 +143,10 @@ class Process {
   void LockForFork();
   void UnlockAfterFork();
   void BeginAnewInForkedChild();
-  absl::Status MakeCards(int device_count, memtrace_mode mode);
+  absl::StatusOr<std::vector<Card>> MakeCards(int device_count, memtrace_mode mode);
+  void HearOfOutside();
+  const std::vector<Card>& cards() const { return is_started() ? cards_ : outside_cards_; }
+  Bytes OutsideOn(const Card& card) const;
   void ReadPlan();
   void SayHowThePlanWent();
   void OpenTrace();
@@ -147,12 +163,15 @@ class Process {
   std::map<std::string, std::string> info_;  // guarded by info_mutex_
 
   Names names_;
-  PythonFrames python_frames_;
+  FrameNames frames_;
   ChangeWatch watch_;
+  OutsideMemory outside_;
   std::atomic<recorder::Recorder*> recorder_ = nullptr;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
   std::vector<Card> cards_;  // fixed once started_ is true
+  std::atomic<bool> outside_started_ = false;
+  std::vector<Card> outside_cards_;  // of mode OUTSIDE; fixed once outside_started_ is true
   // For the way of every allocation and free. Null while there is more to be looked at.
   std::atomic<CachingAllocator*> only_ = nullptr;          // of the only card
   std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // of card 0

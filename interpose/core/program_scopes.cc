@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/program_scopes.h"
 
+#include <array>
 #include <atomic>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "interpose/core/process.h"
@@ -92,6 +95,25 @@ uint64_t CaptureContext() {
   if (recorder == nullptr) return 0;
   const trace::StackId stack = Process::Get().python_frames().Walk(
       [&](std::span<const recorder::RawFrame> frames) { return recorder->InternStack(frames); });
+  return recorder->CurrentContext(stack);
+}
+
+uint64_t CaptureNativeContext(const void* caller) {
+  recorder::Recorder* recorder = Recorder();
+  if (recorder == nullptr) return 0;
+  static const bool kWanted = [] {
+    const char* set = std::getenv("MEMTRACE_NATIVE_STACKS");
+    return set == nullptr || std::string_view(set) != "0";
+  }();
+  if (!kWanted || caller == nullptr) return recorder->CurrentContext(0);
+  std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
+  const size_t count = NativeFrames::Walk(caller, frames);
+  const trace::StackId stack = recorder->InternStack({frames.data(), count});
+  NativeFrames& native = Process::Get().native_frames();
+  if (native.has_new_modules()) {
+    for (const auto& [file, build_id] : native.TakeNewModules())
+      recorder->Annotate("build_id." + file, build_id);
+  }
   return recorder->CurrentContext(stack);
 }
 

@@ -29,6 +29,11 @@ void SayWhatWasKept();
 // interpreter lock.
 uint64_t CaptureContext();
 
+// The same with the native frames from `caller` outwards, for memory that was taken within a call
+// of the driver: takes no lock that the program could know. MEMTRACE_NATIVE_STACKS=0 leaves the
+// frames out.
+uint64_t CaptureNativeContext(const void* caller);
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_

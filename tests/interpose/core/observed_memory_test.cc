@@ -35,6 +35,17 @@ TEST_F(ObservedMemoryTest, EveryMappedByteIsInOneEntry) {
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 
+TEST_F(ObservedMemoryTest, WhatCachesNothingHasReservedWhatIsInUse) {
+  ObservedMemory plain(DeviceIndex{0}, nobody_, ObservedMemory::Caches::kNothing);
+  memtrace_observed event{};
+  event.size = sizeof(event);
+  event.kind = MEMTRACE_OBSERVED_ALLOCATE;
+  event.bytes = 5_MiB;
+  plain.Note(event);
+  EXPECT_EQ(plain.ledger().reserved, 5_MiB);
+  EXPECT_EQ(plain.ledger().cached, 0u);
+}
+
 TEST_F(ObservedMemoryTest, WhatWasThereBeforeIsFreedWithoutWrappingRound) {
   Note(MEMTRACE_OBSERVED_FREE_REQUESTED, 5_MiB);
   Note(MEMTRACE_OBSERVED_FREE_COMPLETED, 6_MiB);

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of memtrace.h for memory that the program takes from the driver itself.
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "interpose/core/abi_border.h"
+#include "interpose/core/memtrace.h"
+#include "interpose/core/process.h"
+#include "interpose/core/program_scopes.h"
+#include "interpose/core/struct_sizes.h"
+
+namespace memtrace {
+namespace {
+
+// One card sample for a sixteenth more, or 64 MiB: a report shows the card as it was near the peak.
+constexpr Bytes kLeastGrowth = 64_MiB;
+constexpr size_t kMostCards = 64;
+
+void SampleIfGrown(int device) {
+  static std::array<std::atomic<Bytes>, kMostCards> next;
+  if (device < 0 || static_cast<size_t>(device) >= kMostCards) return;
+  std::atomic<Bytes>& due = next[static_cast<size_t>(device)];
+  const Bytes now = Process::Get().outside().on_card(device);
+  if (now < due.load(std::memory_order_relaxed)) return;
+  due.store(now + now / 16 + kLeastGrowth, std::memory_order_relaxed);
+  Process::Get().SampleCards();
+}
+
+bool IsHeard() { return Process::Get().recorder() != nullptr && !Process::Get().is_forked(); }
+
+OutsideBlock FromAbi(const memtrace_outside& memory) {
+  return {.kind = static_cast<trace::OutsideKind>(memory.kind),
+          .device = memory.device,
+          .address = memory.address,
+          .bytes = memory.bytes,
+          .stream = memory.stream,
+          .context = CaptureNativeContext(memory.caller)};
+}
+
+memtrace_outside ToAbi(const OutsideBlock& block) {
+  return {.size = sizeof(memtrace_outside),
+          .kind = static_cast<int32_t>(block.kind),
+          .device = block.device,
+          .address = block.address,
+          .bytes = block.bytes,
+          .stream = block.stream,
+          .caller = nullptr};
+}
+
+void Take(const memtrace_outside& memory) {
+  if (!IsHeard()) return;
+  const OutsideBlock block = FromAbi(memory);
+  Process::Get().outside().Taken(block);
+  if (IsOnCard(block.kind)) SampleIfGrown(block.device);
+}
+
+// torch's own allocator is refused, gives back what it has cached and asks again: it says itself
+// when it gives up.
+void NoteFailure(const memtrace_outside& wanted) {
+  Process& process = Process::Get();
+  if (!IsHeard() || process.observed(wanted.device) != nullptr) return;
+  OutOfMemoryEvent event;
+  event.device = DeviceIndex{wanted.device};
+  event.stream = StreamId{wanted.stream};
+  event.requested = event.allocated = wanted.bytes;
+  event.limit = ~Bytes{0};
+  event.context = CaptureNativeContext(wanted.caller);
+  if (!process.FillInCard(event)) return;
+  event.obtainable = std::min(event.requested, event.device_free);
+  static_cast<void>(process.NoteOutOfMemory(event));
+}
+
+}  // namespace
+}  // namespace memtrace
+
+using memtrace::Contain;
+using memtrace::Process;
+
+extern "C" {
+
+void memtrace_outside_allocated(const memtrace_outside* memory) {
+  if (!memtrace::HasSize(memory)) return;
+  Contain([&] { memtrace::Take(memtrace::ReadAsFarAsItGoes(memory)); });
+}
+
+int memtrace_outside_freed(uint64_t address, memtrace_outside* was) {
+  return Contain(0, [&] {
+    if (!memtrace::IsHeard()) return 0;
+    const auto block = Process::Get().outside().GivenBack(address);
+    if (!block) return 0;
+    if (memtrace::HasSize(was)) memtrace::WriteAsFarAsItGoes(was, memtrace::ToAbi(*block));
+    return 1;
+  });
+}
+
+void memtrace_outside_failed(const memtrace_outside* wanted) {
+  if (!memtrace::HasSize(wanted)) return;
+  Contain([&] { memtrace::NoteFailure(memtrace::ReadAsFarAsItGoes(wanted)); });
+}
+
+void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes) {
+  Contain([&] {
+    if (memtrace::IsHeard()) Process::Get().outside().Mapped(handle, address, bytes);
+  });
+}
+
+void memtrace_outside_unmapped(uint64_t address, uint64_t bytes) {
+  Contain([&] {
+    if (memtrace::IsHeard()) Process::Get().outside().Unmapped(address, bytes);
+  });
+}
+
+void memtrace_outside_retained(uint64_t handle) {
+  Contain([&] {
+    if (memtrace::IsHeard()) Process::Get().outside().Retained(handle);
+  });
+}
+
+void memtrace_outside_released(uint64_t handle) {
+  Contain([&] {
+    if (memtrace::IsHeard()) Process::Get().outside().Released(handle);
+  });
+}
+
+void memtrace_outside_reset(int device) {
+  Contain([&] {
+    if (memtrace::IsHeard()) Process::Get().outside().Reset(device);
+  });
+}
+
+}  // extern "C"

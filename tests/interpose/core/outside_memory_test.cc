@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/outside_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace memtrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using trace::OutsideKind;
+
+// "+1:5" is block 1 of 5 MiB taken, "-1:5" given back.
+class Listener final : public OutsideListener {
+ public:
+  void Taken(const OutsideBlock& block) override { Add('+', block); }
+  void GivenBack(const OutsideBlock& block) override { Add('-', block); }
+  std::vector<std::string> TakeHeard() { return std::exchange(heard_, {}); }
+
+ private:
+  void Add(char sign, const OutsideBlock& block) {
+    heard_.push_back(sign + std::to_string(block.address) + ":" +
+                     std::to_string(block.bytes / 1_MiB));
+  }
+  std::vector<std::string> heard_;
+};
+
+class OutsideMemoryTest : public ::testing::Test {
+ protected:
+  OutsideMemoryTest() { memory_.Tell(&listener_); }
+
+  void Take(uint64_t address, Bytes bytes, OutsideKind kind = OutsideKind::kDevice,
+            int device = 0) {
+    memory_.Taken({.kind = kind, .device = device, .address = address, .bytes = bytes});
+  }
+
+  Listener listener_;
+  OutsideMemory memory_;
+};
+
+TEST_F(OutsideMemoryTest, SumsAreOfCardsAlone) {
+  Take(1, 5_MiB);
+  Take(2, 6_MiB, OutsideKind::kStreamOrdered, 1);
+  Take(3, 7_MiB, OutsideKind::kHost);
+  Take(4, 8_MiB, OutsideKind::kManaged);
+  EXPECT_EQ(memory_.on_card(0), 5_MiB);
+  EXPECT_EQ(memory_.on_card(1), 6_MiB);
+  EXPECT_EQ(memory_.on_card(2), 0u);
+  EXPECT_TRUE(memory_.GivenBack(1).has_value());
+  EXPECT_EQ(memory_.on_card(0), 0u);
+}
+
+TEST_F(OutsideMemoryTest, WhatIsGivenBackTwiceIsUnknownTheSecondTime) {
+  Take(1, 5_MiB);
+  EXPECT_EQ(memory_.GivenBack(1)->bytes, 5_MiB);
+  EXPECT_FALSE(memory_.GivenBack(1).has_value());
+  EXPECT_THAT(listener_.TakeHeard(), ElementsAre("+1:5", "-1:5"));
+}
+
+TEST_F(OutsideMemoryTest, AddressThatIsTakenAgainEndsTheBlockBefore) {
+  Take(1, 5_MiB);
+  Take(1, 6_MiB);
+  EXPECT_THAT(listener_.TakeHeard(), ElementsAre("+1:5", "-1:5", "+1:6"));
+  EXPECT_EQ(memory_.on_card(0), 6_MiB);
+}
+
+TEST_F(OutsideMemoryTest, PhysicalMemoryLivesUntilReleasedAndUnmapped) {
+  Take(9, 8_MiB, OutsideKind::kPhysical);
+  memory_.Retained(9);
+  memory_.Mapped(9, 0x1000, 8_MiB);
+  memory_.Released(9);
+  memory_.Released(9);
+  EXPECT_EQ(memory_.on_card(0), 8_MiB);
+  memory_.Unmapped(0x1000, 4_MiB);  // not the whole mapping: the driver refuses that
+  EXPECT_EQ(memory_.on_card(0), 8_MiB);
+  memory_.Unmapped(0x1000, 8_MiB);
+  EXPECT_EQ(memory_.on_card(0), 0u);
+}
+
+TEST_F(OutsideMemoryTest, HandlesAndAddressesOfOneNumberAreTwoThings) {
+  Take(9, 8_MiB, OutsideKind::kPhysical);
+  Take(9, 1_MiB);
+  EXPECT_TRUE(memory_.GivenBack(9).has_value());
+  EXPECT_EQ(memory_.on_card(0), 8_MiB);
+}
+
+TEST_F(OutsideMemoryTest, SegmentsOfAnotherAllocatorAreNotOutside) {
+  Take(0x1000, 5_MiB);
+  Take(9, 8_MiB, OutsideKind::kPhysical);
+  Take(10, 8_MiB, OutsideKind::kPhysical);
+  memory_.Mapped(9, 0x10000000, 8_MiB);
+  memory_.Mapped(10, 0x20000000, 8_MiB);
+  memory_.Claim(0x1000, 5_MiB);
+  memory_.Claim(0x10000000, 8_MiB);
+  EXPECT_EQ(memory_.on_card(0), 8_MiB);
+  memory_.Unmapped(0x10000000, 8_MiB);
+  memory_.Released(9);
+  EXPECT_EQ(memory_.on_card(0), 8_MiB);
+}
+
+TEST_F(OutsideMemoryTest, ResetEndsTheCardsBlocksAndNoOthers) {
+  Take(1, 5_MiB);
+  Take(2, 6_MiB, OutsideKind::kDevice, 1);
+  Take(3, 7_MiB, OutsideKind::kHost);
+  memory_.Reset(0);
+  EXPECT_EQ(memory_.on_card(0), 0u);
+  EXPECT_EQ(memory_.on_card(1), 6_MiB);
+  EXPECT_TRUE(memory_.GivenBack(3).has_value());
+}
+
+TEST_F(OutsideMemoryTest, NextListenerHearsOfAllThatIsThere) {
+  Take(1, 5_MiB);
+  listener_.TakeHeard();
+  Listener next;
+  memory_.Tell(&next);
+  EXPECT_THAT(listener_.TakeHeard(), ElementsAre("-1:5"));
+  EXPECT_THAT(next.TakeHeard(), ElementsAre("+1:5"));
+  memory_.GivenBack(1);
+  EXPECT_THAT(listener_.TakeHeard(), IsEmpty());
+  EXPECT_THAT(next.TakeHeard(), ElementsAre("-1:5"));
+}
+
+}  // namespace
+}  // namespace memtrace
