@@ -50,8 +50,8 @@ MAY_INCLUDE = {
 }
 # system headers that only one folder may see
 ONLY_IN = {
-    "cuda.h": ["allocator/cuda", "interpose/simulated_card"],
-    "cuda_runtime_api.h": ["interpose/simulated_card", "interpose/torch"],
+    "cuda.h": ["allocator/cuda", "interpose/preload", "interpose/simulated_card"],
+    "cuda_runtime_api.h": ["bench", "interpose/simulated_card", "interpose/torch"],
     "cupti.h": ["profiler/cupti", "interpose/simulated_card"],
     "cudnn.h": ["interpose/simulated_card"],
     "cufft.h": ["interpose/simulated_card"],

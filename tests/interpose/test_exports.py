@@ -32,10 +32,21 @@ def test_core_and_shim_are_looked_at():
 def test_only_our_names_are_exported(library):
     exported = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
     assert exported
+    if library.name == "libmemtrace_preload.so":
+        return
     others = [name for name in exported if not name.startswith("memtrace_")]
     # That one object of torch's is torch's in the shim, too: interpose/torch/exports.map.
     shared = [name for name in others if "CUDAAllocatorConfig8instanceEvE10s_instance" in name]
     assert others == shared and len(shared) == (2 if library.name == "libmemtrace_torch.so" else 0)
+
+
+def test_preload_library_stands_before_its_list_and_needs_the_c_library_alone():
+    library = PACKAGE / "lib/libmemtrace_preload.so"
+    symbols = (Path(__file__).parents[2] / "interpose/preload/cuda_symbols.def").read_text()
+    listed = set(re.findall(r"^MEMTRACE_CUDA_SYMBOL\((\w+),", symbols, re.M))
+    exported = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    assert exported == listed | {"dlsym"}
+    assert re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library)) == ["libc.so.6"]
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=names(LIBRARIES))

@@ -12,6 +12,8 @@ namespace memtrace {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -211,6 +213,21 @@ TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
       AllOf(HasSubstr("libcudnn.so.9:"), HasSubstr("libcudart.so.13:"), HasSubstr("libcuda.so.1")));
   EXPECT_EQ(shell_.Run(run + "python3 -c 'import os; print(os.environ.get(\"LD_PRELOAD\"))'").out,
             "None\n");
+}
+
+TEST_F(CommandLineTest, TheLibraryThatWatchesTheDriverIsPreloadedBeforeAnyDriver) {
+  const std::string make = "mkdir -p ../package/lib; : >../package/lib/libmemtrace_preload.so; ";
+  const std::string show = " -- sh -c 'echo $LD_PRELOAD' 2>/dev/null";
+  const auto run = [&](const std::string& options) {
+    return shell_
+        .Run(make + "export LD_PRELOAD=/users.so; " +
+             WithPackage("memtrace run -q " + options + show))
+        .out;
+  };
+  EXPECT_THAT(run(""), EndsWith("package/lib/libmemtrace_preload.so:/users.so\n"));
+  EXPECT_THAT(run("--card 1GiB"),
+              ContainsRegex("^[^:]*/libmemtrace_preload.so:.*libcuda.so.1:.*/users.so\n$"));
+  EXPECT_EQ(run("--no-trace"), "/users.so\n");
 }
 
 TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {

@@ -142,6 +142,21 @@ std::string SharedLedger() {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(kLedger);
 }
 
+// Python's own start-up puts the card in place; other programs get it from the loader. What watches
+// the driver comes before whatever driver there is.
+void AddPreloadedLibraries(const LaunchRequest& request, const fs::path& package,
+                           LaunchPlan& plan) {
+  if (!request.cards.empty() && IsElfFile(plan.program) && !IsPythonInterpreter(plan.program)) {
+    const fs::path card = package / "lib" / "simulated_card";
+    for (const char* library : kCardLibraries)
+      Prepend(plan.environment, "LD_PRELOAD", (card / library).string());
+  }
+  const fs::path watch = package / "lib" / "libmemtrace_preload.so";
+  std::error_code ignored;
+  if (!request.no_trace && fs::exists(watch, ignored))
+    Prepend(plan.environment, "LD_PRELOAD", watch.string());
+}
+
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
   Environment& environment = plan.environment;
   Prepend(environment, "PYTHONPATH", (package / "inject").string());
@@ -158,12 +173,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
   if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
-  // Python's own start-up puts the card in place; other programs get it from the loader.
-  if (request.cards.empty() || !IsElfFile(plan.program) || IsPythonInterpreter(plan.program))
-    return;
-  const fs::path card = package / "lib" / "simulated_card";
-  for (const char* library : kCardLibraries)
-    Prepend(environment, "LD_PRELOAD", (card / library).string());
+  AddPreloadedLibraries(request, package, plan);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_PRELOAD_CORE_LIBRARY_H_
+#define MEMTRACE_INTERPOSE_PRELOAD_CORE_LIBRARY_H_
+
+#include "interpose/core/memtrace.h"
+
+namespace memtrace::preload {
+
+// The functions of libmemtrace.so that are called here.
+#define MEMTRACE_CORE_FUNCTIONS(F) \
+  F(abi_version)                   \
+  F(start)                         \
+  F(outside_allocated)             \
+  F(outside_freed)                 \
+  F(outside_failed)                \
+  F(outside_mapped)                \
+  F(outside_unmapped)              \
+  F(outside_retained)              \
+  F(outside_released)              \
+  F(outside_reset)
+
+struct Core {
+#define MEMTRACE_CORE_MEMBER(name) decltype(&memtrace_##name) name = nullptr;
+  MEMTRACE_CORE_FUNCTIONS(MEMTRACE_CORE_MEMBER)
+#undef MEMTRACE_CORE_MEMBER
+};
+
+// The one core of the process: the one that is loaded already, whoever loaded it, else the one that
+// lies beside this library, loaded now; started with the cards that the driver has. Null, and one
+// line on stderr, if it cannot be had; null from within its own loading.
+const Core* StartedCore();
+// The same without loading anything: null before.
+const Core* CoreIfStarted();
+
+// One line on stderr, by the one call that needs nothing of the process.
+void Say(const char* sentence, const char* detail = "");
+
+}  // namespace memtrace::preload
+
+#endif  // MEMTRACE_INTERPOSE_PRELOAD_CORE_LIBRARY_H_

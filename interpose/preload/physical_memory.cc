@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a card by handle, which may be mapped.
+#include "interpose/preload/driver_call.h"
+
+using namespace memtrace::preload;  // NOLINT: this file defines C functions over that namespace
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long flags) {
+  const auto real = Real(Symbol::cuMemCreate, &cuMemCreate);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const DriverCall call;
+  const CUresult result = real(handle, bytes, properties, flags);
+  if (!call.is_told() || handle == nullptr || properties == nullptr) return result;
+  const bool on_card = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (on_card) {
+    NoteAnswer(result, {.size = 0,
+                        .kind = MEMTRACE_OUTSIDE_PHYSICAL,
+                        .device = properties->location.id,
+                        .address = result == CUDA_SUCCESS ? *handle : 0,
+                        .bytes = bytes,
+                        .stream = 0,
+                        .caller = __builtin_return_address(0)});
+  }
+  return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  const auto real = Real(Symbol::cuMemRelease, &cuMemRelease);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const DriverCall call;
+  const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
+  // Before, as with every free; one that the driver refuses is of a handle that nobody knows.
+  if (core != nullptr) core->outside_released(handle);
+  return real(handle);
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  const auto real = Real(Symbol::cuMemMap, &cuMemMap);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const DriverCall call;
+  const CUresult result = real(address, bytes, offset, handle, flags);
+  const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
+  if (core != nullptr && result == CUDA_SUCCESS) core->outside_mapped(handle, address, bytes);
+  return result;
+}
+
+// The addresses stay reserved: nobody else is given them meanwhile.
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+  const auto real = Real(Symbol::cuMemUnmap, &cuMemUnmap);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const DriverCall call;
+  const CUresult result = real(address, bytes);
+  const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
+  if (core != nullptr && result == CUDA_SUCCESS) core->outside_unmapped(address, bytes);
+  return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
+  const auto real = Real(Symbol::cuMemRetainAllocationHandle, &cuMemRetainAllocationHandle);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const DriverCall call;
+  const CUresult result = real(handle, address);
+  const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
+  if (core != nullptr && result == CUDA_SUCCESS) core->outside_retained(*handle);
+  return result;
+}

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA programs that know nothing of memtrace, under LD_PRELOAD: what they take is in a trace; they notice nothing."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ["MEMTRACE_BUILD"])
+PROGRAM = BUILD / "tests/interpose/preload/cuda_program"
+PACKAGE = BUILD / "package/lib"
+PRELOAD = PACKAGE / "libmemtrace_preload.so"
+MIB = 1 << 20
+
+
+def run(folder: Path, what: str, preload: Path | None = PRELOAD, status: int = 0, **environment: str):
+    """Runs the program on a simulated card of 1 GiB; its trace would be run.trace."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("MEMTRACE_")}
+    done = subprocess.run(
+        [PROGRAM, what],
+        cwd=folder,
+        env={
+            **inherited,
+            "LD_LIBRARY_PATH": str(PACKAGE / "simulated_card"),
+            "MEMTRACE_CARD": "1GiB",
+            "MEMTRACE_OUTPUT": "run.trace",
+            **({"LD_PRELOAD": str(preload)} if preload else {}),
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def report(folder: Path, trace: str = "run.trace", *options: str):
+    """The report of a trace, as JSON."""
+    command = [BUILD / "memtrace", "report", "--json", *options, str(folder / trace)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
+
+
+def ledger(folder: Path, trace: str = "run.trace") -> dict[str, int]:
+    return {entry["name"]: entry["bytes"] for entry in report(folder, trace)["ledger"]}
+
+
+def live_at_end(folder: Path, trace: str = "run.trace") -> int:
+    command = [BUILD / "memtrace", "stats", "--json", str(folder / trace)]
+    stats = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
+    return stats["devices"][0]["requested"]
+
+
+def sites(folder: Path) -> dict[str, int]:
+    return {holding["site"]: holding["bytes"] for holding in report(folder)["holdings"]}
+
+
+def test_blocks_of_a_program_are_the_report(tmp_path):
+    done = run(tmp_path, "leave")
+    assert (done.stdout, done.stderr) == ("done\n", "")
+    assert report(tmp_path)["peak"]["bytes"] == 8 * MIB
+    assert live_at_end(tmp_path) == 5 * MIB
+    assert ledger(tmp_path)["live"] == 8 * MIB
+    assert ledger(tmp_path)["unexplained"] == 0
+
+
+def test_site_is_the_function_of_the_program_that_asked(tmp_path):
+    run(tmp_path, "named_function")
+    assert sites(tmp_path) == {"LoadTheModel (cuda_program)": 9 * MIB}
+
+
+def test_frames_can_be_resolved_offline(tmp_path):
+    run(tmp_path, "run_out")
+    frames = report(tmp_path)["request"]["stack"]
+    at = [frame["file"] for frame in frames if frame["file"].startswith(f"{PROGRAM}+0x")]
+    assert at
+    notes = subprocess.run(["readelf", "-n", PROGRAM], capture_output=True, text=True, timeout=60, check=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)
+    assert build_id is not None
+    written = (tmp_path / "run.trace").read_bytes()
+    assert f"build_id.{PROGRAM}".encode() in written and build_id[1].encode() in written
+    offset = at[0].rsplit("+", 1)[1]
+    line = subprocess.run(
+        ["addr2line", "-Cfe", PROGRAM, offset], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert "cuda_program.cc" in line
+
+
+def test_every_kind_of_memory_is_told_apart(tmp_path):
+    run(tmp_path, "kinds")
+    assert live_at_end(tmp_path) == (4 + 6) * MIB
+    kinds = {row["kind"]: row["bytes"] for row in report(tmp_path)["outside"]}
+    assert kinds == {"managed": 7 * MIB, "host": 3 * MIB, "registered": 1 * MIB}
+
+
+def test_physical_memory_lives_until_it_is_released_and_unmapped(tmp_path):
+    run(tmp_path, "physical")
+    assert report(tmp_path)["peak"]["bytes"] == 13 * MIB
+    assert live_at_end(tmp_path) == 4 * MIB
+
+
+def test_out_of_memory_of_a_program_has_a_verdict(tmp_path):
+    run(tmp_path, "run_out")
+    told = report(tmp_path)
+    assert told["verdict"]["cause"] == "capacity"
+    assert told["request"]["bytes"] == 700 * MIB
+    assert {entry["name"]: entry["bytes"] for entry in told["ledger"]}["live"] == 300 * MIB
+
+
+def test_driver_found_by_handle_and_by_its_own_table_is_seen(tmp_path):
+    run(tmp_path, "loaded_driver")
+    assert report(tmp_path)["peak"]["bytes"] == 11 * MIB
+    assert live_at_end(tmp_path) == 5 * MIB
+
+
+def test_entry_points_of_the_runtime_are_seen(tmp_path):
+    run(tmp_path, "entry_points")
+    assert live_at_end(tmp_path) == 5 * MIB
+
+
+def test_threads_lose_nothing(tmp_path):
+    run(tmp_path, "threads")
+    assert live_at_end(tmp_path) == 8 * MIB
+
+
+@pytest.mark.parametrize("what", ["constructor", "after_main", "errno", "reset", "clear_environment"])
+def test_unusual_moments_are_survived(tmp_path, what):
+    done = run(tmp_path, what)
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+def test_child_forked_before_cuda_has_a_trace_of_its_own(tmp_path):
+    run(tmp_path, "fork_before")
+    traces = sorted(path.name for path in tmp_path.iterdir())
+    assert len(traces) == 2
+    assert [live_at_end(tmp_path, trace) for trace in traces] == [5 * MIB, 5 * MIB]
+
+
+def test_child_forked_after_cuda_leaves_the_trace_alone(tmp_path):
+    run(tmp_path, "fork_after")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.trace"]
+    assert live_at_end(tmp_path) == 5 * MIB
+
+
+def test_program_that_replaces_itself_has_two_traces(tmp_path):
+    run(tmp_path, "execute")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_name_after_ours_is_found_as_without_us(tmp_path):
+    run(tmp_path, "next")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_program_that_uses_no_cuda_leaves_nothing(tmp_path):
+    done = run(tmp_path, "nothing")
+    assert (done.stdout, done.stderr) == ("done\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_switched_off_leaves_nothing(tmp_path):
+    done = run(tmp_path, "leave", MEMTRACE="0")
+    assert (done.stdout, done.stderr) == ("done\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_core_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
+    alone = tmp_path / "libmemtrace_preload.so"
+    alone.write_bytes(PRELOAD.read_bytes())
+    done = run(tmp_path, "threads", preload=alone)
+    assert done.stdout == "done\n"
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("memtrace: nothing is recorded, the program goes on: ")
+    assert list(tmp_path.iterdir()) == [alone]
+
+
+def test_folder_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
+    done = run(tmp_path, "leave", MEMTRACE_OUTPUT="nowhere/run.trace")
+    assert done.stdout == "done\n"
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("memtrace: no trace is written")

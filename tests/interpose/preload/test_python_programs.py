@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Python under LD_PRELOAD alone: as good as `memtrace run`, and nothing where there is no CUDA."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.programs import MEMTRACE, MIB, Finished
+
+PRELOAD = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/memtrace/lib"
+PRELOAD = PRELOAD / "libmemtrace_preload.so"
+
+TRAINING = """
+import torch
+import memtrace
+with memtrace.tag("model"):
+    model = torch.nn.Linear(1024, 1024, device="cuda")
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(2):
+    model(torch.randn(64, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+PINNED = """
+import torch
+kept = torch.ones(1 << 20, dtype=torch.uint8).pin_memory()
+block = torch.empty(5 << 20, dtype=torch.uint8, device="cuda")
+"""
+BY_CTYPES = """
+import ctypes
+runtime = ctypes.CDLL("libcudart.so.13")
+def take(mib):
+    address = ctypes.c_void_p()
+    assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(mib << 20)) == 0
+take(3)
+"""
+BESIDE = "import torch; block = torch.empty(5 << 20, dtype=torch.uint8, device='cuda')" + BY_CTYPES
+
+
+def python(folder: Path, script: str, *options: str, preload: bool = True, expect: int = 0, **environment: str):
+    """Runs a script of this interpreter on a simulated card, with nothing but LD_PRELOAD."""
+    (folder / "train.py").write_text(script)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MEMTRACE", "PYTHONPATH"))}
+    done = subprocess.run(
+        [sys.executable, *options, "train.py"],
+        cwd=folder,
+        env={
+            **inherited,
+            "MEMTRACE_OUTPUT": "run.trace",
+            **({"LD_PRELOAD": str(PRELOAD)} if preload else {}),
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return Finished(done.returncode, done.stdout, done.stderr, folder / "run.trace")
+
+
+def under_run(folder: Path, script: str, *options: str) -> Finished:
+    (folder / "train.py").write_text(script)
+    done = subprocess.run(
+        [MEMTRACE, "run", "-q", "--card", "1GiB", "-o", "run.trace", *options, "--", sys.executable, "train.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Finished(done.returncode, done.stdout, done.stderr, folder / "run.trace")
+
+
+def outside(finished: Finished) -> dict[str, int]:
+    """Bytes outside the allocator, by kind."""
+    kinds: dict[str, int] = {}
+    for row in finished.report().get("outside", []):
+        kinds[row["kind"]] = kinds.get(row["kind"], 0) + row["bytes"]
+    return kinds
+
+
+def test_training_has_the_same_report_as_under_run(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    alone = python(tmp_path / "a", TRAINING, MEMTRACE_CARD="1GiB").report()
+    run = under_run(tmp_path / "b", TRAINING).report()
+    for part in ("peak", "ledger", "holdings", "verdict"):
+        assert alone[part] == run[part], part
+    assert {share["name"] for share in alone["peak"]["by_role"]} >= {"parameter", "gradient", "optimizer_state"}
+    assert "model" in {share["name"] for share in alone["peak"]["by_owner"]}
+
+
+def test_what_our_allocator_asks_the_driver_for_is_not_outside(tmp_path):
+    finished = python(tmp_path, TRAINING, MEMTRACE_CARD="1GiB")
+    ledger = {entry["name"]: entry["bytes"] for entry in finished.report()["ledger"]}
+    assert outside(finished) == {}
+    assert ledger["unexplained"] == 0
+
+
+@pytest.mark.parametrize("settings", ["", "expandable_segments:True"])
+def test_segments_of_torch_observed_are_not_outside(tmp_path, settings):
+    finished = python(
+        tmp_path, TRAINING, MEMTRACE_CARD="1GiB", MEMTRACE_ALLOCATOR="native", PYTORCH_CUDA_ALLOC_CONF=settings
+    )
+    assert outside(finished) == {}
+    assert finished.report()["peak"]["bytes"] > 0
+
+
+def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
+    # The last block is torch's: the peak comes after the others.
+    script = BESIDE + "block = torch.empty(7 << 20, dtype=torch.uint8, device='cuda')"
+    finished = python(tmp_path, script, MEMTRACE_CARD="1GiB,context=0MiB")
+    ledger = {entry["name"]: entry["bytes"] for entry in finished.report()["ledger"]}
+    assert outside(finished) == {"device": 3 * MIB}
+    assert ledger["outside_allocator"] == 4 * MIB  # the driver's granule is 2 MiB
+    assert ledger["unexplained"] == 0
+
+
+def test_pinned_host_memory_is_listed(tmp_path):
+    finished = python(tmp_path, PINNED, MEMTRACE_CARD="1GiB")
+    assert outside(finished)["host"] >= MIB
+
+
+def test_there_is_one_core_and_one_trace(tmp_path):
+    script = TRAINING + (
+        "maps = {line.split()[-1] for line in open('/proc/self/maps') if 'libmemtrace' in line}\n"
+        "print(sorted(name.rsplit('/', 1)[1] for name in maps))\n"
+    )
+    finished = under_run(tmp_path, script)
+    assert finished.out.strip() == str(["libmemtrace.so", "libmemtrace_preload.so", "libmemtrace_torch.so"])
+    assert [path.name for path in tmp_path.iterdir() if "trace" in path.name] == ["run.trace"]
+
+
+@pytest.mark.parametrize("option", ["-I", "-E", "-sIu", "-S"])
+def test_python_that_ignores_us_says_so_once_and_is_observed_from_outside(tmp_path, option):
+    library = PRELOAD.parent / "simulated_card"
+    finished = python(
+        tmp_path, BY_CTYPES, option, MEMTRACE_CARD="1GiB", LD_LIBRARY_PATH=str(library), PYTHONNOUSERSITE="1"
+    )
+    lines = finished.err.splitlines()
+    assert len(lines) == 1 and "python does not load memtrace with -" in lines[0]
+    assert finished.report()["peak"]["bytes"] == 3 * MIB
+
+
+def test_python_without_cuda_is_as_without_us(tmp_path):
+    script = "import os, sys; print(sys.flags, os.getcwd())"
+    plain = python(tmp_path, script, preload=False)
+    ours = python(tmp_path, script)
+    assert (ours.out, ours.err) == (plain.out, plain.err)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+
+
+@pytest.mark.parametrize("option", ["-I", "-E"])
+def test_python_that_ignores_us_without_cuda_says_nothing(tmp_path, option):
+    assert python(tmp_path, "print(1)", option).err == ""
+
+
+def test_switched_off_python_is_left_alone(tmp_path):
+    script = "import json, os, sys; print(json.dumps([os.environ.get('PYTHONPATH'), 'memtrace' in sys.modules]))"
+    assert json.loads(python(tmp_path, script, MEMTRACE="0").out) == [None, False]
+
+
+def test_users_own_paths_stay_behind_ours(tmp_path):
+    script = "import os; print(os.environ['PYTHONPATH'])"
+    paths = python(tmp_path, script, PYTHONPATH="/somewhere:/else").out.strip().split(":")
+    assert paths[0].endswith("/memtrace/inject") and paths[1:] == ["/somewhere", "/else"]
+
+
+def test_child_of_a_shell_is_hooked_once(tmp_path):
+    script = (
+        "import os, subprocess, sys\n"
+        "command = f'{sys.executable} -c \"import os; print(os.environ[chr(80)+\\'YTHONPATH\\'])\"'\n"
+        "print(subprocess.run(['sh', '-c', command], capture_output=True, text=True).stdout)\n"
+    )
+    assert python(tmp_path, script).out.strip().count("/memtrace/inject") == 1
