@@ -15,6 +15,8 @@ for trace in "" --trace; do
   echo && echo "torch_interface.py $trace" && "$venv/bin/python" bench/torch_interface.py "$build/bench/libtorch_interface_benchmark.so" \
     $trace --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true 2>/dev/null
 done
+echo && echo "preload_start.py" && "$venv/bin/python" bench/preload_start.py "$build/package/lib/libmemtrace_preload.so"
+echo && echo "preload_pairs.py" && "$venv/bin/python" bench/preload_pairs.py "$build"
 echo && echo "torch_pair.py" && "$venv/bin/python" bench/torch_pair.py
 echo && echo "stack_pair.py" && "$venv/bin/python" bench/stack_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py

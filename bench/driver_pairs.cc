@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA program that knows nothing of memtrace: cudaMalloc and cudaFree, again and again. Prints
+// nanoseconds a pair. Usage: driver_pairs PAIRS DEPTH: each called from DEPTH frames more.
+// bench/preload_pairs.py runs it.
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+__attribute__((noinline)) bool Pair(
+    int depth) {  // NOLINT(misc-no-recursion): frames are what it is about
+  if (depth > 0) {
+    const bool done = Pair(depth - 1);
+    asm volatile("" ::: "memory");  // no tail call
+    return done;
+  }
+  void* address = nullptr;
+  return cudaMalloc(&address, 1 << 20) == cudaSuccess && cudaFree(address) == cudaSuccess;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pairs = argc > 1 ? std::atoi(argv[1]) : 1000;
+  const int depth = argc > 2 ? std::atoi(argv[2]) : 0;
+  if (!Pair(depth)) return 1;  // makes the context, and loads the core
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < pairs; ++i) {
+    if (!Pair(depth)) return 1;
+  }
+  const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - began;
+  std::printf("%.1f\n", elapsed.count() / pairs);
+}
