@@ -90,7 +90,10 @@ absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
 }
 
 TraceFile::TraceFile(int fd, std::string path)
-    : fd_(fd), path_(std::move(path)), header_page_(&header_) {}
+    : fd_(fd), path_(std::move(path)), header_page_(&header_) {
+  struct stat facts {};
+  if (fstat(fd_, &facts) == 0) identity_ = {facts.st_dev, facts.st_ino};
+}
 
 TraceFile::~TraceFile() { Abandon(); }
 
@@ -164,9 +167,21 @@ absl::Status TraceFile::CheckRoom(uint64_t bytes) const {
     return Failure("cannot extend the trace ", EFBIG);
   }
   struct stat facts {};
-  if (fstat(fd_, &facts) != 0) return Failure("cannot look at the trace ", errno);
+  if (fstat(fd_, &facts) != 0 || !IsOurs(facts)) {
+    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
+  }
   if (facts.st_nlink == 0) return absl::NotFoundError("the trace " + path_ + " was deleted");
   return absl::OkStatus();
+}
+
+// A daemon closes whatever is open, and the next file that it opens has the number.
+bool TraceFile::IsOurs(const struct stat& facts) const {
+  return facts.st_dev == identity_.device && facts.st_ino == identity_.inode;
+}
+
+bool TraceFile::HasOwnDescriptor() const {
+  struct stat facts {};
+  return fd_ >= 0 && fstat(fd_, &facts) == 0 && IsOurs(facts);
 }
 
 absl::Status TraceFile::Flush(size_t begin, size_t end) {
@@ -175,6 +190,9 @@ absl::Status TraceFile::Flush(size_t begin, size_t end) {
 }
 
 absl::Status TraceFile::WriteAll(const void* data, size_t bytes, uint64_t offset) const {
+  if (!HasOwnDescriptor()) {
+    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
+  }
   const auto* from = static_cast<const uint8_t*>(data);
   while (bytes > 0) {
     const ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
@@ -205,7 +223,7 @@ void TraceFile::FlushHeader() {
 }
 
 void TraceFile::Finish(size_t bytes) {
-  if (fd_ < 0) return;
+  if (!HasOwnDescriptor()) return Abandon();
   uint64_t size = end_ - kBlockBytes + bytes;
   if (bytes == 0) {  // the last block is full, or could not be written as far as it goes
     struct stat facts {};
@@ -221,7 +239,8 @@ void TraceFile::Abandon() {
   if (fd_ < 0) return;
   if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
   if (header_page_ != &header_) munmap(std::exchange(header_page_, &header_), kPageBytes);
-  close(std::exchange(fd_, -1));
+  if (HasOwnDescriptor()) close(fd_);
+  fd_ = -1;
 }
 
 }  // namespace memtrace::trace

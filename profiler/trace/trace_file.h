@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_PROFILER_TRACE_TRACE_FILE_H_
 #define MEMTRACE_PROFILER_TRACE_TRACE_FILE_H_
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -75,7 +76,16 @@ class TraceFile {
   absl::Status Failure(const char* doing, int error) const;
   void FlushHeader();
 
+  bool IsOurs(const struct stat& facts) const;
+  bool HasOwnDescriptor() const;
+
+  struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+
   int fd_;
+  Identity identity_;  // of the file that fd_ was opened for
   std::string path_;
   bool mapped_ = true;
   FileHeader header_;          // what the page holds, where it cannot be mapped

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -40,6 +41,15 @@ int Wait(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return status;
+}
+
+int DescriptorOf(const std::string& path) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (std::filesystem::read_symlink(entry.path(), ignored) == std::filesystem::canonical(path))
+      return std::stoi(entry.path().filename());
+  }
+  return -1;
 }
 
 class TraceFaultTest : public TraceFixture, public testing::WithParamInterface<bool> {
@@ -112,6 +122,25 @@ TEST_P(TraceFaultTest, ADeletedFileEndsRecording) {
   ASSERT_EQ(told.size(), 1U);
   EXPECT_TRUE(absl::IsNotFound(told[0])) << told[0];
   EXPECT_GT(writer_->lost_events(), 0U);
+}
+
+TEST_P(TraceFaultTest, ADescriptorThatBecameTheProgramsIsNotTouched) {
+  Begin(Options());
+  WriteAllocations(1000);  // more than is kept in memory where pages cannot be shared
+  const int descriptor = DescriptorOf(path_);
+  const std::string own = folder_.File("own");
+  close(descriptor);
+  const int opened = open(own.c_str(), O_RDWR | O_CREAT, 0666);
+  ASSERT_EQ(dup2(opened, descriptor), descriptor);
+  const auto told = WriteUntilStopped(kMoreThanOneStep);
+  Close();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0].ToString(), HasSubstr("the program closed the descriptor"));
+  EXPECT_EQ(std::filesystem::file_size(own), 0U);
+  EXPECT_EQ(fcntl(descriptor, F_GETFD), 0);
+  EXPECT_FALSE(Read().empty());
+  close(descriptor);
+  close(opened);
 }
 
 TEST_P(TraceFaultTest, AForkedChildLeavesTheFileAlone) {
