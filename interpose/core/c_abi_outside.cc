@@ -81,6 +81,10 @@ using memtrace::Process;
 
 extern "C" {
 
+uint64_t memtrace_capture_native_context(const void* caller) {
+  return Contain(uint64_t{0}, [&] { return memtrace::CaptureNativeContext(caller); });
+}
+
 void memtrace_outside_allocated(const memtrace_outside* memory) {
   if (!memtrace::HasSize(memory)) return;
   Contain([&] { memtrace::Take(memtrace::ReadAsFarAsItGoes(memory)); });

@@ -80,6 +80,11 @@ MEMTRACE_API const char* memtrace_trace_path(void);
  * is known. */
 MEMTRACE_API uint64_t memtrace_capture_context(void);
 
+/* The same for a thread inside a call of the driver: native frames from `caller`, a return address,
+ * outwards (NULL: none) instead of Python's. Takes no lock but the loader's, for a module seen the
+ * first time. */
+MEMTRACE_API uint64_t memtrace_capture_native_context(const void* caller);
+
 struct memtrace_out_of_memory {
   uint32_t size;
   int32_t device;

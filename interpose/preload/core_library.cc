@@ -13,6 +13,7 @@
 #include "interpose/preload/driver_symbols.h"
 #include "interpose/preload/own_folder.h"
 #include "interpose/preload/python_start.h"
+#include "interpose/preload/settings.h"
 #include "interpose/preload/symbol_lookup.h"
 
 namespace memtrace::preload {
@@ -61,8 +62,8 @@ void Start() {
     return;
   }
   SayWhyPythonIsNotHooked();
-  if (core.start(CardCount(), MEMTRACE_MODE_OUTSIDE) == MEMTRACE_OK)
-    started.store(&core, std::memory_order_release);
+  const memtrace_mode mode = IsCacheWanted() ? MEMTRACE_MODE_ALLOCATE : MEMTRACE_MODE_OUTSIDE;
+  if (core.start(CardCount(), mode) == MEMTRACE_OK) started.store(&core, std::memory_order_release);
 }
 
 }  // namespace

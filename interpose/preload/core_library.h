@@ -11,6 +11,10 @@ namespace memtrace::preload {
 #define MEMTRACE_CORE_FUNCTIONS(F) \
   F(abi_version)                   \
   F(start)                         \
+  F(allocate)                      \
+  F(deallocate)                    \
+  F(base_allocation)               \
+  F(capture_native_context)        \
   F(outside_allocated)             \
   F(outside_freed)                 \
   F(outside_failed)                \

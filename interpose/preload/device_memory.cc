@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of a card by address, stream-ordered and managed memory too.
+#include "interpose/preload/cached_memory.h"
 #include "interpose/preload/driver_call.h"
 
 namespace memtrace::preload {
@@ -25,13 +26,21 @@ memtrace_outside Memory(memtrace_outside_kind kind, CUdeviceptr address, size_t 
 
 // Asks the driver by `allocate`, which fills in *address.
 template <typename Allocate>
-CUresult Take(memtrace_outside_kind kind, const CUdeviceptr* address, size_t bytes, CUstream stream,
-              const void* caller, Allocate allocate) {
-  const DriverCall call;
+CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdeviceptr* address,
+              size_t bytes, CUstream stream, const void* caller, Allocate allocate) {
   const CUresult result = allocate();
   if (call.is_told() && address != nullptr)
     NoteAnswer(result, Memory(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
   return result;
+}
+
+// What the program was given by our allocator goes back there.
+template <typename FreeByDriver>
+CUresult Free(const DriverCall& call, CUdeviceptr address, FreeByDriver free) {
+  if (call.is_told()) {
+    if (const auto cached = FreeCached(address)) return *cached;
+  }
+  return GiveBack(call, address, free);
 }
 
 }  // namespace
@@ -41,7 +50,12 @@ using namespace memtrace::preload;  // NOLINT: this file defines C functions ove
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   MEMTRACE_REAL_OR_RETURN(cuMemAlloc_v2);
-  return Take(MEMTRACE_OUTSIDE_DEVICE, address, bytes, nullptr, __builtin_return_address(0),
+  const DriverCall call;
+  const void* caller = __builtin_return_address(0);
+  if (call.is_told()) {
+    if (const auto cached = AllocateCached(address, bytes, caller)) return *cached;
+  }
+  return Take(call, MEMTRACE_OUTSIDE_DEVICE, address, bytes, nullptr, caller,
               [&] { return real(address, bytes); });
 }
 
@@ -61,12 +75,13 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
 CUresult cuMemFree_v2(CUdeviceptr address) {
   MEMTRACE_REAL_OR_RETURN(cuMemFree_v2);
   const DriverCall call;
-  return GiveBack(call, address, [&] { return real(address); });
+  return Free(call, address, [&] { return real(address); });
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocManaged);
-  return Take(MEMTRACE_OUTSIDE_MANAGED, address, bytes, nullptr, __builtin_return_address(0),
+  const DriverCall call;
+  return Take(call, MEMTRACE_OUTSIDE_MANAGED, address, bytes, nullptr, __builtin_return_address(0),
               [&] { return real(address, bytes, flags); });
 }
 
@@ -74,6 +89,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   MEMTRACE_REAL_OR_RETURN(cuDevicePrimaryCtxReset_v2);
   const DriverCall call;
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
+  if (core != nullptr) StopCaching(device);
   const CUresult result = real(device);
   if (core != nullptr && result == CUDA_SUCCESS) core->outside_reset(device);
   return result;
@@ -81,38 +97,51 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocAsync);
-  return Take(MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream, __builtin_return_address(0),
-              [&] { return real(address, bytes, stream); });
+  const DriverCall call;
+  return Take(call, MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream,
+              __builtin_return_address(0), [&] { return real(address, bytes, stream); });
 }
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr* address, size_t bytes, CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocAsync_ptsz);
-  return Take(MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream, __builtin_return_address(0),
-              [&] { return real(address, bytes, stream); });
+  const DriverCall call;
+  return Take(call, MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream,
+              __builtin_return_address(0), [&] { return real(address, bytes, stream); });
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocFromPoolAsync);
-  return Take(MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream, __builtin_return_address(0),
-              [&] { return real(address, bytes, pool, stream); });
+  const DriverCall call;
+  return Take(call, MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream,
+              __builtin_return_address(0), [&] { return real(address, bytes, pool, stream); });
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
                                       CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocFromPoolAsync_ptsz);
-  return Take(MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream, __builtin_return_address(0),
-              [&] { return real(address, bytes, pool, stream); });
+  const DriverCall call;
+  return Take(call, MEMTRACE_OUTSIDE_STREAM_ORDERED, address, bytes, stream,
+              __builtin_return_address(0), [&] { return real(address, bytes, pool, stream); });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemFreeAsync);
   const DriverCall call;
-  return GiveBack(call, address, [&] { return real(address, stream); });
+  return Free(call, address, [&] { return real(address, stream); });
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr address, CUstream stream) {
   MEMTRACE_REAL_OR_RETURN(cuMemFreeAsync_ptsz);
   const DriverCall call;
-  return GiveBack(call, address, [&] { return real(address, stream); });
+  return Free(call, address, [&] { return real(address, stream); });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
+  MEMTRACE_REAL_OR_RETURN(cuMemGetAddressRange_v2);
+  const DriverCall call;
+  if (call.is_told()) {
+    if (const auto cached = RangeOfCached(base, bytes, address)) return *cached;
+  }
+  return real(base, bytes, address);
 }

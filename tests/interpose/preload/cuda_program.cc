@@ -13,8 +13,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "interpose/simulated_card/card_control.h"
 
 // Exported, so that it has a name in stacks.
 extern "C" __attribute__((visibility("default"), noinline)) void* LoadTheModel(size_t bytes) {
@@ -197,6 +200,33 @@ void Reset() {
   if (cudaDeviceReset() == cudaSuccess) DeviceMemory(4 * kMiB);
 }
 
+// The range of an address is the block that the program asked for.
+void Range() {
+  auto* block = static_cast<char*>(DeviceMemory(3 * kMiB));
+  CUdeviceptr base = 0;
+  size_t bytes = 0;
+  CHECK_CALL(cuMemGetAddressRange(&base, &bytes, reinterpret_cast<CUdeviceptr>(block + 4096)));
+  if (base != reinterpret_cast<CUdeviceptr>(block) || bytes != 3 * kMiB) std::exit(13);
+}
+
+// How often the driver is asked for memory, or given it, in 100 rounds of the same.
+void Counted() {
+  CHECK_CALL(cudaFree(DeviceMemory(4 * kMiB)));
+  CHECK_CALL(memtrace_card_log_calls(1));
+  for (int i = 0; i < 100; ++i) {
+    CUdeviceptr address = 0;
+    CHECK_CALL(cuMemAlloc(&address, 4 * kMiB));
+    CHECK_CALL(cuMemFree(address));
+  }
+  size_t calls = 0;
+  const auto count = [](void* user, const char* call, uint64_t) {
+    const std::string_view name(call);
+    if (name.starts_with("cuMem")) ++*static_cast<size_t*>(user);
+  };
+  memtrace_card_visit_calls(count, &calls);
+  std::printf("%zu\n", calls);
+}
+
 // errno is the program's.
 void KeepErrno() {
   errno = EDOM;
@@ -247,6 +277,8 @@ int main(int argc, char** argv) {
                  {"clear_environment", ClearEnvironment},
                  {"close_files", CloseFiles},
                  {"reset", Reset},
+                 {"range", Range},
+                 {"counted", Counted},
                  {"errno", KeepErrno},
                  {"next", Next},
                  {"after_main", AfterMain}};

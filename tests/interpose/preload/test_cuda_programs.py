@@ -15,6 +15,7 @@ PROGRAM = BUILD / "tests/interpose/preload/cuda_program"
 PACKAGE = BUILD / "package/lib"
 PRELOAD = PACKAGE / "libmemtrace_preload.so"
 MIB = 1 << 20
+CACHE = ("0", "1")  # whether our allocator serves the program
 
 
 def run(folder: Path, what: str, preload: Path | None = PRELOAD, status: int = 0, **environment: str):
@@ -60,8 +61,9 @@ def sites(folder: Path) -> dict[str, int]:
     return {holding["site"]: holding["bytes"] for holding in report(folder)["holdings"]}
 
 
-def test_blocks_of_a_program_are_the_report(tmp_path):
-    done = run(tmp_path, "leave")
+@pytest.mark.parametrize("cache", CACHE)
+def test_blocks_of_a_program_are_the_report(tmp_path, cache):
+    done = run(tmp_path, "leave", MEMTRACE_CACHE=cache)
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert report(tmp_path)["peak"]["bytes"] == 8 * MIB
     assert live_at_end(tmp_path) == 5 * MIB
@@ -69,8 +71,9 @@ def test_blocks_of_a_program_are_the_report(tmp_path):
     assert ledger(tmp_path)["unexplained"] == 0
 
 
-def test_site_is_the_function_of_the_program_that_asked(tmp_path):
-    run(tmp_path, "named_function")
+@pytest.mark.parametrize("cache", CACHE)
+def test_site_is_the_function_of_the_program_that_asked(tmp_path, cache):
+    run(tmp_path, "named_function", MEMTRACE_CACHE=cache)
     assert sites(tmp_path) == {"LoadTheModel (cuda_program)": 9 * MIB}
 
 
@@ -104,45 +107,52 @@ def test_physical_memory_lives_until_it_is_released_and_unmapped(tmp_path):
     assert live_at_end(tmp_path) == 4 * MIB
 
 
-def test_out_of_memory_of_a_program_has_a_verdict(tmp_path):
-    run(tmp_path, "run_out")
+@pytest.mark.parametrize("cache", CACHE)
+def test_out_of_memory_of_a_program_has_a_verdict(tmp_path, cache):
+    run(tmp_path, "run_out", MEMTRACE_CACHE=cache)
     told = report(tmp_path)
     assert told["verdict"]["cause"] == "capacity"
     assert told["request"]["bytes"] == 700 * MIB
     assert {entry["name"]: entry["bytes"] for entry in told["ledger"]}["live"] == 300 * MIB
 
 
-def test_driver_found_by_handle_and_by_its_own_table_is_seen(tmp_path):
-    run(tmp_path, "loaded_driver")
+@pytest.mark.parametrize("cache", CACHE)
+def test_driver_found_by_handle_and_by_its_own_table_is_seen(tmp_path, cache):
+    run(tmp_path, "loaded_driver", MEMTRACE_CACHE=cache)
     assert report(tmp_path)["peak"]["bytes"] == 11 * MIB
     assert live_at_end(tmp_path) == 5 * MIB
 
 
-def test_entry_points_of_the_runtime_are_seen(tmp_path):
-    run(tmp_path, "entry_points")
+@pytest.mark.parametrize("cache", CACHE)
+def test_entry_points_of_the_runtime_are_seen(tmp_path, cache):
+    run(tmp_path, "entry_points", MEMTRACE_CACHE=cache)
     assert live_at_end(tmp_path) == 5 * MIB
 
 
-def test_threads_lose_nothing(tmp_path):
-    run(tmp_path, "threads")
+@pytest.mark.parametrize("cache", CACHE)
+def test_threads_lose_nothing(tmp_path, cache):
+    run(tmp_path, "threads", MEMTRACE_CACHE=cache)
     assert live_at_end(tmp_path) == 8 * MIB
 
 
-@pytest.mark.parametrize("what", ["constructor", "after_main", "errno", "reset", "clear_environment"])
-def test_unusual_moments_are_survived(tmp_path, what):
-    done = run(tmp_path, what)
+@pytest.mark.parametrize("cache", CACHE)
+@pytest.mark.parametrize("what", ["constructor", "after_main", "errno", "reset", "clear_environment", "range"])
+def test_unusual_moments_are_survived(tmp_path, what, cache):
+    done = run(tmp_path, what, MEMTRACE_CACHE=cache)
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
-def test_child_forked_before_cuda_has_a_trace_of_its_own(tmp_path):
-    run(tmp_path, "fork_before")
+@pytest.mark.parametrize("cache", CACHE)
+def test_child_forked_before_cuda_has_a_trace_of_its_own(tmp_path, cache):
+    run(tmp_path, "fork_before", MEMTRACE_CACHE=cache)
     traces = sorted(path.name for path in tmp_path.iterdir())
     assert len(traces) == 2
     assert [live_at_end(tmp_path, trace) for trace in traces] == [5 * MIB, 5 * MIB]
 
 
-def test_child_forked_after_cuda_leaves_the_trace_alone(tmp_path):
-    run(tmp_path, "fork_after")
+@pytest.mark.parametrize("cache", CACHE)
+def test_child_forked_after_cuda_leaves_the_trace_alone(tmp_path, cache):
+    run(tmp_path, "fork_after", MEMTRACE_CACHE=cache)
     assert [path.name for path in tmp_path.iterdir()] == ["run.trace"]
     assert live_at_end(tmp_path) == 5 * MIB
 
@@ -150,6 +160,16 @@ def test_child_forked_after_cuda_leaves_the_trace_alone(tmp_path):
 def test_program_that_replaces_itself_has_two_traces(tmp_path):
     run(tmp_path, "execute")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_cached_memory_is_used_again_without_asking_the_driver(tmp_path):
+    calls = {}
+    for cache in CACHE:
+        (tmp_path / cache).mkdir()
+        done = run(tmp_path / cache, "counted", MEMTRACE_CACHE=cache)
+        calls[cache] = int(done.stdout.splitlines()[0])
+    assert calls["0"] == 200
+    assert calls["1"] < 10
 
 
 def test_name_after_ours_is_found_as_without_us(tmp_path):
@@ -167,6 +187,12 @@ def test_switched_off_leaves_nothing(tmp_path):
     done = run(tmp_path, "leave", MEMTRACE="0")
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_program_that_closes_all_files_keeps_its_own_whole(tmp_path):
+    done = run(tmp_path, "close_files")
+    assert done.stdout == "done\n"
+    assert (tmp_path / "own.txt").read_text() == "untouched"
 
 
 def test_core_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
