@@ -11,8 +11,8 @@
 
 namespace {
 
-__attribute__((noinline)) bool Pair(
-    int depth) {  // NOLINT(misc-no-recursion): frames are what it is about
+// NOLINTNEXTLINE(misc-no-recursion): frames are what it is about
+__attribute__((noinline)) bool Pair(long depth) {
   if (depth > 0) {
     const bool done = Pair(depth - 1);
     asm volatile("" ::: "memory");  // no tail call
@@ -25,13 +25,13 @@ __attribute__((noinline)) bool Pair(
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int pairs = argc > 1 ? std::atoi(argv[1]) : 1000;
-  const int depth = argc > 2 ? std::atoi(argv[2]) : 0;
+  const long pairs = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1000;
+  const long depth = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 0;
   if (!Pair(depth)) return 1;  // makes the context, and loads the core
   const auto began = std::chrono::steady_clock::now();
-  for (int i = 0; i < pairs; ++i) {
+  for (long i = 0; i < pairs; ++i) {
     if (!Pair(depth)) return 1;
   }
   const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - began;
-  std::printf("%.1f\n", elapsed.count() / pairs);
+  std::printf("%.1f\n", elapsed.count() / static_cast<double>(pairs));
 }

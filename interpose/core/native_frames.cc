@@ -67,7 +67,7 @@ std::string FileOf(const char* name) {
 }
 
 std::string BuildIdIn(const char* notes, size_t bytes) {
-  constexpr std::string_view kOwner("GNU", 4);  // with its zero
+  constexpr std::string_view kOwner("GNU\0", 4);
   while (bytes >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;
     std::memcpy(&note, notes, sizeof(note));

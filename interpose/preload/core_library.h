@@ -25,6 +25,7 @@ namespace memtrace::preload {
   F(outside_reset)
 
 struct Core {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name
 #define MEMTRACE_CORE_MEMBER(name) decltype(&memtrace_##name) name = nullptr;
   MEMTRACE_CORE_FUNCTIONS(MEMTRACE_CORE_MEMBER)
 #undef MEMTRACE_CORE_MEMBER

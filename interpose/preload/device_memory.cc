@@ -9,9 +9,11 @@ namespace memtrace::preload {
 namespace {
 
 // Of a function that exports under `name`: the driver's, or the error for "there is no driver".
+// NOLINTBEGIN(bugprone-macro-parentheses): a function's name and a constant's
 #define MEMTRACE_REAL_OR_RETURN(name)          \
   const auto real = Real(Symbol::name, &name); \
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED
+// NOLINTEND(bugprone-macro-parentheses)
 
 memtrace_outside Memory(memtrace_outside_kind kind, CUdeviceptr address, size_t bytes,
                         CUstream stream, const void* caller) {

@@ -24,10 +24,12 @@ struct Entry {
 };
 
 const Entry kEntries[kCount] = {
+// NOLINTBEGIN(bugprone-macro-parentheses): a function's name
 #define MEMTRACE_CUDA_SYMBOL(symbol, base, since, per_thread) \
   {#symbol, base, since, per_thread, reinterpret_cast<void*>(&symbol)},
 #include "interpose/preload/cuda_symbols.def"
 #undef MEMTRACE_CUDA_SYMBOL
+    // NOLINTEND(bugprone-macro-parentheses)
 };
 
 std::atomic<void*> real[kCount];

@@ -66,13 +66,11 @@ void PutFirst(const char* folder) {
     return;
   }
   if (Contains(paths, folder)) return;
-  const size_t folder_length = std::strlen(folder);
-  const size_t length = std::strlen(paths);
-  auto* joined = static_cast<char*>(std::malloc(folder_length + 1 + length + 1));
+  auto* joined = static_cast<char*>(std::malloc(std::strlen(folder) + 1 + std::strlen(paths) + 1));
   if (joined == nullptr) return;
-  std::memcpy(joined, folder, folder_length);
-  joined[folder_length] = ':';
-  std::memcpy(joined + folder_length + 1, paths, length + 1);
+  std::strcpy(joined, folder);
+  std::strcat(joined, ":");
+  std::strcat(joined, paths);
   setenv("PYTHONPATH", joined, 1);
   std::free(joined);
 }

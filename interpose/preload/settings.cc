@@ -9,17 +9,17 @@
 namespace memtrace::preload {
 namespace {
 
-enum : int { kUnread, kNo, kYes };
+enum : int { kUnread, kOther, kEqual };
 
 // Two threads that read it at once read the same.
 bool Is(std::atomic<int>& known, const char* name, const char* value) {
   int state = known.load(std::memory_order_relaxed);
   if (state == kUnread) {
     const char* set = std::getenv(name);
-    state = set != nullptr && std::strcmp(set, value) == 0 ? kYes : kNo;
+    state = set != nullptr && std::strcmp(set, value) == 0 ? kEqual : kOther;
     known.store(state, std::memory_order_relaxed);
   }
-  return state == kYes;
+  return state == kEqual;
 }
 
 std::atomic<int> switched_off;

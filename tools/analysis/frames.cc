@@ -56,7 +56,7 @@ std::string ShortFile(std::string_view file) {
 // A native frame has no line: its file ends in "+0x" and an offset.
 std::string ShortFrame(const trace::Frame& frame) {
   if (frame.line == 0 && Contains(frame.file, "+0x")) {
-    const std::string file = ShortFile(frame.file);
+    std::string file = ShortFile(frame.file);
     if (frame.function.empty()) return file;
     return std::string(FunctionName(frame.function)) + " (" + file.substr(0, file.rfind("+0x")) +
            ")";

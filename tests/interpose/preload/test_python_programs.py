@@ -24,6 +24,8 @@ for _ in range(2):
     model(torch.randn(64, 1024, device="cuda")).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
+maps = {line.split()[-1] for line in open("/proc/self/maps") if "libmemtrace" in line}
+print(sorted(name.rsplit("/", 1)[1] for name in maps))
 """
 PINNED = """
 import torch
@@ -85,22 +87,22 @@ def outside(finished: Finished) -> dict[str, int]:
     return kinds
 
 
-def test_training_has_the_same_report_as_under_run(tmp_path):
+def test_training_is_as_under_run_with_one_core_and_one_trace(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    alone = python(tmp_path / "a", TRAINING, MEMTRACE_CARD="1GiB").report()
-    run = under_run(tmp_path / "b", TRAINING).report()
+    alone = python(tmp_path / "a", TRAINING, MEMTRACE_CARD="1GiB")
+    run = under_run(tmp_path / "b", TRAINING)
+    told = alone.report()
     for part in ("peak", "ledger", "holdings", "verdict"):
-        assert alone[part] == run[part], part
-    assert {share["name"] for share in alone["peak"]["by_role"]} >= {"parameter", "gradient", "optimizer_state"}
-    assert "model" in {share["name"] for share in alone["peak"]["by_owner"]}
-
-
-def test_what_our_allocator_asks_the_driver_for_is_not_outside(tmp_path):
-    finished = python(tmp_path, TRAINING, MEMTRACE_CARD="1GiB")
-    ledger = {entry["name"]: entry["bytes"] for entry in finished.report()["ledger"]}
-    assert outside(finished) == {}
-    assert ledger["unexplained"] == 0
+        assert told[part] == run.report()[part], part
+    assert {share["name"] for share in told["peak"]["by_role"]} >= {"parameter", "gradient", "optimizer_state"}
+    assert "model" in {share["name"] for share in told["peak"]["by_owner"]}
+    for finished in (alone, run):
+        assert finished.out.strip() == str(["libmemtrace.so", "libmemtrace_preload.so", "libmemtrace_torch.so"])
+        assert [path.name for path in finished.trace.parent.iterdir() if "trace" in path.name] == ["run.trace"]
+    # What our allocator asks the driver for is not outside.
+    assert outside(alone) == {}
+    assert {entry["name"]: entry["bytes"] for entry in told["ledger"]}["unexplained"] == 0
 
 
 @pytest.mark.parametrize("settings", ["", "expandable_segments:True"])
@@ -125,16 +127,6 @@ def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
 def test_pinned_host_memory_is_listed(tmp_path):
     finished = python(tmp_path, PINNED, MEMTRACE_CARD="1GiB")
     assert outside(finished)["host"] >= MIB
-
-
-def test_there_is_one_core_and_one_trace(tmp_path):
-    script = TRAINING + (
-        "maps = {line.split()[-1] for line in open('/proc/self/maps') if 'libmemtrace' in line}\n"
-        "print(sorted(name.rsplit('/', 1)[1] for name in maps))\n"
-    )
-    finished = under_run(tmp_path, script)
-    assert finished.out.strip() == str(["libmemtrace.so", "libmemtrace_preload.so", "libmemtrace_torch.so"])
-    assert [path.name for path in tmp_path.iterdir() if "trace" in path.name] == ["run.trace"]
 
 
 @pytest.mark.parametrize("option", ["-I", "-E", "-sIu", "-S"])
