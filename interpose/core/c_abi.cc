@@ -273,6 +273,34 @@ void memtrace_push_module(uint32_t path) {
 void memtrace_pop_module() {
   Contain([] { memtrace::PopModule(); });
 }
+void memtrace_push_role(int role) {
+  Contain([&] { memtrace::PushRole(static_cast<memtrace::trace::Role>(role)); });
+}
+void memtrace_pop_role() {
+  Contain([] { memtrace::PopRole(); });
+}
+uint32_t memtrace_current_scope() {
+  uint32_t scope = 0;
+  Contain([&] { scope = memtrace::CurrentScope(); });
+  return scope;
+}
+uint32_t memtrace_scope_of_forward(uint64_t sequence) {
+  uint32_t scope = 0;
+  Contain([&] {
+    if (auto* recorder = Process::Get().recorder()) scope = recorder->ScopeOfForward(sequence);
+  });
+  return scope;
+}
+void memtrace_enter_scope(uint32_t scope) {
+  Contain([&] { memtrace::EnterScope(scope); });
+}
+void memtrace_leave_scope() {
+  Contain([] { memtrace::LeaveScope(); });
+}
+void memtrace_set_operations(const struct memtrace_operations* operations) {
+  if (!memtrace::HasSize(operations)) return;
+  Contain([&] { Process::Get().SetOperations(memtrace::ReadAsFarAsItGoes(operations)); });
+}
 void memtrace_begin_step() {
   Contain([] { memtrace::BeginStep(); });
 }
@@ -284,6 +312,17 @@ void memtrace_annotate(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
   Contain([&] {
     if (auto* recorder = Process::Get().recorder()) recorder->Annotate(key, value);
+  });
+}
+
+void memtrace_relabel_for(int device, uint64_t address, uint64_t bytes, int role,
+                          uint64_t parameter, uint32_t path) {
+  Contain([&] {
+    if (auto* recorder = Process::Get().recorder()) {
+      recorder->RelabelFor(memtrace::DeviceIndex{device}, address, bytes,
+                           static_cast<memtrace::trace::Role>(role), parameter,
+                           Process::Get().names().Text(path));
+    }
   });
 }
 

@@ -386,6 +386,32 @@ MEMTRACE_API void memtrace_pop_tag(void);
 /* Module whose forward runs on the calling thread: the full path, not a part of it. */
 MEMTRACE_API void memtrace_push_module(uint32_t path);
 MEMTRACE_API void memtrace_pop_module(void);
+/* Role (event.h) of what the calling thread allocates meanwhile. */
+MEMTRACE_API void memtrace_push_role(int role);
+MEMTRACE_API void memtrace_pop_role(void);
+/* The owner and the module that this thread is in; for memtrace_enter_scope in another thread, or
+ * later. 0: neither. */
+MEMTRACE_API uint32_t memtrace_current_scope(void);
+/* Those in which this thread ran the operation of that number forward (memtrace_operations). */
+MEMTRACE_API uint32_t memtrace_scope_of_forward(uint64_t sequence);
+MEMTRACE_API void memtrace_enter_scope(uint32_t scope);
+MEMTRACE_API void memtrace_leave_scope(void);
+
+/* What a framework knows about the calling thread, so that memory of a backward pass has the owner
+ * and the module of its forward. Operations are numbered by the thread that ran them forward
+ * (from 1) and, ascending, within it. None of these may block or call back. */
+struct memtrace_operations {
+  uint32_t size;
+  /* The operation whose backward runs; *thread = 0: none does. *sequence is all ones for one that
+   * had no forward. */
+  void (*running)(uint64_t* thread, uint64_t* sequence);
+  /* The operation that this thread will run forward next. */
+  void (*next)(uint64_t* thread, uint64_t* sequence);
+  /* Whether operations of this thread are recorded for a backward now. */
+  int (*is_recording)(void);
+};
+/* Before memtrace_start; once. */
+MEMTRACE_API void memtrace_set_operations(const struct memtrace_operations* operations);
 
 /* The Python frames of the calling thread, innermost first, one a line: file, tab, line, tab,
  * function. At most 32 frames, cut at size - 1 bytes, ended with a zero; returns how many frames
@@ -401,6 +427,10 @@ MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
  * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
 MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,
                                    uint32_t owner, uint32_t path);
+/* The same of what serves the parameter at `parameter` on that card (its gradient, its optimizer's
+ * states): if it was allocated without an owner, it gets the parameter's. */
+MEMTRACE_API void memtrace_relabel_for(int device, uint64_t address, uint64_t bytes, int role,
+                                       uint64_t parameter, uint32_t path);
 
 /* Called before an out-of-memory is written, on the failing thread, no lock of ours held: the
  * Python side labels what it knows now. NULL removes it. */

@@ -126,6 +126,7 @@ void Process::OpenTrace() {
     writer = trace::TraceWriter::Stopped(writer.status());
   }
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
+  if (operations_.is_set()) made->SetOperations(&operations_);
   trace_path_ = made->path();
   watch_.PassTo(made);
   recorder_.store(made, std::memory_order_release);

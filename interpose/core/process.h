@@ -17,6 +17,7 @@
 #include "interpose/core/card_reader.h"
 #include "interpose/core/change_watch.h"
 #include "interpose/core/frame_names.h"
+#include "interpose/core/framework_operations.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/names.h"
 #include "interpose/core/observed_memory.h"
@@ -61,6 +62,8 @@ class Process {
   Names& names() { return names_; }
   PythonFrames& python_frames() { return frames_.python(); }
   NativeFrames& native_frames() { return frames_.native(); }
+  // Of a framework with backward passes; before Start().
+  void SetOperations(const memtrace_operations& operations) { operations_.Set(operations); }
   ChangeWatch& watch() { return watch_; }
 
   // Null if there is no such card, or another allocator serves the process.
@@ -164,6 +167,7 @@ class Process {
 
   Names names_;
   FrameNames frames_;
+  FrameworkOperations operations_;
   ChangeWatch watch_;
   OutsideMemory outside_;
   std::atomic<recorder::Recorder*> recorder_ = nullptr;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interpose/core/process.h"
@@ -43,6 +45,29 @@ void Forget(std::vector<uint32_t>& names) {
   if (!names.empty()) names.pop_back();
 }
 
+// Marks the number of a scope from before there was a recorder: the name of its two parts.
+constexpr uint32_t kKeptScope = uint32_t{1} << 31;
+constexpr char kBetweenParts = '\n';
+
+std::string KeptAsText() {
+  std::string text;
+  for (const uint32_t name : kept.tags) {
+    if (!text.empty()) text += '/';
+    text += Text(name);
+  }
+  text += kBetweenParts;
+  if (!kept.modules.empty()) text += Text(kept.modules.back());
+  return text;
+}
+
+std::pair<std::string_view, std::string_view> PartsOf(uint32_t scope) {
+  if ((scope & kKeptScope) == 0) return {};
+  const std::string_view text = Text(scope & ~kKeptScope);
+  const size_t between = text.find(kBetweenParts);
+  if (between == std::string_view::npos) return {};
+  return {text.substr(0, between), text.substr(between + 1)};
+}
+
 }  // namespace
 
 void SayWhatWasKept() {
@@ -73,6 +98,35 @@ void PushModule(uint32_t path) {
 
 void PopModule() {
   if (auto* recorder = Recorder()) return recorder->PopModule();
+  Forget(kept.modules);
+}
+
+void PushRole(trace::Role role) {
+  if (auto* recorder = Recorder()) recorder->PushRole(role);
+}
+
+void PopRole() {
+  if (auto* recorder = Recorder()) recorder->PopRole();
+}
+
+uint32_t CurrentScope() {
+  if (auto* recorder = Recorder()) return recorder->CurrentScope();
+  return kept.empty() ? 0 : kKeptScope | Process::Get().names().Intern(KeptAsText());
+}
+
+void EnterScope(uint32_t scope) {
+  const auto [owner, module] = PartsOf(scope);
+  if (auto* recorder = Recorder()) {
+    const bool was_kept = (scope & kKeptScope) != 0;
+    return recorder->EnterScope(was_kept ? recorder->ScopeNumber(owner, module) : scope);
+  }
+  Keep(kept.tags, Process::Get().names().Intern(owner));
+  Keep(kept.modules, Process::Get().names().Intern(module));
+}
+
+void LeaveScope() {
+  if (auto* recorder = Recorder()) return recorder->LeaveScope();
+  Forget(kept.tags);
   Forget(kept.modules);
 }
 

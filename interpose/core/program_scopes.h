@@ -18,6 +18,13 @@ void PushTag(uint32_t name);
 void PopTag();
 void PushModule(uint32_t path);
 void PopModule();
+// Not kept: there is no memory to have a role before there is a recorder.
+void PushRole(trace::Role role);
+void PopRole();
+// What this thread is in, for EnterScope of another thread or of later; 0 is nothing.
+uint32_t CurrentScope();
+void EnterScope(uint32_t scope);
+void LeaveScope();
 void SetPhase(trace::Phase phase);
 void BeginStep();
 

@@ -10,6 +10,7 @@
 
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
+#include "interpose/torch/autograd_context.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/ipc_memory.h"
 #include "interpose/torch/memory_listeners.h"
@@ -54,6 +55,7 @@ CudaAllocator& CudaAllocator::Get() {
 
 void CudaAllocator::init(int device_count) {
   AllocationHistory::Get().SetDeviceCount(device_count);
+  FollowAutograd();
   ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
   {
     const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/autograd_context.h"
 #include "interpose/torch/host_values/host_values.h"
 
 namespace memtrace::shim {
@@ -111,6 +112,7 @@ void PassWhatIsThere() {
 }  // namespace
 
 bool ObserveNativeAllocator(int device_count) {
+  FollowAutograd();
   if (memtrace_start(device_count, MEMTRACE_MODE_OBSERVE) != MEMTRACE_OK) return false;
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);

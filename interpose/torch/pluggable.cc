@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/autograd_context.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/private_pools.h"
 
@@ -22,6 +23,7 @@ namespace {
 // torch calls set_init_fn's function only if it is set; without it the first allocation starts us.
 void StartOnce() {
   static const int kStatus = [] {
+    memtrace::shim::FollowAutograd();
     int devices = 0;
     return cudaGetDeviceCount(&devices) == cudaSuccess
                ? memtrace_start(devices, MEMTRACE_MODE_ALLOCATE)
@@ -44,6 +46,7 @@ MEMTRACE_PLUGGABLE void memtrace_free(void* address, size_t /*bytes*/, int /*dev
 }
 
 MEMTRACE_PLUGGABLE void memtrace_init(int device_count) {
+  memtrace::shim::FollowAutograd();
   memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE);
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -15,27 +16,38 @@
 
 namespace memtrace::recorder {
 
-// Who allocates, from where.
+// Who allocates, from where, and what for if the program said so.
 struct AllocationContext {
   trace::StackId stack = 0;
   trace::StringId owner = 0;
   trace::StringId module = 0;
+  trace::Role role = trace::Role::kUnknown;
   friend bool operator==(const AllocationContext&, const AllocationContext&) = default;
 };
 
-// A pair of owner and module by number; 0 is neither.
+// Owner, module and role by number; 0 is none of them.
 using ScopeId = uint32_t;
+struct Scope {
+  trace::StringId owner = 0;
+  trace::StringId module = 0;
+  trace::Role role = trace::Role::kUnknown;
+  friend bool operator==(const Scope&, const Scope&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Scope& scope) {
+    return H::combine(std::move(h), scope.owner, scope.module, scope.role);
+  }
+};
 
 // Packs contexts into the 64 bits that travel through the allocator: the stack below, above it the
-// number of the (owner, module) pair. String numbers do not fit in 16 bits each (files and
-// functions share them), but a program has few pairs, and a thread's pair changes only when it
-// enters a tag or a module: then its number is looked up, not for every allocation.
+// number of the scope. String numbers do not fit in 16 bits each (files and functions share them),
+// but a program has few scopes, and a thread's changes only when it enters a tag or a module: then
+// its number is looked up, not for every allocation.
 //
 // Rejected: a pointer to a heap object (someone must free it), 16 bits for each part (a wrong owner
-// after 65,535 strings). Thread rule: any thread; Pack and Unpack of known pairs take no lock.
+// after 65,535 strings). Thread rule: any thread; Unpack takes no lock.
 class ContextTable {
  public:
-  // Past this many pairs, new ones are recorded by their owner alone; past owners too, as none.
+  // Past this many scopes, new ones are recorded by their owner alone; past owners too, as none.
   static constexpr size_t kMaxScopes = 1 << 20;
 
   ContextTable();
@@ -43,28 +55,26 @@ class ContextTable {
   ContextTable(const ContextTable&) = delete;
   ContextTable& operator=(const ContextTable&) = delete;
 
-  ScopeId Scope(trace::StringId owner, trace::StringId module);
+  ScopeId Number(const Scope& scope);
+  // {} for a number that was never given.
+  Scope ScopeOf(ScopeId number) const;
   static uint64_t Join(ScopeId scope, trace::StackId stack) {
     return uint64_t{scope} << 32 | stack;
   }
 
   uint64_t Pack(const AllocationContext& context) {
-    return Join(Scope(context.owner, context.module), context.stack);
+    return Join(Number({context.owner, context.module, context.role}), context.stack);
   }
   // A number that Pack never gave is read as its stack alone.
   AllocationContext Unpack(uint64_t context) const;
 
  private:
-  struct Pair {
-    trace::StringId owner = 0;
-    trace::StringId module = 0;
-  };
-  static constexpr size_t kChunk = 1024;  // 8 KiB: most programs need one or two
-  using Chunk = std::array<Pair, kChunk>;
+  static constexpr size_t kChunk = 1024;  // 12 KiB: most programs need one or two
+  using Chunk = std::array<Scope, kChunk>;
 
   Mutex mutex_;
-  absl::flat_hash_map<uint64_t, ScopeId> ids_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<uint32_t> count_ = 1;  // pairs below are complete; 0 is {0, 0}
+  absl::flat_hash_map<Scope, ScopeId> ids_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint32_t> count_ = 1;  // scopes below are complete; 0 is {}
   std::array<std::atomic<Chunk*>, kMaxScopes / kChunk>
       chunks_{};  // never move, so readers need no lock
 };

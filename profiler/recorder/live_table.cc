@@ -24,6 +24,8 @@ bool LiveTable::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, c
   const auto found = blocks_.find(KeyOf(device, address));
   if (found == blocks_.end() || size < found->second.requested) return true;
   LiveBlock& block = found->second;
+  const bool is_stated = block.role != trace::Role::kUnknown;
+  if (is_stated && label.role == trace::Role::kInput) return false;
   const trace::StringId owner = label.owner == 0 ? block.owner : label.owner;
   if (block.role == label.role && block.owner == owner && block.path == label.path) return false;
   block.role = label.role;

@@ -47,7 +47,8 @@ class LiveTable {
   const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
 
   // Labels the block at `address` if the range covers what was requested of it. True if this says
-  // something new, or something about a part that we do not keep; false if all of it was known.
+  // something new, or something about a part that we do not keep; false if all of it was known, or
+  // calls an input what has a role already: what one model made is another's input.
   bool Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const Label& label);
 
   struct Group {

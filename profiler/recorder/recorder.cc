@@ -65,6 +65,10 @@ void Recorder::Allocated(const BlockEvent& block) {
                .stack = context.stack,
                .owner = context.owner,
                .phase = phase_});
+    if (context.role != Role::kUnknown) {
+      Label(block.device, block.address, block.requested,
+            {.role = context.role, .owner = 0, .path = 0});
+    }
   });
 }
 
@@ -185,14 +189,51 @@ void Recorder::PopModule() {
   Guarded([&] { scopes_.PopModule(); });
 }
 
+void Recorder::PushRole(Role role) {
+  Guarded([&] { scopes_.PushRole(role); });
+}
+
+void Recorder::PopRole() {
+  Guarded([&] { scopes_.PopRole(); });
+}
+
+ScopeId Recorder::CurrentScope() {
+  const AllocationContext now = contexts_.Unpack(CurrentContext(0));
+  return contexts_.Number({.owner = now.owner, .module = now.module});
+}
+
+ScopeId Recorder::ScopeOfForward(uint64_t sequence) const {
+  ScopeId scope = 0;
+  Guarded([&] { scope = scopes_.OfForward(sequence); });
+  return scope;
+}
+
+ScopeId Recorder::ScopeNumber(std::string_view owner, std::string_view module) {
+  ScopeId scope = 0;
+  Guarded([&] {
+    scope = contexts_.Number({.owner = InternString(owner), .module = InternString(module)});
+  });
+  return scope;
+}
+
+void Recorder::EnterScope(ScopeId scope) {
+  Guarded([&] { scopes_.EnterScope(scope); });
+}
+
+void Recorder::LeaveScope() {
+  Guarded([&] { scopes_.LeaveScope(); });
+}
+
 StackId Recorder::InternStack(std::span<const RawFrame> frames) {
   StackId stack = 0;
   Guarded([&] { stack = stacks_.Intern(frames); });
   return stack;
 }
 
-uint64_t Recorder::CurrentContext(StackId stack) const {
-  return ContextTable::Join(scopes_.Current(), stack);
+uint64_t Recorder::CurrentContext(StackId stack) {
+  uint64_t context = stack;
+  Guarded([&] { context = ContextTable::Join(scopes_.Current(), stack); });
+  return context;
 }
 
 uint64_t Recorder::PackContext(const AllocationContext& context) {
@@ -217,11 +258,28 @@ StringId Recorder::InternString(std::string_view text) {
 Phase Recorder::SetPhase(Phase phase) {
   Phase before = phase;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
-    before = std::exchange(phase_, phase);
-    if (before != phase) Append(trace::PhaseChange{.phase = phase});
+    {
+      const MutexLock lock(trace_.mutex);
+      before = std::exchange(phase_, phase);
+      if (before != phase) {
+        Append(trace::PhaseChange{.phase = phase, .micro_batch = MicroBatchIn(phase)});
+      }
+    }
+    const bool goes_on = before == Phase::kBackward || before == Phase::kRecompute;
+    if (phase == Phase::kBackward && !goes_on) scopes_.BeginBackward();
   });
   return before;
+}
+
+uint64_t Recorder::MicroBatchIn(Phase phase) {
+  if (phase == Phase::kForward && (micro_batch_ == 0 || has_backward_)) {
+    ++micro_batch_;
+    has_backward_ = false;
+  }
+  if (phase == Phase::kBackward) has_backward_ = true;
+  const bool is_pass =
+      phase == Phase::kForward || phase == Phase::kRecompute || phase == Phase::kBackward;
+  return is_pass ? micro_batch_ : 0;
 }
 
 uint64_t Recorder::BeginStep() {
@@ -229,6 +287,8 @@ uint64_t Recorder::BeginStep() {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     number = ++step_;
+    micro_batch_ = 0;
+    has_backward_ = false;
     Append(trace::Step{.number = number});
   });
   return number;
@@ -238,16 +298,35 @@ void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Ro
                        std::string_view owner, std::string_view path) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
-    const Label label{
-        .role = role, .owner = trace_.writer->String(owner), .path = trace_.writer->String(path)};
-    if (!live_.Relabel(device, address, size, label)) return;
-    Append(trace::Relabel{.device = Number(device),
-                          .address = address,
-                          .size = size,
-                          .role = role,
-                          .owner = label.owner,
-                          .path = label.path});
+    Label(
+        device, address, size,
+        {.role = role, .owner = trace_.writer->String(owner), .path = trace_.writer->String(path)});
   });
+}
+
+void Recorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size, Role role,
+                          DeviceAddress of, std::string_view path) {
+  Guarded([&] {
+    const MutexLock lock(trace_.mutex);
+    const LiveBlock* block = live_.Find(device, address);
+    const LiveBlock* served = live_.Find(device, of);
+    const bool is_ownerless = block != nullptr && block->owner == 0;
+    Label(device, address, size,
+          {.role = role,
+           .owner = is_ownerless && served != nullptr ? served->owner : 0,
+           .path = trace_.writer->String(path)});
+  });
+}
+
+void Recorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
+                     const recorder::Label& label) {
+  if (!live_.Relabel(device, address, size, label)) return;
+  Append(trace::Relabel{.device = Number(device),
+                        .address = address,
+                        .size = size,
+                        .role = label.role,
+                        .owner = label.owner,
+                        .path = label.path});
 }
 
 void Recorder::Annotate(std::string_view key, std::string_view value) {

@@ -70,15 +70,26 @@ class Recorder final : public AllocationObserver {
   void PopTag();
   void PushModule(std::string_view path);  // whole: "transformer.h.3.mlp"
   void PopModule();
+  void PushRole(trace::Role role);  // stated of what this thread allocates meanwhile
+  void PopRole();
+  // Owner and module together, of another thread or of before (CurrentScope there and then).
+  ScopeId CurrentScope();
+  ScopeId ScopeOfForward(uint64_t sequence) const;  // this thread's operation of that number
+  ScopeId ScopeNumber(std::string_view owner, std::string_view module);
+  void EnterScope(ScopeId scope);
+  void LeaveScope();
+  // Lets backward passes be in the scopes of their forward (TagScopes). Outlives the recorder.
+  void SetOperations(const OperationSource* operations) { scopes_.SetOperations(operations); }
   trace::StackId InternStack(std::span<const RawFrame> frames);  // innermost first
-  uint64_t CurrentContext(trace::StackId stack) const;
+  uint64_t CurrentContext(trace::StackId stack);
   uint64_t PackContext(const AllocationContext& context);
   AllocationContext UnpackContext(uint64_t context) const;
 
   // The number of a string, for contexts and labels; 0 for "".
   trace::StringId InternString(std::string_view text);
 
-  // From now on, process-wide. Returns the phase before, for whoever restores it.
+  // From now on, process-wide. Returns the phase before, for whoever restores it. A forward after a
+  // backward of the same step begins the step's next micro-batch.
   trace::Phase SetPhase(trace::Phase phase);
   uint64_t BeginStep();  // returns its number; the first is 1
 
@@ -86,6 +97,10 @@ class Recorder final : public AllocationObserver {
   // of a whole block is not written again: hooks repeat themselves every step.
   void Relabel(DeviceIndex device, DeviceAddress address, Bytes size, trace::Role role,
                std::string_view owner, std::string_view path);
+  // The same, of what serves [of, ...) of that card, a parameter: a block without an owner gets
+  // that block's.
+  void RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size, trace::Role role,
+                  DeviceAddress of, std::string_view path);
   // A fact by key (format.md lists them); the value it has already is not written again.
   void Annotate(std::string_view key, std::string_view value);
   void SampleCard(const trace::CardLedger& card);
@@ -117,6 +132,9 @@ class Recorder final : public AllocationObserver {
   void Guarded(Action action) const;
   template <typename E>
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  void Label(DeviceIndex device, DeviceAddress address, Bytes size, const recorder::Label& label)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  uint64_t MicroBatchIn(trace::Phase phase) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   uint32_t PoolNumber(const PoolId& pool) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Note(const absl::Status& written);
 
@@ -133,6 +151,8 @@ class Recorder final : public AllocationObserver {
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   uint64_t step_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   trace::Phase phase_ ABSL_GUARDED_BY(trace_.mutex) = trace::Phase::kOther;
+  uint64_t micro_batch_ ABSL_GUARDED_BY(trace_.mutex) = 0;   // of the step; the first is 1
+  bool has_backward_ ABSL_GUARDED_BY(trace_.mutex) = false;  // the micro-batch
   absl::flat_hash_map<trace::StringId, trace::StringId> facts_ ABSL_GUARDED_BY(trace_.mutex);
   absl::flat_hash_map<std::pair<uint64_t, uint64_t>, uint32_t> pools_ ABSL_GUARDED_BY(trace_.mutex);
 };

@@ -8,9 +8,9 @@
 namespace memtrace::trace {
 namespace {
 
-constexpr std::array<std::string_view, 10> kRoleNames = {
-    "unknown", "parameter", "gradient",  "optimizer_state", "activation",
-    "input",   "temporary", "workspace", "kv_cache",        "comm"};
+constexpr std::array<std::string_view, 11> kRoleNames = {
+    "unknown",   "parameter", "gradient", "optimizer_state", "activation", "input", "temporary",
+    "workspace", "kv_cache",  "comm",     "buffer"};
 constexpr std::array<std::string_view, 8> kPhaseNames = {
     "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
 constexpr std::array<std::string_view, 6> kOutsideKindNames = {

@@ -24,6 +24,7 @@ enum class Role : uint8_t {
   kWorkspace,
   kKvCache,
   kComm,
+  kBuffer,  // of a module: what it keeps and no optimizer steps
 };
 std::string_view RoleName(Role role);  // "optimizer_state"
 
@@ -114,6 +115,9 @@ struct Step {
 };
 struct PhaseChange {
   Phase phase = Phase::kOther;
+  // Of the step, from 1; in forward, recompute and backward alone. 0 elsewhere, and of writers that
+  // did not say.
+  uint64_t micro_batch = 0;
 };
 struct TagChange {
   uint32_t thread = 0;

@@ -102,6 +102,7 @@ void CodeFields(Coder& coder, E& event) {
 template <typename Coder, MaybeConst<PhaseChange> E>
 void CodeFields(Coder& coder, E& event) {
   coder.Number(event.phase);
+  coder.Appended(event.micro_batch);
 }
 
 template <typename Coder, MaybeConst<TagChange> E>

@@ -55,7 +55,10 @@ class LineFormatter {
     String("path", event.path);
   }
   void Line(const Step& event) { text_ += "step " + std::to_string(event.number); }
-  void Line(const PhaseChange& event) { text_ += "phase " + std::string(PhaseName(event.phase)); }
+  void Line(const PhaseChange& event) {
+    text_ += "phase " + std::string(PhaseName(event.phase));
+    Amount("micro_batch", event.micro_batch);
+  }
   void Line(const TagChange& event) {
     text_ += "tag " + std::to_string(event.thread);
     String("owner", event.owner);

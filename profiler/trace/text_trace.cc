@@ -125,7 +125,7 @@ class TextParser {
     Add(Relabel{.device = line.Device(1),
                 .address = line.Number(2),
                 .size = line.Amount("size"),
-                .role = role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, 10),
+                .role = role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, 11),
                 .owner = String(line, "owner"),
                 .path = String(line, "path")});
   }
@@ -150,7 +150,8 @@ class TextParser {
   }
 
   void BeginPhase(TextLine& line) {
-    Add(PhaseChange{.phase = ByName<Phase>(line, line.Word(1), PhaseName, 8)});
+    Add(PhaseChange{.phase = ByName<Phase>(line, line.Word(1), PhaseName, 8),
+                    .micro_batch = line.Amount("micro_batch")});
   }
 
   void Failure(TextLine& line) {

@@ -24,7 +24,8 @@
 // free_requested DEVICE ADDRESS     free_completed DEVICE ADDRESS     free DEVICE ADDRESS: both
 // reserve|map DEVICE ADDRESS size= stream=     unmap DEVICE ADDRESS size=
 // relabel DEVICE ADDRESS size= role= owner= path=
-// step NUMBER     phase NAME     tag THREAD owner=     annotate KEY VALUE     lost EVENTS reason=
+// step NUMBER     phase NAME micro_batch=     tag THREAD owner=     annotate KEY VALUE
+// lost EVENTS reason=
 // outside DEVICE ADDRESS bytes= kind= stack= owner= module=     outside_free DEVICE ADDRESS kind=
 // out_of_memory DEVICE requested= allocated= obtainable= limit= stream= stack= owner= module=
 // card DEVICE total= free= ...      a card of the out_of_memory above it

@@ -9,7 +9,9 @@ namespace memtrace::analysis {
 void Position::Advance(const trace::Event& event) {
   if (const auto* begun = std::get_if<trace::Step>(&event.payload)) {
     step = begun->number;
+    micro_batch = 0;
   } else if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload)) {
+    if (change->micro_batch != 0) micro_batch = change->micro_batch;
     if (change->phase == phase) return;
     phase = change->phase;
     ++phase_run;

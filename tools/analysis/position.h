@@ -11,8 +11,9 @@ namespace memtrace::analysis {
 
 // Where in the program something happened.
 struct Position {
-  uint64_t step = 0;       // 0: before the first step
-  uint32_t phase_run = 0;  // counts the changes of phase: two equal ones are one stay in a phase
+  uint64_t step = 0;         // 0: before the first step
+  uint64_t micro_batch = 0;  // of the step, the latest begun; 0: none, or the trace does not say
+  uint32_t phase_run = 0;    // counts the changes of phase: two equal ones are one stay in a phase
   trace::Phase phase = trace::Phase::kOther;
   bool forward_seen = false;  // a forward has begun before or at this point
 

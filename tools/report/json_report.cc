@@ -35,7 +35,9 @@ ordered_json SharesJson(const std::vector<analysis::Share>& shares, bool of_role
 }
 
 ordered_json PositionJson(const analysis::Position& position) {
-  return {{"step", position.step}, {"phase", std::string(PhaseName(position.phase))}};
+  return {{"step", position.step},
+          {"micro_batch", position.micro_batch},
+          {"phase", std::string(PhaseName(position.phase))}};
 }
 
 ordered_json PeakJson(const analysis::CardExplanation& card) {

@@ -127,8 +127,9 @@ std::string PhaseText(trace::Phase phase) {
 }  // namespace
 
 std::string DescribePosition(const analysis::Position& position) {
-  const std::string step =
+  std::string step =
       position.step == 0 ? "before the first step" : "in step " + std::to_string(position.step);
+  if (position.micro_batch > 1) step += ", micro-batch " + std::to_string(position.micro_batch);
   const std::string phase = PhaseText(position.phase);
   return phase.empty() ? step : step + ", " + phase;
 }

@@ -62,7 +62,8 @@ def pluggable_library() -> str:
 class tag:  # noqa: N801  # used as a function
     """Owner of everything allocated inside: `with memtrace.tag("edited_model"):` or `@memtrace.tag("edited_model")`.
 
-    Tags nest ("a" inside "b" is owner "b/a") and belong to the thread that set them.
+    Tags nest ("a" inside "b" is owner "b/a"). Memory of a backward pass belongs to whom its forward belonged; threads
+    that are started inside go on in the tags (docs/recording.md has the rules).
     """
 
     def __init__(self, name: str) -> None:

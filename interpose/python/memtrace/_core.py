@@ -11,8 +11,10 @@ from memtrace._package import CORE_LIBRARY
 ABI_VERSION = 1
 
 # Numbers of profiler/trace/event.h.
-ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE = 1, 2, 3
-PHASE_OTHER, PHASE_INIT, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_EVALUATE = 0, 1, 2, 4, 5, 6
+ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE, ROLE_INPUT, ROLE_KV_CACHE, ROLE_COMM = 1, 2, 3, 5, 8, 9
+ROLE_BUFFER = 10
+PHASE_OTHER, PHASE_INIT, PHASE_FORWARD, PHASE_RECOMPUTE, PHASE_BACKWARD, PHASE_OPTIMIZER = 0, 1, 2, 3, 4, 5
+PHASE_EVALUATE, PHASE_GENERATE = 6, 7
 
 CALLBACK = CFUNCTYPE(None, c_void_p)
 
@@ -41,19 +43,31 @@ class Core:
         self.pop_tag = short.memtrace_pop_tag
         self.push_module = short.memtrace_push_module
         self.pop_module = short.memtrace_pop_module
+        self.push_role = short.memtrace_push_role
+        self.pop_role = short.memtrace_pop_role
+        self.current_scope = short.memtrace_current_scope
+        self.scope_of_forward = short.memtrace_scope_of_forward
+        self.enter_scope = short.memtrace_enter_scope
+        self.leave_scope = short.memtrace_leave_scope
         self.set_phase = short.memtrace_set_phase
         self.begin_step = short.memtrace_begin_step
         self.relabel = short.memtrace_relabel
+        self.relabel_for = short.memtrace_relabel_for
         self._intern = short.memtrace_intern
-        self.push_tag.argtypes = self.push_module.argtypes = (c_uint32,)
-        self.pop_tag.argtypes = self.pop_module.argtypes = ()
-        self.set_phase.argtypes = (c_int,)
+        self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
+        self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
+        self.current_scope.argtypes, self.current_scope.restype = (), c_uint32
+        self.scope_of_forward.argtypes, self.scope_of_forward.restype = (c_uint64,), c_uint32
+        self.set_phase.argtypes = self.push_role.argtypes = (c_int,)
         self.begin_step.argtypes = ()
         self.relabel.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
+        self.relabel_for.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint64, c_uint32)
         self._intern.argtypes, self._intern.restype = (c_char_p,), c_uint32
-        for function in (self.push_tag, self.pop_tag, self.push_module, self.pop_module, self.set_phase):
+        for function in (self.push_tag, self.pop_tag, self.push_module, self.pop_module, self.push_role, self.pop_role):
             function.restype = None
-        self.begin_step.restype = self.relabel.restype = None
+        for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
+            function.restype = None
+        self.relabel.restype = self.relabel_for.restype = None
         self._callback: ctypes._FuncPointer | None = None
 
     def intern(self, name: str) -> int:

@@ -3,11 +3,10 @@
 """A length for transformers' `generate` on a simulated card, where no token has a meaning that could end it."""
 
 import functools
-import sys
 from types import ModuleType
 from typing import Any
 
-from memtrace._import_watch import ImportWatch
+from memtrace._import_watch import when_imported
 
 _MODULE = "transformers.generation.utils"
 
@@ -18,11 +17,7 @@ def watch(length: str) -> None:
         return
     if not length.isdecimal() or int(length) < 1:
         raise ValueError(f"MEMTRACE_GENERATE_LENGTH is a number of tokens, 1 or more, not {length!r}")
-    module = sys.modules.get(_MODULE)
-    if module is not None:
-        _set_length(module, int(length))
-    else:
-        ImportWatch(_MODULE, after=lambda imported: _set_length(imported, int(length))).begin()
+    when_imported(_MODULE, lambda module: _set_length(module, int(length)))
 
 
 def _set_length(module: ModuleType, length: int) -> None:

@@ -57,3 +57,12 @@ class ImportWatch:
             if spec is not None:
                 return spec
         return None
+
+
+def when_imported(name: str, after: Callable[[ModuleType], object]) -> None:
+    """Calls `after` with the module: now, if it is imported already, else once somebody imports it."""
+    module = sys.modules.get(name)
+    if module is not None:
+        after(module)
+    else:
+        ImportWatch(name, after=after).begin()

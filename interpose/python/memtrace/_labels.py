@@ -1,23 +1,32 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tensor is a parameter, a gradient, an optimizer state: said to the recorder by address range."""
+"""Which tensor is a parameter, a buffer, a gradient, an optimizer state, an input: said to the recorder by range."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memtrace._core import ROLE_GRADIENT, ROLE_OPTIMIZER_STATE, ROLE_PARAMETER, Core
+from memtrace._core import (
+    ROLE_BUFFER,
+    ROLE_GRADIENT,
+    ROLE_INPUT,
+    ROLE_OPTIMIZER_STATE,
+    ROLE_PARAMETER,
+    Core,
+)
 from memtrace._identity_map import IdentityMap
 
 Tensor = Any
 
 
 class _Parameter:
-    """What is known of a parameter: its path, by number, and how long that is."""
+    """What is known of a parameter or a buffer: its path, by number, how long that is, and the role."""
 
-    __slots__ = ("length", "path")
+    __slots__ = ("length", "path", "role")
 
-    def __init__(self) -> None:
+    def __init__(self, role: int) -> None:
         self.length = -1
         self.path = 0
+        self.role = role
 
 
 class Labels:
@@ -31,28 +40,68 @@ class Labels:
 
     def parameter(self, tensor: Tensor, path: str) -> None:
         """`tensor` is the parameter `path`; the longest path heard of a parameter is kept."""
+        self._held(tensor, path, ROLE_PARAMETER)
+
+    def buffer(self, tensor: Tensor, path: str) -> None:
+        """`tensor` is the buffer `path` of a module."""
+        self._held(tensor, path, ROLE_BUFFER)
+
+    def _held(self, tensor: Tensor, path: str, role: int) -> None:
         if not tensor.is_cuda:
             return
         path = path.replace("_orig_mod.", "")  # torch.compile's wrapper is no part of the model
         known = self._parameters.get(tensor)
         if known is None:
-            known = _Parameter()
+            known = _Parameter(role)
             self._parameters.set(tensor, known)
         if len(path) > known.length:
             known.length, known.path = len(path), self._core.intern(path)
-        self._say(tensor, ROLE_PARAMETER, known.path)
+        self._say(tensor, known.role, known.path)
 
-    def module_parameters(self, module: Any, prefix: str = "") -> None:
-        """Every parameter of `module` with its full path."""
+    def module(self, module: Any, prefix: str = "") -> None:
+        """Every parameter and buffer of `module` with its full path."""
         for name, tensor in module.named_parameters(remove_duplicate=True):
             self.parameter(tensor, f"{prefix}.{name}" if prefix else name)
+        for name, tensor in module.named_buffers(remove_duplicate=True):
+            self.buffer(tensor, f"{prefix}.{name}" if prefix else name)
+
+    def functional(self, module: Any, tensors: Any) -> None:
+        """`tensors`, by path, stand in for the parameters and buffers of `module`."""
+        for group in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
+            unknown = {name: tensor for name, tensor in group.items() if self._parameters.get(tensor) is None}
+            buffers = {name for name, _ in module.named_buffers()} if unknown else set()
+            for name, tensor in unknown.items():
+                self._held(tensor, name, ROLE_BUFFER if name in buffers else ROLE_PARAMETER)
+
+    def inputs(self, arguments: Any) -> None:
+        """What a model is called with; nothing that has another role already (the recorder sees to that)."""
+        for tensor in _tensors(arguments, 4):
+            if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad:
+                continue
+            try:
+                storage = tensor.untyped_storage()  # a slice was brought in with the whole
+                address, size = storage.data_ptr(), storage.nbytes()
+            except Exception:  # as in _say
+                continue
+            if address:
+                self._core.relabel(tensor.device.index, address, size, ROLE_INPUT, 0, 0)
 
     def gradients(self) -> None:
         """The accumulated gradients of all known parameters."""
         for tensor, parameter in self._parameters.items():
-            gradient = tensor.grad if tensor.is_leaf else None
-            if gradient is not None and gradient.is_cuda:
-                self._say(gradient, ROLE_GRADIENT, parameter.path)
+            self._gradient(tensor, parameter.path)
+
+    def gradients_of(self, optimizer: Any) -> None:
+        """The accumulated gradients of what `optimizer` steps."""
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                known = self._parameters.get(tensor)
+                self._gradient(tensor, known.path if known is not None else 0)
+
+    def _gradient(self, parameter: Tensor, path: int) -> None:
+        gradient = parameter.grad if parameter.is_leaf else None
+        if gradient is not None and gradient.is_cuda:
+            self._say(gradient, ROLE_GRADIENT, path, parameter)
 
     def optimizer(self, optimizer: Any) -> None:
         """`optimizer` exists; its states are labelled at the next opportunity.
@@ -78,23 +127,46 @@ class Labels:
             path = known.path if known is not None else 0
             for value in list(state.values()) if isinstance(state, dict) else ():
                 if hasattr(value, "data_ptr") and value.is_cuda:
-                    self._say(value, ROLE_OPTIMIZER_STATE, path)
+                    self._say(value, ROLE_OPTIMIZER_STATE, path, parameter)
         self._optimizers.set(optimizer, count)
 
     def label_everything(self) -> None:
         """All parameters, gradients and states: before an out-of-memory is recorded, and at the end."""
         for tensor, parameter in self._parameters.items():
             if tensor.is_cuda:
-                self._say(tensor, ROLE_PARAMETER, parameter.path)
+                self._say(tensor, parameter.role, parameter.path)
         self.gradients()
         for optimizer, _labelled in self._optimizers.items():
             self.optimizer_states(optimizer, again=True)
 
-    def _say(self, tensor: Tensor, role: int, path: int) -> None:
+    def _say(self, tensor: Tensor, role: int, path: int, parameter: Tensor = None) -> None:
+        """`parameter` is the one that it serves: what has no owner of its own belongs to whom that belongs."""
         try:
-            address = int(tensor.data_ptr())
-            size = tensor.nbytes
+            own, of = _local(tensor), _local(parameter)
+            address, size = int(own.data_ptr()), own.nbytes
+            serves = int(of.data_ptr()) if of is not None and of.is_cuda else 0
         except Exception:  # sparse, fake, wrapped or not initialised: it has no one range
             return
-        if address:
-            self._core.relabel(tensor.device.index, address, size, role, 0, path)
+        if not address:
+            return
+        if serves:
+            self._core.relabel_for(own.device.index, address, size, role, serves, path)
+        else:
+            self._core.relabel(own.device.index, address, size, role, 0, path)
+
+
+def _local(tensor: Tensor) -> Tensor:
+    """What lies on this card of a tensor that is spread over several (DTensor)."""
+    return getattr(tensor, "_local_tensor", tensor)
+
+
+def _tensors(value: Any, depth: int) -> Iterator[Tensor]:
+    """The tensors in nested sequences and mappings (a dict, transformers' BatchEncoding), so many levels deep."""
+    if hasattr(value, "untyped_storage"):
+        yield value
+    elif depth and isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item, depth - 1)
+    elif depth and isinstance(value, Mapping):
+        for item in value.values():
+            yield from _tensors(item, depth - 1)

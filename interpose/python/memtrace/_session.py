@@ -3,24 +3,31 @@
 """memtrace in one process that uses torch: allocator in place, hooks registered, trace ended at exit."""
 
 import atexit
+import contextlib
 import ctypes
+import functools
 import json
 import os
 import platform
 import sys
+from collections.abc import Callable, Generator
 from types import ModuleType
+from typing import Any, TypeVar
 
 from memtrace import _host_values
 from memtrace._core import (
     CALLBACK,
+    PHASE_BACKWARD,
     PHASE_INIT,
-    PHASE_OTHER,
+    PHASE_RECOMPUTE,
     Core,
     core,
 )
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
+
+R = TypeVar("R")
 
 _current: "Session | None" = None
 
@@ -50,6 +57,7 @@ class Session:
         self.phase = PHASE_INIT
         self._steps_begun = 0
         self._steps_are_stated = False
+        self._ends_with_backward = False  # the step: an optimizer stepped within it
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self._state_facts(_put_in_place(torch, self._shim))
@@ -81,16 +89,70 @@ class Session:
             self.phase = phase
             self.core.set_phase(phase)
 
+    @contextlib.contextmanager
+    def in_phase(self, phase: int) -> Generator[None, None, None]:
+        """The program does this meanwhile, and then again what it did before."""
+        before = self.phase
+        self.set_phase(phase)
+        try:
+            yield
+        finally:
+            self.set_phase(before)
+
+    @contextlib.contextmanager
+    def in_scope(self, scope: int) -> Generator[None, None, None]:
+        """This thread is in that owner and module meanwhile."""
+        self.core.enter_scope(scope)
+        try:
+            yield
+        finally:
+            self.core.leave_scope()
+
+    @contextlib.contextmanager
+    def recomputing(self, scope: int) -> Generator[None, None, None]:
+        """Backward computes again, on this thread, what forward computed in that scope."""
+        self.core.enter_scope(scope)
+        self.set_phase(PHASE_RECOMPUTE)
+        try:
+            yield
+        finally:
+            self.set_phase(PHASE_BACKWARD)
+            self.core.leave_scope()
+
+    def stating(self, role: int, function: Callable[..., R], is_compiling: Callable[[], bool]) -> Callable[..., R]:
+        """Gives `function`, so that what it allocates on its thread has the role."""
+        core = self.core
+
+        @functools.wraps(function)
+        def state(*args: Any, **kwargs: Any) -> R:
+            if is_compiling():
+                return function(*args, **kwargs)
+            core.push_role(role)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                core.pop_role()
+
+        return state
+
     def first_forward(self) -> None:
         """The first step begins with the first forward, unless the program counts its steps itself."""
         if self._steps_begun == 0:
             self._begin_step()
 
-    def optimizer_stepped(self) -> None:
-        """One optimizer step was made: a training step ends, unless the program counts its steps itself."""
-        self.set_phase(PHASE_OTHER)
-        if not self._steps_are_stated:
+    def optimizer_stepped(self, in_backward: bool = False) -> None:
+        """One optimizer step was made: a training step ends, unless the program counts its steps itself.
+
+        If it was made by a hook within a backward, with the end of that.
+        """
+        self._ends_with_backward = in_backward
+        if not in_backward and not self._steps_are_stated:
             self._begin_step()
+
+    def backward_ended(self) -> None:
+        """A backward pass is over."""
+        if self._ends_with_backward:
+            self.optimizer_stepped()
 
     def step(self) -> None:
         """The program says that a step ends here."""

@@ -23,8 +23,8 @@ TEST(ContextTableTest, NoContextIsZero) {
 
 TEST(ContextTableTest, EqualPairsShareANumber) {
   ContextTable table;
-  EXPECT_EQ(table.Scope(3, 4), table.Scope(3, 4));
-  EXPECT_NE(table.Scope(3, 4), table.Scope(4, 3));
+  EXPECT_EQ(table.Number({.owner = 3, .module = 4}), table.Number({.owner = 3, .module = 4}));
+  EXPECT_NE(table.Number({.owner = 3, .module = 4}), table.Number({.owner = 4, .module = 3}));
 }
 
 TEST(ContextTableTest, AWordThatWasNeverPackedIsReadAsAStack) {
@@ -34,10 +34,10 @@ TEST(ContextTableTest, AWordThatWasNeverPackedIsReadAsAStack) {
 
 TEST(ContextTableTest, PastItsBoundAPairFallsBackToItsOwner) {
   ContextTable table;
-  const ScopeId owner_alone = table.Scope(9, 0);
-  for (uint32_t i = 0; i < ContextTable::kMaxScopes; ++i) table.Scope(1, i);
-  EXPECT_EQ(table.Scope(9, 77), owner_alone);
-  EXPECT_EQ(table.Scope(10, 77), 0U);
+  const ScopeId owner_alone = table.Number({.owner = 9, .module = 0});
+  for (uint32_t i = 0; i < ContextTable::kMaxScopes; ++i) table.Number({.owner = 1, .module = i});
+  EXPECT_EQ(table.Number({.owner = 9, .module = 77}), owner_alone);
+  EXPECT_EQ(table.Number({.owner = 10, .module = 77}), 0U);
 }
 
 }  // namespace

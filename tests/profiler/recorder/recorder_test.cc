@@ -97,10 +97,11 @@ TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
   }
   recorder.Annotate("optimizer.class", "SGD");
   EXPECT_EQ(recorder.BeginStep(), 1U);
-  EXPECT_THAT(run.Lines(), ElementsAre("phase forward", "alloc 0 0x200 requested=100 allocated=512",
-                                       "relabel 0 0x200 size=100 role=parameter path=h.0.weight",
-                                       "annotate optimizer.class AdamW",
-                                       "annotate optimizer.class SGD", "step 1"));
+  EXPECT_THAT(
+      run.Lines(),
+      ElementsAre("phase forward micro_batch=1", "alloc 0 0x200 requested=100 allocated=512",
+                  "relabel 0 0x200 size=100 role=parameter path=h.0.weight",
+                  "annotate optimizer.class AdamW", "annotate optimizer.class SGD", "step 1"));
 }
 
 TEST(RecorderTest, AReusedAddressIsLabelledAgain) {

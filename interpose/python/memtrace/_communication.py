@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Buffers of collectives (role comm): DistributedDataParallel's buckets, and what FSDP gathers and scatters.
+
+A gradient that lies in a bucket, or that a reduce-scatter leaves behind, is labelled as a gradient later and counts as
+one from its birth on.
+"""
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+from memtrace._core import ROLE_COMM
+from memtrace._import_watch import when_imported
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Watches torch's own data parallelism, as far as this build of torch has it."""
+    if not torch.distributed.is_available():
+        return
+    is_compiling = torch.compiler.is_compiling
+
+    def state(owner: Any, *names: str) -> None:
+        for name in names:
+            method = getattr(owner, name, None)
+            if method is not None:
+                setattr(owner, name, session.stating(ROLE_COMM, method, is_compiling))
+
+    parallel = importlib.import_module("torch.nn.parallel.distributed").DistributedDataParallel
+    state(parallel, "_ddp_init_helper")
+    state(getattr(torch.distributed, "Reducer", None), "_rebuild_buckets")
+    # Each belongs to a package that a program without it does not import.
+    when_imported(
+        "torch.distributed.fsdp._fully_shard._fsdp_param_group",
+        lambda module: state(module.FSDPParamGroup, "unshard", "wait_for_unshard", "post_backward"),
+    )
+    when_imported(
+        "torch.distributed.fsdp._flat_param",
+        lambda module: state(
+            module.FlatParamHandle, "_alloc_padded_unsharded_flat_param", "_use_low_precision_shard", "unshard_grad"
+        ),
+    )

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Backward passes and optimizer steps: their phases, and the gradients and states that they leave behind."""
+
+import functools
+import importlib
+import weakref
+from types import ModuleType
+from typing import Any
+
+from memtrace._core import PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER, PHASE_RECOMPUTE
+from memtrace._identity_map import IdentityMap
+from memtrace._optimizer_facts import optimizer_facts
+from memtrace._quiet import quieter
+from memtrace._say import say
+from memtrace._session import Session
+
+
+def watch_backward(torch: ModuleType, session: Session) -> None:
+    """Watches where torch.autograd's functions call the engine; they stay themselves, for scripts and pickles."""
+    original = getattr(torch.autograd, "_engine_run_backward", None)
+    if original is None:
+        say(f"torch {torch.__version__} runs backward in a way that is not known: its memory shows no backward phase")
+        return
+    quiet = quieter(torch)
+    begin = quiet(functools.partial(session.set_phase, PHASE_BACKWARD))
+    label = quiet(session.labels.gradients)
+
+    def finish() -> None:
+        session.set_phase(PHASE_OTHER)
+        session.backward_ended()
+
+    end = quiet(finish)
+
+    @functools.wraps(original)
+    def run_backward(*args: Any, **kwargs: Any) -> Any:
+        before = session.phase
+        begin()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint
+                if kwargs.get("accumulate_grad"):
+                    label()
+                end()
+
+    torch.autograd._engine_run_backward = run_backward
+    _watch_first_gradients(torch, session)
+
+
+def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
+    """The ones that a backward begins with belong to it, and to whom the loss belongs."""
+    original = getattr(torch.autograd, "_make_grads", None)
+    if original is None:
+        return
+    is_compiling = torch.compiler.is_compiling
+
+    @functools.wraps(original)
+    def make_gradients(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        node = None if is_compiling() or not outputs else getattr(outputs[0], "grad_fn", None)
+        scope = session.core.scope_of_forward(node._sequence_nr()) if hasattr(node, "_sequence_nr") else 0
+        if not scope:
+            return original(outputs, *args, **kwargs)
+        with session.in_scope(scope):
+            return original(outputs, *args, **kwargs)
+
+    torch.autograd._make_grads = make_gradients
+
+
+def watch_optimizers(torch: ModuleType, session: Session) -> None:
+    """The step of every optimizer: its phase, its states, and what its update is known to need for a moment.
+
+    An optimizer that steps within a backward (a hook of each gradient may) lets its gradients go before that ends: they
+    are labelled first.
+    """
+    facts_known: IdentityMap[int] = IdentityMap()
+    counted: list[weakref.ref[Any]] = []  # the optimizer whose steps are the training's
+    phases: IdentityMap[int] = IdentityMap()  # that an optimizer's step interrupted
+
+    def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        phases.set(optimizer, session.phase)
+        if session.phase == PHASE_BACKWARD:
+            session.labels.gradients_of(optimizer)
+        session.set_phase(PHASE_OPTIMIZER)
+        session.labels.optimizer(optimizer)
+        size = sum(len(group["params"]) for group in optimizer.param_groups)
+        if facts_known.get(optimizer) != size:
+            facts_known.set(optimizer, size)
+            for key, value in optimizer_facts(torch, optimizer).items():
+                session.core.annotate(key, value)
+
+    def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        session.labels.optimizer_states(optimizer)
+        if not counted or counted[0]() is None:
+            counted[:] = [weakref.ref(optimizer)]
+        in_backward = phases.get(optimizer) == PHASE_BACKWARD
+        session.set_phase(PHASE_BACKWARD if in_backward else PHASE_OTHER)
+        if counted[0]() is optimizer:
+            session.optimizer_stepped(in_backward)
+
+    quiet = quieter(torch)
+    optimizers = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the name
+    optimizers.register_optimizer_step_pre_hook(quiet(before))
+    optimizers.register_optimizer_step_post_hook(quiet(after))

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that the program starts go on in the tags and the module of the thread that started them.
+
+The tasks of a ThreadPoolExecutor (and so of asyncio.to_thread) are in those of the thread that submitted them, its
+workers in none of their own: they serve whoever comes.
+"""
+
+import concurrent.futures.thread as pools
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._core import Core
+from memtrace._identity_map import IdentityMap
+
+
+def watch(core: Core) -> None:
+    """From now on, for the whole process."""
+    _watch_starts(core)
+    _watch_tasks(core)
+
+
+def _watch_starts(core: Core) -> None:
+    scopes: IdentityMap[int] = IdentityMap()
+    start, bootstrap = threading.Thread.start, getattr(threading.Thread, "_bootstrap_inner", None)
+    worker = getattr(pools, "_worker", None)
+    if bootstrap is None:  # a Python that starts threads in another way: they begin untagged
+        return
+
+    @functools.wraps(start)
+    def start_in_scope(thread: threading.Thread) -> None:
+        scope = core.current_scope()
+        if scope and getattr(thread, "_target", None) is not worker:
+            scopes.set(thread, scope)
+        start(thread)
+
+    @functools.wraps(bootstrap)
+    def bootstrap_in_scope(thread: threading.Thread) -> None:
+        scope = scopes.get(thread)
+        if scope:
+            core.enter_scope(scope)
+        bootstrap(thread)
+
+    threading.Thread.start = start_in_scope  # type: ignore[method-assign,assignment]
+    threading.Thread._bootstrap_inner = bootstrap_in_scope  # type: ignore[attr-defined]
+
+
+def _watch_tasks(core: Core) -> None:
+    submit: Callable[..., Any] = pools.ThreadPoolExecutor.submit
+
+    @functools.wraps(submit)
+    def submit_in_scope(pool: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        scope = core.current_scope()
+        if not scope:
+            return submit(pool, function, *args, **kwargs)
+        return submit(pool, _in_scope, core, scope, function, *args, **kwargs)
+
+    pools.ThreadPoolExecutor.submit = submit_in_scope  # type: ignore[method-assign]
+
+
+def _in_scope(core: Core, scope: int, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    core.enter_scope(scope)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        core.leave_scope()

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/forward_scopes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memtrace::recorder {
+
+// The changes of one thread, by ascending sequence number: a ring that grows to kMaxChanges.
+class ForwardScopes::Thread {
+ public:
+  explicit Thread(uint64_t number) : number_(number) {}
+
+  // For another thread from now on, if this one is of the past.
+  void BeginAnew(uint64_t number) {
+    const MutexLock lock(mutex_);
+    number_ = number;
+    first_ = 0;
+    changes_.clear();
+  }
+
+  void Change(const Operation& next, ScopeId scope) {
+    const MutexLock lock(mutex_);
+    if (number_ != next.thread) return;  // given to another meanwhile
+    if (!changes_.empty()) {
+      Entry& last = changes_[Place(changes_.size() - 1)];
+      if (last.scope == scope) return;
+      if (last.sequence >= next.sequence) {
+        last.scope = scope;
+        return;
+      }
+    }
+    Append({.sequence = next.sequence, .scope = scope});
+  }
+
+  ScopeId At(const Operation& operation) const {
+    const MutexLock lock(mutex_);
+    if (number_ != operation.thread) return 0;
+    size_t below = 0;
+    size_t above = changes_.size();
+    while (below < above) {
+      const size_t middle = below + (above - below) / 2;
+      if (changes_[Place(middle)].sequence <= operation.sequence) {
+        below = middle + 1;
+      } else {
+        above = middle;
+      }
+    }
+    return below == 0 ? 0 : changes_[Place(below - 1)].scope;
+  }
+
+ private:
+  struct Entry {
+    uint64_t sequence = 0;
+    ScopeId scope = 0;
+  };
+
+  size_t Place(size_t index) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const size_t place = first_ + index;
+    return place < changes_.size() ? place : place - changes_.size();
+  }
+  void Append(const Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (changes_.size() < kMaxChanges) return changes_.push_back(entry);
+    changes_[first_] = entry;
+    first_ = first_ + 1 == kMaxChanges ? 0 : first_ + 1;
+  }
+
+  mutable Mutex mutex_;
+  uint64_t number_ ABSL_GUARDED_BY(mutex_);
+  size_t first_ ABSL_GUARDED_BY(mutex_) = 0;  // of a full ring
+  std::vector<Entry> changes_ ABSL_GUARDED_BY(mutex_);
+};
+
+ForwardScopes::ForwardScopes() = default;
+ForwardScopes::~ForwardScopes() = default;
+
+void ForwardScopes::Change(const Operation& next, ScopeId scope) {
+  FindOrMake(next.thread).Change(next, scope);
+}
+
+ScopeId ForwardScopes::At(const Operation& operation) const {
+  const Thread* thread = Find(operation.thread);
+  return thread == nullptr ? 0 : thread->At(operation);
+}
+
+ForwardScopes::Thread* ForwardScopes::Find(uint64_t thread) const {
+  const MutexLock lock(mutex_);
+  const auto known = by_number_.find(thread);
+  return known == by_number_.end() ? nullptr : known->second;
+}
+
+// Threads are never freed while this lives, so that Find needs no more than a short lock.
+ForwardScopes::Thread& ForwardScopes::FindOrMake(uint64_t thread) {
+  const MutexLock lock(mutex_);
+  Thread*& known = by_number_[thread];
+  if (known != nullptr) return *known;
+  std::unique_ptr<Thread> made;
+  if (threads_.size() < kMaxThreads) {
+    made = std::make_unique<Thread>(thread);
+  } else {
+    made = std::move(threads_.front());
+    threads_.pop_front();
+    absl::erase_if(by_number_, [&](const auto& entry) { return entry.second == made.get(); });
+    made->BeginAnew(thread);
+  }
+  threads_.push_back(std::move(made));
+  by_number_[thread] = threads_.back().get();
+  return *threads_.back();
+}
+
+}  // namespace memtrace::recorder

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_FORWARD_SCOPES_H_
+#define MEMTRACE_PROFILER_RECORDER_FORWARD_SCOPES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "allocator/mutex.h"
+#include "profiler/recorder/allocation_context.h"
+#include "profiler/recorder/operation_source.h"
+
+namespace memtrace::recorder {
+
+// In which scope each operation of a forward pass ran, for the backward pass that comes later, in
+// whatever thread. Kept are the places where a thread's scope changed:
+//
+//   operations of thread 3:   0 1 2 3 4 5 6 7 8 ...
+//   scope                     a a a b b b b a a        kept: (0, a) (3, b) (7, a)
+//
+// Nobody says when an operation can no longer be asked about (a graph may be kept for good), so
+// both dimensions are bounded: of a thread the latest kMaxChanges (4 MiB; some hundred steps of a
+// model with 300 modules), of all threads the latest kMaxThreads that changed scope at all.
+// Operations before that have no scope. Code that records no operations (no_grad) keeps nothing.
+//
+// Thread rule: any thread. A thread's list has a lock of its own, which only its backward wants
+// beside it.
+class ForwardScopes {
+ public:
+  static constexpr size_t kMaxChanges = size_t{1} << 18;
+  static constexpr size_t kMaxThreads = 1024;
+
+  ForwardScopes();
+  ~ForwardScopes();
+
+  // From `next` on, operations of its thread run in `scope`. Called by that thread alone.
+  void Change(const Operation& next, ScopeId scope);
+  // 0 if it is not known.
+  ScopeId At(const Operation& operation) const;
+
+ private:
+  class Thread;
+  Thread* Find(uint64_t thread) const;
+  Thread& FindOrMake(uint64_t thread);
+
+  mutable Mutex mutex_;
+  absl::flat_hash_map<uint64_t, Thread*> by_number_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<Thread>> threads_ ABSL_GUARDED_BY(mutex_);  // oldest first; reused
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_FORWARD_SCOPES_H_

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of a model under a tag carries its owner, whichever thread allocates it."""
+
+from pathlib import Path
+
+import pytest
+from support.events import blocks, bytes_by
+from support.programs import on_card
+
+TRAINING = Path(__file__).with_name("owned_training.py")
+
+
+@pytest.mark.parametrize(
+    ("kind", "allocator"),
+    [
+        ("plain", "memtrace"),
+        ("reentrant", "memtrace"),
+        ("other", "memtrace"),
+        ("graph", "memtrace"),
+        ("other", "native"),
+    ],
+)
+def test_all_that_forward_recompute_and_backward_allocate_is_the_models(kind, allocator, tmp_path):
+    run = on_card(TRAINING, tmp_path, kind, options=("--allocator", allocator))
+    born = blocks(run.trace)
+    passes = [block for block in born if block.phase in ("forward", "recompute", "backward")]
+    phases = {block.phase for block in passes}
+    assert phases == {"forward", "backward"} | ({"recompute"} if kind in ("reentrant", "other") else set())
+    others = [block for block in passes if block.owner != "policy"]
+    assert not others, bytes_by(others, "owner", "module", "phase", "role", "bytes")
+    gradients = [block for block in born if block.role == "gradient"]
+    assert gradients
+    assert all(block.final_owner == "policy" for block in gradients)
+    nameless = [block for block in passes if block.phase == "recompute" and not block.module]
+    assert not nameless, bytes_by(nameless, "phase", "bytes")
+
+
+def test_threads_and_tasks_go_on_in_the_tags_of_who_started_them(tmp_path):
+    script = """
+import asyncio, threading
+from concurrent.futures import ThreadPoolExecutor
+import memtrace, torch
+
+kept = []
+make = lambda mib: kept.append(torch.empty(mib << 20, dtype=torch.uint8, device="cuda"))
+
+def in_thread(mib):
+    thread = threading.Thread(target=make, args=(mib,))
+    thread.start()
+    thread.join()
+
+with memtrace.tag("early"):
+    in_thread(1)  # CUDA is not in use yet
+in_thread(2)
+with memtrace.tag("outer"), ThreadPoolExecutor(1) as pool:
+    with memtrace.tag("first"):
+        pool.submit(make, 4).result()
+    pool.submit(make, 8).result()
+    asyncio.run(asyncio.to_thread(make, 16))
+
+class Worker(threading.Thread):
+    def run(self):
+        make(32)
+        with memtrace.tag("inner"):
+            make(64)
+
+with memtrace.tag("outer"):
+    worker = Worker()
+    worker.start()
+    worker.join()
+model = torch.nn.Linear(4, 4, device="cuda")
+x = torch.zeros(1 << 18, 4, device="cuda")
+
+def forward():
+    kept.append(model(x).sum())
+
+with memtrace.tag("model"):
+    thread = threading.Thread(target=forward)
+    thread.start()
+    thread.join()
+del kept[:-1]
+kept[0].backward()
+"""
+    born = blocks(on_card(script, tmp_path).trace)
+    expected = {1: "early", 2: "", 4: "outer/first", 8: "outer", 16: "outer", 32: "outer", 64: "outer/inner"}
+    assert {block.bytes >> 20: block.owner for block in born if block.phase == "init"} == expected | {0: "", 4: ""}
+    backward = [block for block in born if block.phase == "backward"]
+    assert backward
+    assert {block.owner for block in backward} == {"model"}
+
+
+def test_a_custom_function_and_hooks_are_in_the_scope_of_their_forward(tmp_path):
+    script = """
+import memtrace, torch
+
+def make(mib):
+    torch.empty(mib << 20, dtype=torch.uint8, device="cuda")
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        make(3)
+        return gradient * 2
+
+weight = torch.ones(1 << 10, device="cuda", requires_grad=True)
+with memtrace.tag("policy"):
+    y = Doubled.apply(weight)
+    y.register_hook(lambda _: make(5))
+weight.register_post_accumulate_grad_hook(lambda _: make(7))
+with memtrace.tag("critic"):
+    loss = (y * 3).sum()
+loss.backward()
+"""
+    born = blocks(on_card(script, tmp_path).trace)
+    owners = {block.bytes >> 20: block.owner for block in born if block.bytes >> 20}
+    assert owners == {3: "policy", 5: "policy", 7: "policy"}
+
+
+def test_gradients_and_states_of_a_model_built_under_a_tag_are_its_own(tmp_path):
+    script = """
+import memtrace, torch
+
+with memtrace.tag("policy"):
+    model = torch.nn.Linear(256, 256, bias=False, device="cuda")
+optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
+model.weight.sum().backward()
+optimizer.step()
+"""
+    born = blocks(on_card(script, tmp_path).trace)
+    kept = [block for block in born if block.role in ("gradient", "optimizer_state") and block.bytes > 4]
+    assert [(block.role, block.final_owner) for block in kept] == [
+        ("gradient", "policy"),
+        ("optimizer_state", "policy"),
+        ("optimizer_state", "policy"),
+    ]

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "profiler/recorder/recorder.h"
+#include "tests/profiler/recorder/recorder_fixture.h"
+
+namespace memtrace::recorder {
+namespace {
+
+using testing::EndsWith;
+using trace::Phase;
+
+// A framework of which each thread says what it does.
+class FakeFramework final : public OperationSource {
+ public:
+  Operation Running() const override { return running; }
+  Operation Next() const override { return next; }
+  bool IsRecording() const override { return is_recording; }
+
+  static inline thread_local Operation running;
+  static inline thread_local Operation next{.thread = 1, .sequence = 0};
+  static inline thread_local bool is_recording = true;
+};
+
+class BackwardScopesTest : public testing::Test {
+ protected:
+  BackwardScopesTest() {
+    recorder.SetOperations(&framework);
+    FakeFramework::running = {};
+    FakeFramework::next = {.thread = 1, .sequence = 0};
+  }
+
+  // Operation `sequence` of thread 1, in `module` of `tag`.
+  void Forward(uint64_t sequence, const char* tag, const char* module) {
+    FakeFramework::next.sequence = sequence;
+    recorder.PushTag(tag);
+    recorder.PushModule(module);
+    ++FakeFramework::next.sequence;
+    recorder.PopModule();
+    recorder.PopTag();
+  }
+
+  // What an allocation is said to be, by a thread of the engine.
+  std::string During(const Operation& operation) {
+    FakeFramework::running = operation;
+    run.Allocate(address += 512, 1);
+    FakeFramework::running = {};
+    std::string line = run.Lines().back();
+    const size_t end = line.find("allocated=512");
+    return line.substr(end + std::string_view("allocated=512").size());
+  }
+
+  FakeFramework framework;
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  uint64_t address = 0;
+};
+
+TEST_F(BackwardScopesTest, MemoryOfABackwardHasOwnerAndModuleOfItsForward) {
+  Forward(5, "policy", "h.0");
+  Forward(6, "critic", "h.1");
+  std::thread([&] {
+    FakeFramework::next = {.thread = 2, .sequence = 0};
+    FakeFramework::is_recording = false;
+    EXPECT_EQ(During({1, 6}), " owner=critic module=h.1");
+    EXPECT_EQ(During({1, 5}), " owner=policy module=h.0");
+    EXPECT_EQ(During({1, 4}), "");
+    EXPECT_EQ(During({}), "");
+  }).join();
+}
+
+TEST_F(BackwardScopesTest, AnOperationWithoutAForwardIsInTheScopeOfTheOneBefore) {
+  Forward(5, "policy", "h.0");
+  recorder.SetPhase(Phase::kBackward);
+  EXPECT_EQ(During({1, Operation::kNoNumber}), "");
+  EXPECT_EQ(During({1, 5}), " owner=policy module=h.0");
+  EXPECT_EQ(During({1, Operation::kNoNumber}), " owner=policy module=h.0");
+  recorder.SetPhase(Phase::kOther);
+  recorder.SetPhase(Phase::kBackward);
+  EXPECT_EQ(During({1, Operation::kNoNumber}), "");
+}
+
+TEST_F(BackwardScopesTest, WithoutAnOwnerInForwardItIsThatOfWhoAskedForTheBackward) {
+  FakeFramework::next.sequence = 1;
+  recorder.PushTag("trainer");
+  recorder.SetPhase(Phase::kBackward);
+  recorder.PopTag();
+  EXPECT_EQ(During({1, 0}), " owner=trainer");
+}
+
+TEST_F(BackwardScopesTest, WhatARecomputationEntersNestsInTheScopeOfItsForward) {
+  recorder.PushTag("policy");
+  const ScopeId outside = recorder.CurrentScope();
+  recorder.PopTag();
+  Forward(7, "policy", "h.0");
+  recorder.PushTag("not this");  // by the thread that waits, or of before
+  FakeFramework::running = {1, 7};
+  recorder.EnterScope(outside);
+  recorder.PushTag("block");
+  recorder.PushModule("h.0.mlp");
+  EXPECT_EQ(During({1, 7}), " owner=policy/block module=h.0.mlp");
+  EXPECT_EQ(During({1, 6}), "");  // a backward within the backward
+  FakeFramework::running = {1, 7};
+  recorder.PopModule();
+  recorder.PopTag();
+  recorder.LeaveScope();
+  EXPECT_EQ(During({1, 7}), " owner=policy module=h.0");
+  EXPECT_EQ(During({}), " owner=\"not this\"");
+}
+
+TEST_F(BackwardScopesTest, AGraphMadeInABackwardIsInTheScopeOfItsForward) {
+  Forward(7, "policy", "h.0");
+  std::thread([&] {
+    FakeFramework::is_recording = true;
+    FakeFramework::next = {.thread = 2, .sequence = 31};  // number 30 is about to allocate
+    EXPECT_EQ(During({1, 7}), " owner=policy module=h.0");
+    EXPECT_EQ(During({2, 30}), " owner=policy module=h.0");
+  }).join();
+}
+
+TEST_F(BackwardScopesTest, AThreadCanBeInTheScopeOfAnother) {
+  recorder.PushTag("policy");
+  recorder.PushModule("h.0");
+  const ScopeId scope = recorder.CurrentScope();
+  std::thread([&] {
+    FakeFramework::next = {.thread = 2, .sequence = 0};
+    recorder.EnterScope(scope);
+    EXPECT_EQ(During({}), " owner=policy module=h.0");
+    EXPECT_EQ(During({2, 3}), " owner=policy module=h.0");
+    recorder.LeaveScope();
+    EXPECT_EQ(During({}), "");
+  }).join();
+}
+
+TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherited) {
+  FakeFramework::next.sequence = 3;
+  recorder.PushRole(trace::Role::kComm);
+  run.Allocate(0x10000, 100);
+  EXPECT_THAT(run.Lines().back(), EndsWith("relabel 0 0x10000 size=100 role=comm"));
+  EXPECT_EQ(During({1, 3}), "");
+  recorder.PopRole();
+  EXPECT_EQ(During({}), "");
+}
+
+TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
+  recorder.PushTag("policy");
+  run.Allocate(0x10000, 100);
+  recorder.PopTag();
+  run.Allocate(0x20000, 100);
+  for (int step = 0; step < 2; ++step) {
+    recorder.RelabelFor(DeviceIndex{0}, 0x20000, 100, trace::Role::kGradient, 0x10000, "w");
+  }
+  EXPECT_EQ(run.Lines().back(), "relabel 0 0x20000 size=100 role=gradient owner=policy path=w");
+  EXPECT_EQ(run.Lines().size(), 5U);
+}
+
+TEST_F(BackwardScopesTest, AForwardAfterABackwardBeginsTheStepsNextMicroBatch) {
+  recorder.BeginStep();
+  for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kForward, Phase::kEvaluate,
+                            Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    recorder.SetPhase(phase);
+  }
+  recorder.BeginStep();
+  recorder.SetPhase(Phase::kForward);
+  EXPECT_THAT(
+      run.Lines(),
+      testing::ElementsAre("step 1", "phase forward micro_batch=1", "phase backward micro_batch=1",
+                           "phase forward micro_batch=2", "phase evaluate",
+                           "phase forward micro_batch=2", "phase backward micro_batch=2",
+                           "phase optimizer", "step 2", "phase forward micro_batch=1"));
+}
+
+}  // namespace
+}  // namespace memtrace::recorder

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/forward_scopes.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::recorder {
+namespace {
+
+TEST(ForwardScopesTest, AnOperationIsInTheScopeThatHeldWhenItRan) {
+  ForwardScopes scopes;
+  scopes.Change({.thread = 3, .sequence = 10}, 1);
+  scopes.Change({.thread = 3, .sequence = 13}, 2);
+  scopes.Change({.thread = 3, .sequence = 17}, 1);
+  EXPECT_EQ(scopes.At({3, 9}), 0U);
+  EXPECT_EQ(scopes.At({3, 10}), 1U);
+  EXPECT_EQ(scopes.At({3, 12}), 1U);
+  EXPECT_EQ(scopes.At({3, 13}), 2U);
+  EXPECT_EQ(scopes.At({3, 1000}), 1U);
+  EXPECT_EQ(scopes.At({4, 12}), 0U);
+}
+
+TEST(ForwardScopesTest, AScopeInWhichNothingRanIsForgotten) {
+  ForwardScopes scopes;
+  scopes.Change({1, 5}, 1);
+  scopes.Change({1, 5}, 2);
+  scopes.Change({1, 5}, 3);
+  EXPECT_EQ(scopes.At({1, 5}), 3U);
+}
+
+TEST(ForwardScopesTest, OfAThreadTheLatestChangesAreKept) {
+  ForwardScopes scopes;
+  for (uint32_t i = 1; i <= ForwardScopes::kMaxChanges + 2; ++i) scopes.Change({1, i}, i);
+  EXPECT_EQ(scopes.At({1, 2}), 0U);
+  EXPECT_EQ(scopes.At({1, 3}), 3U);
+  const uint32_t last = ForwardScopes::kMaxChanges + 2;
+  EXPECT_EQ(scopes.At({1, last}), last);
+  EXPECT_EQ(scopes.At({1, last - 1}), last - 1);
+}
+
+TEST(ForwardScopesTest, OfManyThreadsTheLatestAreKept) {
+  ForwardScopes scopes;
+  for (uint32_t thread = 1; thread <= ForwardScopes::kMaxThreads + 1; ++thread) {
+    scopes.Change({thread, 0}, thread);
+  }
+  EXPECT_EQ(scopes.At({1, 0}), 0U);
+  EXPECT_EQ(scopes.At({2, 0}), 2U);
+  EXPECT_EQ(scopes.At({ForwardScopes::kMaxThreads + 1, 0}), ForwardScopes::kMaxThreads + 1);
+}
+
+}  // namespace
+}  // namespace memtrace::recorder

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The blocks of a recorded run, one by one: for tests that ask about all of them, not about the peak."""
+
+import shlex
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support.programs import BUILD
+
+TRACE_TEXT = BUILD / "tests" / "support" / "trace_text"
+
+
+@dataclass
+class Block:
+    """An allocation: what it said at its birth, and the roles that were stated of it since, with their bytes."""
+
+    device: int
+    address: int
+    bytes: int  # requested
+    owner: str
+    module: str
+    stack: str
+    step: int
+    phase: str
+    micro_batch: int
+    labels: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def role(self) -> str:
+        """The latest role that was stated; "" if none was."""
+        return self.labels[-1]["role"] if self.labels else ""
+
+    @property
+    def final_owner(self) -> str:
+        """The latest label's that names one, else that of the allocation."""
+        return next((label["owner"] for label in reversed(self.labels) if "owner" in label), self.owner)
+
+
+def blocks(trace: Path) -> list[Block]:
+    """Every block of the trace, in order."""
+    text = subprocess.run([TRACE_TEXT, trace], capture_output=True, text=True, timeout=100, check=True).stdout
+    step, phase, micro_batch = 0, "other", 0
+    born: list[Block] = []
+    live: dict[tuple[int, int], Block] = {}
+    for line in text.splitlines():
+        words = shlex.split(line) if '"' in line else line.split()
+        if words[0].startswith("@"):
+            del words[0]
+        values = dict(word.split("=", 1) for word in words if "=" in word)
+        if words[0] == "alloc":
+            block = Block(
+                int(words[1]),
+                int(words[2], 16),
+                int(values["requested"]),
+                values.get("owner", ""),
+                values.get("module", ""),
+                values.get("stack", ""),
+                step,
+                phase,
+                micro_batch,
+            )
+            born.append(block)
+            live[block.device, block.address] = block
+        elif words[0] == "free_requested":
+            live.pop((int(words[1]), int(words[2], 16)), None)
+        elif words[0] == "relabel" and (int(words[1]), int(words[2], 16)) in live:
+            live[int(words[1]), int(words[2], 16)].labels.append(values)
+        elif words[0] == "step":
+            step, micro_batch = int(words[1]), 0
+        elif words[0] == "phase":
+            phase, micro_batch = words[1], int(values.get("micro_batch", micro_batch))
+    return born
+
+
+def bytes_by(found: Iterable[Block], *names: str) -> dict[tuple[object, ...], int]:
+    """Requested bytes of the blocks, by some of their properties."""
+    sums: Counter[tuple[object, ...]] = Counter()
+    for block in found:
+        sums[tuple(getattr(block, name) for name in names)] += block.bytes
+    return dict(sums)
