@@ -16,15 +16,15 @@ trace::Role InferRole(const Block& block, const Position& end) {
   switch (block.birth.phase) {
     case Phase::kForward:
     case Phase::kRecompute:
-      // What the forward still holds when the trace ends waits for a backward that never came.
+    case Phase::kEvaluate:
+    case Phase::kGenerate:
+      // What the forward still holds when the trace ends waits for a backward that never came; what
+      // an evaluation leaves behind is what the program wanted of it.
       return gone && stayed_in_phase ? Role::kTemporary : Role::kActivation;
     case Phase::kOptimizer:
       return stayed_in_phase ? Role::kTemporary : Role::kOptimizerState;
     case Phase::kBackward:
       return Role::kTemporary;
-    case Phase::kEvaluate:
-    case Phase::kGenerate:
-      return gone && stayed_in_phase ? Role::kTemporary : Role::kUnknown;
     case Phase::kOther:
     case Phase::kInit:
       return Role::kUnknown;

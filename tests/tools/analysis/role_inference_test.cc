@@ -26,6 +26,8 @@ TEST(RoleInferenceTest, WhatTheForwardKeepsIsAnActivation) {
   EXPECT_EQ(Inferred(Phase::kForward, false, 0), Role::kActivation);
   EXPECT_EQ(Inferred(Phase::kForward, true, 0), Role::kTemporary);
   EXPECT_EQ(Inferred(Phase::kRecompute, true, 1), Role::kActivation);
+  EXPECT_EQ(Inferred(Phase::kEvaluate, true, 1), Role::kActivation);
+  EXPECT_EQ(Inferred(Phase::kGenerate, true, 0), Role::kTemporary);
 }
 
 TEST(RoleInferenceTest, WhatOutlivesTheOptimizerIsItsState) {
@@ -42,7 +44,6 @@ TEST(RoleInferenceTest, WhatTheBackwardMakesIsTemporaryUntilLabelled) {
 TEST(RoleInferenceTest, OutsideAllPhasesNothingIsGuessed) {
   EXPECT_EQ(Inferred(Phase::kOther, false, 2), Role::kUnknown);
   EXPECT_EQ(Inferred(Phase::kInit, false, 2), Role::kUnknown);
-  EXPECT_EQ(Inferred(Phase::kEvaluate, false, 2), Role::kUnknown);
 }
 
 TEST(RoleInferenceTest, ARequestOfTheForeachUpdateIsTemporary) {
