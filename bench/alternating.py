@@ -26,7 +26,9 @@ def way() -> str:
 
 
 def prepare(ours: bool | None = None) -> None:
-    """Puts the simulated card in place, and our allocator if `ours` or, where that is open, the parent says so.
+    """Puts the simulated card in place, and our allocator if `ours` or, where that is open, unless the way is native.
+
+    The way "unrecorded" has our allocator alone.
 
     Host values are off: they are the card's cost and not the recorder's (host_values_step.py has it).
     """
@@ -34,7 +36,9 @@ def prepare(ours: bool | None = None) -> None:
 
     os.environ["MEMTRACE_HOST_VALUES"] = "0"
     memtrace.simulated_card("80GiB")
-    if way() == "memtrace" if ours is None else ours:
+    if way() == "unrecorded":
+        os.environ["MEMTRACE_TRACE"] = "0"
+    if way() != "native" if ours is None else ours:
         memtrace.enable()
 
 

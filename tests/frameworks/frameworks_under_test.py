@@ -57,3 +57,14 @@ def assert_explained(finished: Finished, cause: str = "capacity") -> dict[str, A
     assert sum(entry["bytes"] for entry in report["ledger"]) == report["card"]["bytes"]
     assert next(entry["bytes"] for entry in report["ledger"] if entry["name"] == "unexplained") == 0
     return report
+
+
+def traces_by_card(finished: Finished) -> dict[int, Finished]:
+    """The run of each rank, by the card that it used."""
+    found = {}
+    for trace in finished.trace.parent.glob("run.trace*"):
+        own = Finished(finished.status, finished.out, finished.err, trace)
+        used = [device["index"] for device in own.stats()["devices"] if device["peak"]]
+        assert len(used) == 1, f"{trace} used cards {used}"
+        found[used[0]] = own
+    return found
