@@ -57,7 +57,7 @@ def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
 
     @functools.wraps(original)
     def make_gradients(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        node = None if is_compiling() or not outputs else getattr(outputs[0], "grad_fn", None)
+        node: Any = None if is_compiling() or not outputs else getattr(outputs[0], "grad_fn", None)
         scope = session.core.scope_of_forward(node._sequence_nr()) if hasattr(node, "_sequence_nr") else 0
         if not scope:
             return original(outputs, *args, **kwargs)

@@ -101,7 +101,7 @@ class Session:
 
     @contextlib.contextmanager
     def in_scope(self, scope: int) -> Generator[None, None, None]:
-        """This thread is in that owner and module meanwhile."""
+        """Puts this thread into that owner and module meanwhile."""
         self.core.enter_scope(scope)
         try:
             yield

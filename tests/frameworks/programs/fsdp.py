@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sharded training of two ranks as torch's tutorials write it; each rank prints its figures. Usage: fsdp.py sharded|flat.
+"""Sharded training of two ranks as torch's tutorials have it; prints each rank's figures. Usage: fsdp.py sharded|flat.
 
 sharded: fully_shard of each block (FSDP2); flat: FullyShardedDataParallel, one flat parameter a block.
 """
