@@ -148,6 +148,13 @@ def test_python_without_cuda_is_as_without_us(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
+def test_memtrace_is_loaded_with_torch_and_not_before(tmp_path):
+    script = "import sys; print([name in sys.modules for name in ('memtrace', 'ctypes', 'torch')])"
+    assert python(tmp_path, script).out.strip() == "[False, False, False]"
+    script = "import memtrace, sys; print(memtrace.__file__.endswith('/memtrace/__init__.py'), 'torch' in sys.modules)"
+    assert python(tmp_path, script).out.strip() == "True False"
+
+
 @pytest.mark.parametrize("option", ["-I", "-E"])
 def test_python_that_ignores_us_without_cuda_says_nothing(tmp_path, option):
     assert python(tmp_path, "print(1)", option).err == ""

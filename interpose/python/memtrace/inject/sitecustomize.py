@@ -8,49 +8,68 @@ With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torc
 from __future__ import annotations
 
 import importlib.machinery
-import importlib.util
 import os
 import sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
+_home = os.path.dirname(_here)
 
 
-def _load(name: str, path: str, package: str | None) -> None:
-    places = [package] if package else None
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=places)
-    if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
+class _Beginning:
+    """Loads memtrace when torch is looked for: the modules that it needs are no business of other programs.
+
+    It stays where it is: to leave sys.meta_path while Python goes through it would hide the next finder.
+    """
+
+    _is_over = False
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        """Python's question to each entry of sys.meta_path."""
+        if name == "memtrace":
+            return self._package(name)
+        if name != "torch" or self._is_over:
+            return None
+        self._is_over = True
+        first = sys.meta_path[0]
         try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]  # as Python does: nobody must import a half of it
-            raise
+            self._switch_on()
+        except Exception as error:
+            print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
+        watch = sys.meta_path[0]
+        # One that came before us just now has not been asked.
+        return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]
 
-
-def _switch_on() -> None:
-    if os.environ.get("MEMTRACE") == "0":
-        return
-    home = os.path.dirname(_here)
-    try:
+    @staticmethod
+    def _package(name: str) -> importlib.machinery.ModuleSpec:
         # By its path: the interpreter that runs the script need not be the one memtrace is installed for.
-        _load("memtrace", os.path.join(home, "__init__.py"), home)
+        init = os.path.join(_home, "__init__.py")
+        loader = importlib.machinery.SourceFileLoader(name, init)
+        spec = importlib.machinery.ModuleSpec(name, loader, origin=init, is_package=True)
+        spec.submodule_search_locations = [_home]
+        spec.has_location = True
+        return spec
+
+    @staticmethod
+    def _switch_on() -> None:
+        import memtrace
+
         if os.environ.get("MEMTRACE_RECORD") == "0":
-            sys.modules["memtrace"]._torch_import.watch(record=False)
+            memtrace._torch_import.watch(record=False)
         else:
-            sys.modules["memtrace"].enable()
-    except Exception as error:
-        print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
+            memtrace.enable()
 
 
 def _run_the_users_own() -> None:
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
+        from importlib.util import module_from_spec
+
+        module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module  # whoever imports it gets the user's
         spec.loader.exec_module(module)
 
 
-_switch_on()
+if os.environ.get("MEMTRACE") != "0":
+    sys.meta_path.insert(0, _Beginning())
 _run_the_users_own()
