@@ -84,5 +84,37 @@ void PushAndPopModule(benchmark::State& state) {
 }
 BENCHMARK(PushAndPopModule);
 
+// torch's part, some nanoseconds to find out what runs, is not in it.
+class Engine final : public OperationSource {
+ public:
+  Operation Running() const override { return running; }
+  Operation Next() const override { return next; }
+  bool IsRecording() const override { return false; }
+
+  Operation running;
+  Operation next{.thread = 1, .sequence = 0};
+};
+
+// Whose is an allocation? Argument: 0 no backward runs, 1 the backward of the same operation as
+// before, 2 that of another one, in a thread whose scope changed 100,000 times.
+void ContextInBackward(benchmark::State& state) {
+  constexpr uint64_t kOperations = 100'000;
+  Engine engine;
+  RecordedRun run;
+  run.recorder().SetOperations(&engine);
+  for (uint64_t operation = 0; operation < kOperations; ++operation) {
+    run.recorder().PushModule(operation % 2 == 0 ? "h.0" : "h.1");
+    ++engine.next.sequence;
+    run.recorder().PopModule();
+  }
+  if (state.range(0) > 0) engine.running = {.thread = 1, .sequence = kOperations / 2};
+  for ([[maybe_unused]] auto _ : state) {
+    if (state.range(0) == 2) --engine.running.sequence;
+    if (engine.running.sequence == 0) engine.running.sequence = kOperations - 1;
+    benchmark::DoNotOptimize(run.recorder().CurrentContext(0));
+  }
+}
+BENCHMARK(ContextInBackward)->Arg(0)->Arg(1)->Arg(2);
+
 }  // namespace
 }  // namespace memtrace::recorder

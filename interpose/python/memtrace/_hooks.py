@@ -57,8 +57,8 @@ class _ModuleHooks:
         quiet = quieter(self._torch)
         modules.register_module_parameter_registration_hook(quiet(self._parameter_registered))
         modules.register_module_buffer_registration_hook(quiet(self._buffer_registered))
-        modules.register_module_forward_pre_hook(quiet(self._before_forward))
-        modules.register_module_forward_hook(quiet(self._after_forward), always_call=True)
+        modules.register_module_forward_pre_hook(self._quick_before(quiet(self._before_forward)))
+        modules.register_module_forward_hook(self._quick_after(quiet(self._after_forward)), always_call=True)
         self._watch_moves(modules.Module, quiet(self._session.labels.module))
         self._watch_functional_calls(quiet(self._session.labels.functional))
 
@@ -69,6 +69,39 @@ class _ModuleHooks:
     def _buffer_registered(self, _module: Any, name: str, tensor: Any) -> None:
         if tensor is not None:
             self._session.labels.buffer(tensor, name)
+
+    def _quick_before(self, other: Callable[..., None]) -> Callable[..., None]:
+        """A known module within another, which nearly all are: nothing of torch is called, nothing needs quieting."""
+        thread, paths, push = self._thread, self._paths, self._session.core.push_module
+        is_compiling = self._torch.compiler.is_compiling
+
+        def before(module: Any, arguments: Any) -> None:
+            if is_compiling():
+                return
+            found = paths.get(module)
+            outermost = thread.outermost
+            if found is None or not thread.depth or outermost is None or outermost() is module:
+                other(module, arguments)
+                return
+            thread.depth += 1
+            push(found[1])
+
+        return before
+
+    def _quick_after(self, other: Callable[..., None]) -> Callable[..., None]:
+        thread, pop = self._thread, self._session.core.pop_module
+        is_compiling = self._torch.compiler.is_compiling
+
+        def after(module: Any, arguments: Any, result: Any) -> None:
+            if is_compiling():
+                return
+            if thread.depth < 2:
+                other(module, arguments, result)
+                return
+            thread.depth -= 1
+            pop()
+
+        return after
 
     def _before_forward(self, module: Any, arguments: Any) -> None:
         thread = self._thread

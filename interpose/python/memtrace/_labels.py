@@ -145,19 +145,20 @@ class Labels:
             own, of = _local(tensor), _local(parameter)
             address, size = int(own.data_ptr()), own.nbytes
             serves = int(of.data_ptr()) if of is not None and of.is_cuda else 0
+            device = own.get_device()
         except Exception:  # sparse, fake, wrapped or not initialised: it has no one range
             return
         if not address:
             return
         if serves:
-            self._core.relabel_for(own.device.index, address, size, role, serves, path)
+            self._core.relabel_for(device, address, size, role, serves, path)
         else:
-            self._core.relabel(own.device.index, address, size, role, 0, path)
+            self._core.relabel(device, address, size, role, 0, path)
 
 
 def _local(tensor: Tensor) -> Tensor:
     """What lies on this card of a tensor that is spread over several (DTensor)."""
-    return getattr(tensor, "_local_tensor", tensor)
+    return tensor._local_tensor if hasattr(type(tensor), "_local_tensor") else tensor
 
 
 def _tensors(value: Any, depth: int) -> Iterator[Tensor]:
