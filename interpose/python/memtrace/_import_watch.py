@@ -3,6 +3,7 @@
 """What is to be done around the execution of a module, whoever imports it and whenever."""
 
 import sys
+import threading
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -25,6 +26,7 @@ class ImportWatch:
         self._name = name
         self._before = before
         self._after = after
+        self._thread = threading.local()
 
     def begin(self) -> None:
         """Waits from now on. A second call does nothing."""
@@ -33,9 +35,13 @@ class ImportWatch:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Python's question to each entry of sys.meta_path."""
-        if name != self._name:
+        if name != self._name or getattr(self._thread, "is_looking", False):
             return None
-        spec = self._find(path, target)
+        self._thread.is_looking = True  # another watch for the same module asks all finders, too, us included
+        try:
+            spec = self._find(path, target)
+        finally:
+            self._thread.is_looking = False
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
