@@ -13,10 +13,14 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
+#include "interpose/core/source_call.h"
 #include "interpose/core/struct_sizes.h"
 
 namespace memtrace {
 namespace {
+
+// The card's lock is held: what would wait for it must be told so.
+constexpr std::string_view kFromSource = "a pool's own allocator must not call back";
 
 // It stays an out-of-memory whatever happens while it is explained.
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
@@ -126,6 +130,8 @@ uint64_t memtrace_capture_context() { return Contain(uint64_t{0}, memtrace::Capt
 
 int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context, void** address,
                       memtrace_out_of_memory* out_of_memory) {
+  if (memtrace::SourceCall::IsRunning())
+    return memtrace::Fail(MEMTRACE_UNSUPPORTED, memtrace::kFromSource);
   const memtrace_request request{.size = sizeof(request),
                                  .device = device,
                                  .bytes = bytes,
@@ -185,6 +191,8 @@ int memtrace_set_limit(int device, uint64_t bytes) {
 }
 
 int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) {
+  if (memtrace::SourceCall::IsRunning())
+    return memtrace::Fail(MEMTRACE_UNSUPPORTED, memtrace::kFromSource);
   return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
     const auto range = allocator.BaseAllocation(memtrace::Address(address));
     if (!range.has_value())

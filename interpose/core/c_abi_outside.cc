@@ -10,6 +10,7 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
+#include "interpose/core/source_call.h"
 #include "interpose/core/struct_sizes.h"
 
 namespace memtrace {
@@ -29,7 +30,10 @@ void SampleIfGrown(int device) {
   Process::Get().SampleCards();
 }
 
-bool IsHeard() { return Process::Get().recorder() != nullptr && !Process::Get().is_forked(); }
+bool IsHeard() {
+  return !SourceCall::IsRunning() && Process::Get().recorder() != nullptr &&
+         !Process::Get().is_forked();
+}
 
 OutsideBlock FromAbi(const memtrace_outside& memory) {
   return {.kind = static_cast<trace::OutsideKind>(memory.kind),

@@ -8,6 +8,7 @@
 #include "interpose/core/abi_border.h"
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/source_call.h"
 #include "interpose/core/struct_sizes.h"
 
 // Declared in memtrace.h for callers, who never look inside.
@@ -34,11 +35,13 @@ class CallersSource final : public MemorySource {
   explicit CallersSource(const memtrace_memory_source& source) : source_(Adopt(source)) {}
 
   absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId stream) override {
+    const SourceCall call;
     void* address = source_->allocate(source_->user, size, static_cast<uint64_t>(stream));
     if (address == nullptr) return absl::ResourceExhaustedError("the pool's own allocator is full");
     return Address(address);
   }
   void Free(DeviceAddress address, Bytes size, StreamId stream) override {
+    const SourceCall call;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): it was given as a pointer
     source_->deallocate(source_->user, reinterpret_cast<void*>(address), size,
                         static_cast<uint64_t>(stream));

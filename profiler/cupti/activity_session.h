@@ -62,7 +62,8 @@ class ActivitySession {
 
   const CuptiLibrary library_;
   const Tell tell_;
-  std::mutex mutex_;  // guards what follows; CUPTI is only asked for the time and the next record under it
+  std::mutex
+      mutex_;  // guards what follows; CUPTI is only asked for the time and the next record under it
   ClockAlignment clocks_;
   ActivityDecoder decoder_;
   std::vector<uint8_t*> spare_buffers_;

@@ -9,7 +9,8 @@
 namespace memtrace::recorder {
 namespace {
 
-constexpr uint64_t kFirstInterval = 1'000'000;  // what readings of two clocks differ by is little of it
+constexpr uint64_t kFirstInterval =
+    1'000'000;  // what readings of two clocks differ by is little of it
 constexpr uint64_t kLongestInterval = 1'000'000'000;
 constexpr uint64_t kMostTicks = 10'000;  // some 4 us for one reading of the kernel's clock
 

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_SOURCE_CALL_H_
+#define MEMTRACE_INTERPOSE_CORE_SOURCE_CALL_H_
+
+namespace memtrace {
+
+// On the stack while a pool's own allocator is asked, under the card's lock. What it takes from the
+// driver meanwhile is the pool's, which our allocator tells itself: it is not outside, and whoever
+// hears of it must not ask the card for its ledger.
+class SourceCall {
+ public:
+  SourceCall() { ++depth; }
+  ~SourceCall() { --depth; }
+  SourceCall(const SourceCall&) = delete;
+  SourceCall& operator=(const SourceCall&) = delete;
+
+  // Of the calling thread.
+  static bool IsRunning() { return depth > 0; }
+
+ private:
+  static inline thread_local int depth = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_SOURCE_CALL_H_
