@@ -10,10 +10,6 @@
 namespace memtrace {
 namespace {
 
-class Nobody final : public AllocationObserver {
- public:
-  Nobody() { HearOfBlocks(false); }
-};
 Nobody nobody;
 
 void HotPair(benchmark::State& state) {

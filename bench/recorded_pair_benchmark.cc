@@ -13,11 +13,6 @@ namespace {
 
 using Pairs = void (*)(benchmark::State&, PairCard&);
 
-class Nobody final : public AllocationObserver {
- public:
-  Nobody() { HearOfBlocks(false); }
-};
-
 void Alone(benchmark::State& state, Pairs pairs) {
   Nobody nobody;
   PairCard card(nobody);

@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "profiler/recorder": [
         "profiler/trace",
         "allocator/allocation_observer.h",
+        "allocator/fibonacci_hash.h",
         "allocator/mutex.h",
         "allocator/units.h",
     ],

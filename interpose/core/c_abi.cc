@@ -287,17 +287,12 @@ void memtrace_push_role(int role) {
 void memtrace_pop_role() {
   Contain([] { memtrace::PopRole(); });
 }
-uint32_t memtrace_current_scope() {
-  uint32_t scope = 0;
-  Contain([&] { scope = memtrace::CurrentScope(); });
-  return scope;
-}
+uint32_t memtrace_current_scope() { return Contain(uint32_t{0}, memtrace::CurrentScope); }
 uint32_t memtrace_scope_of_forward(uint64_t sequence) {
-  uint32_t scope = 0;
-  Contain([&] {
-    if (auto* recorder = Process::Get().recorder()) scope = recorder->ScopeOfForward(sequence);
+  return Contain(uint32_t{0}, [&] {
+    const auto* recorder = Process::Get().recorder();
+    return recorder != nullptr ? recorder->ScopeOfForward(sequence) : 0;
   });
-  return scope;
 }
 void memtrace_enter_scope(uint32_t scope) {
   Contain([&] { memtrace::EnterScope(scope); });

@@ -84,6 +84,8 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     const std::lock_guard lock(mutex_);
     if (started_ || (mode == MEMTRACE_MODE_OUTSIDE && outside_started_)) return absl::OkStatus();
     if (is_recorded_) OpenTrace();
+    // Now, not with the trace: that may be older, of what was taken before the framework came.
+    if (recorder() != nullptr && operations_.is_set()) recorder()->SetOperations(&operations_);
     if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
     auto cards = MakeCards(device_count, mode);
     if (!cards.ok()) return cards.status();
@@ -126,7 +128,6 @@ void Process::OpenTrace() {
     writer = trace::TraceWriter::Stopped(writer.status());
   }
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
-  if (operations_.is_set()) made->SetOperations(&operations_);
   trace_path_ = made->path();
   watch_.PassTo(made);
   recorder_.store(made, std::memory_order_release);

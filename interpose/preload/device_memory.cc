@@ -8,31 +8,13 @@
 namespace memtrace::preload {
 namespace {
 
-// Of a function that exports under `name`: the driver's, or the error for "there is no driver".
-// NOLINTBEGIN(bugprone-macro-parentheses): a function's name and a constant's
-#define MEMTRACE_REAL_OR_RETURN(name)          \
-  const auto real = Real(Symbol::name, &name); \
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED
-// NOLINTEND(bugprone-macro-parentheses)
-
-memtrace_outside Memory(memtrace_outside_kind kind, CUdeviceptr address, size_t bytes,
-                        CUstream stream, const void* caller) {
-  return {.size = 0,
-          .kind = kind,
-          .device = CurrentCard(),
-          .address = address,
-          .bytes = bytes,
-          .stream = reinterpret_cast<uint64_t>(stream),
-          .caller = caller};
-}
-
 // Asks the driver by `allocate`, which fills in *address.
 template <typename Allocate>
 CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdeviceptr* address,
               size_t bytes, CUstream stream, const void* caller, Allocate allocate) {
   const CUresult result = allocate();
   if (call.is_told() && address != nullptr)
-    NoteAnswer(result, Memory(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
+    NoteAnswer(result, Outside(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
   return result;
 }
 
@@ -69,8 +51,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
   if (!call.is_told() || address == nullptr || pitch == nullptr) return result;
   const bool is_there = result == CUDA_SUCCESS;
   NoteAnswer(result,
-             Memory(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
-                    (is_there ? *pitch : width) * height, nullptr, __builtin_return_address(0)));
+             Outside(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
+                     (is_there ? *pitch : width) * height, nullptr, __builtin_return_address(0)));
   return result;
 }
 

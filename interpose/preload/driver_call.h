@@ -10,6 +10,13 @@
 #include "interpose/preload/core_library.h"
 #include "interpose/preload/driver_symbols.h"
 
+// Of a function that exports under `name`: the driver's, or the error for "there is no driver".
+// NOLINTBEGIN(bugprone-macro-parentheses): a function's name and a constant's
+#define MEMTRACE_REAL_OR_RETURN(name)          \
+  const auto real = Real(Symbol::name, &name); \
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED
+// NOLINTEND(bugprone-macro-parentheses)
+
 namespace memtrace::preload {
 
 // On the stack of each of our functions. A call that the driver makes of itself, or that our own
@@ -48,6 +55,18 @@ class KeptErrno {
 
 // The card whose context is current.
 int CurrentCard();
+
+// Memory of the current card, or of the host while that card is current.
+inline memtrace_outside Outside(memtrace_outside_kind kind, uint64_t address, size_t bytes,
+                                CUstream stream, const void* caller) {
+  return {.size = 0,
+          .kind = kind,
+          .device = CurrentCard(),
+          .address = address,
+          .bytes = bytes,
+          .stream = reinterpret_cast<uint64_t>(stream),
+          .caller = caller};
+}
 
 // What the driver answered to a request for memory.
 void NoteAnswer(CUresult result, memtrace_outside memory);

@@ -11,13 +11,7 @@ namespace {
 void NotePinned(const DriverCall& call, CUresult result, memtrace_outside_kind kind,
                 const void* address, size_t bytes, const void* caller) {
   if (!call.is_told() || result != CUDA_SUCCESS) return;
-  NoteAnswer(result, {.size = 0,
-                      .kind = kind,
-                      .device = CurrentCard(),
-                      .address = reinterpret_cast<uint64_t>(address),
-                      .bytes = bytes,
-                      .stream = 0,
-                      .caller = caller});
+  NoteAnswer(result, Outside(kind, reinterpret_cast<uint64_t>(address), bytes, nullptr, caller));
 }
 
 }  // namespace
@@ -26,8 +20,7 @@ void NotePinned(const DriverCall& call, CUresult result, memtrace_outside_kind k
 using namespace memtrace::preload;  // NOLINT: this file defines C functions over that namespace
 
 CUresult cuMemAllocHost_v2(void** address, size_t bytes) {
-  const auto real = Real(Symbol::cuMemAllocHost_v2, &cuMemAllocHost_v2);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemAllocHost_v2);
   const DriverCall call;
   const CUresult result = real(address, bytes);
   NotePinned(call, result, MEMTRACE_OUTSIDE_HOST, address != nullptr ? *address : nullptr, bytes,
@@ -36,8 +29,7 @@ CUresult cuMemAllocHost_v2(void** address, size_t bytes) {
 }
 
 CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
-  const auto real = Real(Symbol::cuMemHostAlloc, &cuMemHostAlloc);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemHostAlloc);
   const DriverCall call;
   const CUresult result = real(address, bytes, flags);
   NotePinned(call, result, MEMTRACE_OUTSIDE_HOST, address != nullptr ? *address : nullptr, bytes,
@@ -46,15 +38,13 @@ CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemFreeHost(void* address) {
-  const auto real = Real(Symbol::cuMemFreeHost, &cuMemFreeHost);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemFreeHost);
   const DriverCall call;
   return GiveBack(call, reinterpret_cast<uint64_t>(address), [&] { return real(address); });
 }
 
 CUresult cuMemHostRegister_v2(void* address, size_t bytes, unsigned flags) {
-  const auto real = Real(Symbol::cuMemHostRegister_v2, &cuMemHostRegister_v2);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemHostRegister_v2);
   const DriverCall call;
   const CUresult result = real(address, bytes, flags);
   NotePinned(call, result, MEMTRACE_OUTSIDE_REGISTERED, address, bytes,
@@ -63,8 +53,7 @@ CUresult cuMemHostRegister_v2(void* address, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemHostUnregister(void* address) {
-  const auto real = Real(Symbol::cuMemHostUnregister, &cuMemHostUnregister);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemHostUnregister);
   const DriverCall call;
   return GiveBack(call, reinterpret_cast<uint64_t>(address), [&] { return real(address); });
 }

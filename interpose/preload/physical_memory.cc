@@ -8,8 +8,7 @@ using namespace memtrace::preload;  // NOLINT: this file defines C functions ove
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                      const CUmemAllocationProp* properties, unsigned long long flags) {
-  const auto real = Real(Symbol::cuMemCreate, &cuMemCreate);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemCreate);
   const DriverCall call;
   const CUresult result = real(handle, bytes, properties, flags);
   if (!call.is_told() || handle == nullptr || properties == nullptr) return result;
@@ -27,8 +26,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-  const auto real = Real(Symbol::cuMemRelease, &cuMemRelease);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemRelease);
   const DriverCall call;
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
   // Before, as with every free; one that the driver refuses is of a handle that nobody knows.
@@ -38,8 +36,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
-  const auto real = Real(Symbol::cuMemMap, &cuMemMap);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemMap);
   const DriverCall call;
   const CUresult result = real(address, bytes, offset, handle, flags);
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
@@ -49,8 +46,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 
 // The addresses stay reserved: nobody else is given them meanwhile.
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
-  const auto real = Real(Symbol::cuMemUnmap, &cuMemUnmap);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemUnmap);
   const DriverCall call;
   const CUresult result = real(address, bytes);
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
@@ -59,8 +55,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
-  const auto real = Real(Symbol::cuMemRetainAllocationHandle, &cuMemRetainAllocationHandle);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  MEMTRACE_REAL_OR_RETURN(cuMemRetainAllocationHandle);
   const DriverCall call;
   const CUresult result = real(handle, address);
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;

@@ -36,20 +36,10 @@ std::optional<CardActivity> ActivityDecoder::Decode(const CUpti_Activity& record
       if (kernel.name != nullptr) activity.name = kernel.name;
       return activity;
     }
-    case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto& copy = As<CUpti_ActivityMemcpy5>(record);
-      CardActivity activity = Work(ActivityKind::kCopy, copy);
-      activity.bytes = copy.bytes;
-      activity.name = DirectionOf(copy.copyKind);
-      return activity;
-    }
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
-      const auto& copy = As<CUpti_ActivityMemcpyPtoP4>(record);
-      CardActivity activity = Work(ActivityKind::kCopy, copy);
-      activity.bytes = copy.bytes;
-      activity.name = DirectionOf(copy.copyKind);
-      return activity;
-    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return Copy(As<CUpti_ActivityMemcpy5>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return Copy(As<CUpti_ActivityMemcpyPtoP4>(record));
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const auto& fill = As<CUpti_ActivityMemset4>(record);
       CardActivity activity = Work(ActivityKind::kFill, fill);
@@ -74,6 +64,14 @@ CardActivity ActivityDecoder::Work(ActivityKind kind, const Record& record) {
           .start_ns = start,
           .duration_ns = end > start ? end - start : 0,
           .operation = OperationOf(record.correlationId)};
+}
+
+template <typename Record>
+CardActivity ActivityDecoder::Copy(const Record& record) {
+  CardActivity activity = Work(ActivityKind::kCopy, record);
+  activity.bytes = record.bytes;
+  activity.name = DirectionOf(record.copyKind);
+  return activity;
 }
 
 CardActivity ActivityDecoder::Memory(const CUpti_ActivityMemory4& record) {

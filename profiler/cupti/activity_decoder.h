@@ -37,6 +37,8 @@ class ActivityDecoder {
   void NoteOperation(const CUpti_ActivityExternalCorrelation& record);
   template <typename Record>
   CardActivity Work(ActivityKind kind, const Record& record);
+  template <typename Record>
+  CardActivity Copy(const Record& record);
   CardActivity Memory(const CUpti_ActivityMemory4& record);
   uint64_t OperationOf(uint32_t correlation) const;
 

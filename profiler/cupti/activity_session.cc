@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cupti/activity_session.h"
 
+#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <utility>
 
@@ -35,10 +35,10 @@ constexpr CUpti_CallbackId kDriverLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuLaunch
                                                 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
                                                 CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch};
 
+// CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return static_cast<uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/event_clock.h"
 
-#include <ctime>
+#include <chrono>
 #include <fstream>
 #include <string>
 
@@ -18,10 +18,10 @@ constexpr uint64_t kMostTicks = 10'000;  // some 4 us for one reading of the ker
 constexpr uint64_t kLeastRate = uint64_t{1} << 28;  // 1/16 ns a tick
 constexpr uint64_t kMostRate = uint64_t{1} << 34;  // 4 ns a tick: times a second it fits in 64 bits
 
+// CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return static_cast<uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 // The kernel has looked whether the counter is steady, and the same on all processors.

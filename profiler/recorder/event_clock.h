@@ -42,8 +42,8 @@ class EventClock {
   uint64_t AskTheKernel();
   void Anchor(uint64_t ticks, uint64_t ns);
 
-  bool by_counter_;
-  uint64_t began_ns_;
+  const bool by_counter_;
+  const uint64_t began_ns_;
   uint64_t last_ = 0;
   uint64_t anchor_ticks_ = 0;    // the counter ...
   uint64_t anchor_ns_ = 0;       // ... when it was so late

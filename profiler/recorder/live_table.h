@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "allocator/fibonacci_hash.h"
 #include "allocator/units.h"
 #include "profiler/trace/event.h"
 
@@ -67,11 +68,10 @@ class LiveTable {
     return {address, static_cast<int32_t>(device)};
   }
 
-  // Addresses are multiples of 512 and few: one multiplication spreads them well enough.
+  // Addresses are multiples of 512: one multiplication spreads them well enough.
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      const uint64_t spread = (key.first + static_cast<uint32_t>(key.second)) * 0x9E3779B97F4A7C15;
-      return spread ^ spread >> 32;
+      return FibonacciHash<32>(key.first + static_cast<uint32_t>(key.second));
     }
   };
 

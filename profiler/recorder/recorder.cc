@@ -13,8 +13,6 @@ using trace::Role;
 using trace::StackId;
 using trace::StringId;
 
-constexpr size_t kMaxPools = 1 << 16;  // later ones count as the default pool
-
 int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
 uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
 
@@ -54,7 +52,7 @@ void Recorder::Allocated(const BlockEvent& block) {
                            .requested = block.requested,
                            .allocated = block.allocated,
                            .stream = Number(block.stream),
-                           .pool = PoolNumber(block.pool),
+                           .pool = pools_.Of(block.pool),
                            .stack = context.stack,
                            .owner = context.owner,
                            .module = context.module});
@@ -198,8 +196,12 @@ void Recorder::PopRole() {
 }
 
 ScopeId Recorder::CurrentScope() {
-  const AllocationContext now = contexts_.Unpack(CurrentContext(0));
-  return contexts_.Number({.owner = now.owner, .module = now.module});
+  ScopeId scope = 0;
+  Guarded([&] {
+    const Scope now = contexts_.ScopeOf(scopes_.Current());
+    scope = contexts_.Number({.owner = now.owner, .module = now.module});
+  });
+  return scope;
 }
 
 ScopeId Recorder::ScopeOfForward(uint64_t sequence) const {
@@ -262,7 +264,7 @@ Phase Recorder::SetPhase(Phase phase) {
       const MutexLock lock(trace_.mutex);
       before = std::exchange(phase_, phase);
       if (before != phase) {
-        Append(trace::PhaseChange{.phase = phase, .micro_batch = MicroBatchIn(phase)});
+        Append(trace::PhaseChange{.phase = phase, .micro_batch = micro_batch_.Enter(phase)});
       }
     }
     const bool goes_on = before == Phase::kBackward || before == Phase::kRecompute;
@@ -271,24 +273,12 @@ Phase Recorder::SetPhase(Phase phase) {
   return before;
 }
 
-uint64_t Recorder::MicroBatchIn(Phase phase) {
-  if (phase == Phase::kForward && (micro_batch_ == 0 || has_backward_)) {
-    ++micro_batch_;
-    has_backward_ = false;
-  }
-  if (phase == Phase::kBackward) has_backward_ = true;
-  const bool is_pass =
-      phase == Phase::kForward || phase == Phase::kRecompute || phase == Phase::kBackward;
-  return is_pass ? micro_batch_ : 0;
-}
-
 uint64_t Recorder::BeginStep() {
   uint64_t number = 0;
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     number = ++step_;
-    micro_batch_ = 0;
-    has_backward_ = false;
+    micro_batch_.BeginStep();
     Append(trace::Step{.number = number});
   });
   return number;
@@ -402,16 +392,6 @@ void Recorder::Close() {
 
 void Recorder::AbandonInForkedChild() {
   if (!is_abandoned_.exchange(true)) trace_.writer->AbandonInForkedChild();
-}
-
-// Pools are known by two numbers, and there are few: the trace counts them in order of appearance.
-uint32_t Recorder::PoolNumber(const PoolId& pool) {
-  if (pool == PoolId{}) return 0;
-  const std::pair<uint64_t, uint64_t> key(pool.first, pool.second);
-  if (const auto known = pools_.find(key); known != pools_.end()) return known->second;
-  if (pools_.size() >= kMaxPools) return 0;
-  const auto number = static_cast<uint32_t>(pools_.size() + 1);
-  return pools_.emplace(key, number).first->second;
 }
 
 }  // namespace memtrace::recorder

@@ -19,6 +19,8 @@
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/event_clock.h"
 #include "profiler/recorder/live_table.h"
+#include "profiler/recorder/micro_batch.h"
+#include "profiler/recorder/pool_numbers.h"
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/recorder/stack_table.h"
 #include "profiler/recorder/tag_scopes.h"
@@ -134,8 +136,6 @@ class Recorder final : public AllocationObserver {
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Label(DeviceIndex device, DeviceAddress address, Bytes size, const recorder::Label& label)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
-  uint64_t MicroBatchIn(trace::Phase phase) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
-  uint32_t PoolNumber(const PoolId& pool) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Note(const absl::Status& written);
 
   mutable SharedTrace trace_;
@@ -151,10 +151,9 @@ class Recorder final : public AllocationObserver {
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   uint64_t step_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   trace::Phase phase_ ABSL_GUARDED_BY(trace_.mutex) = trace::Phase::kOther;
-  uint64_t micro_batch_ ABSL_GUARDED_BY(trace_.mutex) = 0;   // of the step; the first is 1
-  bool has_backward_ ABSL_GUARDED_BY(trace_.mutex) = false;  // the micro-batch
+  MicroBatch micro_batch_ ABSL_GUARDED_BY(trace_.mutex);
   absl::flat_hash_map<trace::StringId, trace::StringId> facts_ ABSL_GUARDED_BY(trace_.mutex);
-  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, uint32_t> pools_ ABSL_GUARDED_BY(trace_.mutex);
+  PoolNumbers pools_ ABSL_GUARDED_BY(trace_.mutex);
 };
 
 }  // namespace memtrace::recorder

@@ -19,13 +19,12 @@ def watch(torch: ModuleType, session: Session) -> None:
     """Watches torch's own data parallelism, as far as this build of torch has it."""
     if not torch.distributed.is_available():
         return
-    is_compiling = torch.compiler.is_compiling
 
     def state(owner: Any, *names: str) -> None:
         for name in names:
             method = getattr(owner, name, None)
             if method is not None:
-                setattr(owner, name, session.stating(ROLE_COMM, method, is_compiling))
+                setattr(owner, name, session.stating(ROLE_COMM, method))
 
     parallel = importlib.import_module("torch.nn.parallel.distributed").DistributedDataParallel
     state(parallel, "_ddp_init_helper")

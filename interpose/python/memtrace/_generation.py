@@ -19,7 +19,7 @@ def watch(torch: ModuleType, session: Session) -> None:
     """Watches transformers, once it is imported."""
     is_compiling = torch.compiler.is_compiling
     when_imported("transformers.generation.utils", lambda module: _watch_generate(module, session, is_compiling))
-    when_imported("transformers.cache_utils", lambda module: _watch_caches(module, session, is_compiling))
+    when_imported("transformers.cache_utils", lambda module: _watch_caches(module, session))
 
 
 def _watch_generate(module: ModuleType, session: Session, is_compiling: Callable[[], bool]) -> None:
@@ -38,9 +38,9 @@ def _watch_generate(module: ModuleType, session: Session, is_compiling: Callable
     owner.generate = generate_in_phase  # type: ignore[union-attr]
 
 
-def _watch_caches(module: ModuleType, session: Session, is_compiling: Callable[[], bool]) -> None:
+def _watch_caches(module: ModuleType, session: Session) -> None:
     cache = getattr(module, "Cache", None)
     for name in _MAKING:
         method = getattr(cache, name, None)
         if method is not None:
-            setattr(cache, name, session.stating(ROLE_KV_CACHE, method, is_compiling))
+            setattr(cache, name, session.stating(ROLE_KV_CACHE, method))

@@ -119,9 +119,9 @@ class Session:
             self.set_phase(PHASE_BACKWARD)
             self.core.leave_scope()
 
-    def stating(self, role: int, function: Callable[..., R], is_compiling: Callable[[], bool]) -> Callable[..., R]:
+    def stating(self, role: int, function: Callable[..., R]) -> Callable[..., R]:
         """Gives `function`, so that what it allocates on its thread has the role."""
-        core = self.core
+        core, is_compiling = self.core, self._torch.compiler.is_compiling
 
         @functools.wraps(function)
         def state(*args: Any, **kwargs: Any) -> R:

@@ -79,6 +79,21 @@ def under_run(folder: Path, script: str, *options: str) -> Finished:
     return Finished(done.returncode, done.stdout, done.stderr, folder / "run.trace")
 
 
+# Memory is taken before torch comes: the recorder is older than the framework whose operations it asks for.
+TAKEN_FIRST = """
+import ctypes
+held = ctypes.c_void_p()
+runtime = ctypes.CDLL("libcudart.so.13")
+assert runtime.cudaMalloc(ctypes.byref(held), ctypes.c_size_t(3 << 20)) == 0
+import torch
+import memtrace
+with memtrace.tag("policy"):
+    model = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024, device="cuda") for _ in range(4)))
+    loss = model(torch.randn(512, 1024, device="cuda")).sum()
+loss.backward()
+"""
+
+
 def outside(finished: Finished) -> dict[str, int]:
     """Bytes outside the allocator, by kind."""
     kinds: dict[str, int] = {}
@@ -122,6 +137,14 @@ def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
     assert outside(finished) == {"device": 3 * MIB}
     assert ledger["outside_allocator"] == 4 * MIB  # the driver's granule is 2 MiB
     assert ledger["unexplained"] == 0
+
+
+def test_backward_keeps_its_owner_when_something_was_taken_before_torch(tmp_path):
+    card = PRELOAD.parent / "simulated_card"
+    finished = python(tmp_path, TAKEN_FIRST, MEMTRACE_CARD="1GiB", LD_LIBRARY_PATH=str(card))
+    owners = {share["name"]: share["bytes"] for share in finished.report()["peak"]["by_owner"]}
+    assert outside(finished) == {"device": 3 * MIB}
+    assert set(owners) == {"policy"}, owners
 
 
 def test_pinned_host_memory_is_listed(tmp_path):

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ctime>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,10 +30,10 @@ struct Told {
   std::string name;
 };
 
+// CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return static_cast<uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 class ActivitySessionTest : public testing::Test {

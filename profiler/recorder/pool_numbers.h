@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_POOL_NUMBERS_H_
+#define MEMTRACE_PROFILER_RECORDER_POOL_NUMBERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "allocator/units.h"
+
+namespace memtrace::recorder {
+
+// Pools are known by two numbers, and there are few: the trace counts them in order of appearance.
+// 0 is the default pool, as which those past kMaxPools count. Thread rule: one thread at a time.
+class PoolNumbers {
+ public:
+  static constexpr size_t kMaxPools = 1 << 16;
+
+  uint32_t Of(const PoolId& pool) {
+    if (pool == PoolId{}) return 0;
+    const std::pair<uint64_t, uint64_t> key(pool.first, pool.second);
+    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
+    if (numbers_.size() >= kMaxPools) return 0;
+    const auto number = static_cast<uint32_t>(numbers_.size() + 1);
+    return numbers_.emplace(key, number).first->second;
+  }
+
+ private:
+  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, uint32_t> numbers_;
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_POOL_NUMBERS_H_
