@@ -8,12 +8,16 @@ int main(int argc, char** argv) {
   using memtrace::command::DefinePlan;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
+  using memtrace::command::DefineSnapshot;
   using memtrace::command::DefineStats;
+  using memtrace::command::DefineTop;
   return memtrace::command::RunProgram(
       {
           {.name = "run", .define = DefineRun, .starts_program = true},
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
+          {.name = "top", .define = DefineTop},
+          {.name = "snapshot", .define = DefineSnapshot},
           {.name = "plan", .define = DefinePlan},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},

@@ -3,8 +3,11 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_FRAME_NAMES_H_
 #define MEMTRACE_INTERPOSE_CORE_FRAME_NAMES_H_
 
+#include <utility>
+
 #include "interpose/core/native_frames.h"
 #include "interpose/core/python_frames.h"
+#include "interpose/core/recorded_paths.h"
 
 namespace memtrace {
 
@@ -15,8 +18,10 @@ class FrameNames final : public recorder::FrameSymbolizer {
   NativeFrames& native() { return native_; }
 
   trace::Frame Symbolize(const recorder::RawFrame& frame) override {
-    return frame.instruction == NativeFrames::kInstruction ? native_.Symbolize(frame)
-                                                           : python_.Symbolize(frame);
+    const bool is_native = frame.instruction == NativeFrames::kInstruction;
+    trace::Frame named = is_native ? native_.Symbolize(frame) : python_.Symbolize(frame);
+    named.file = AsRecorded(std::move(named.file));
+    return named;
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
+#include "interpose/core/recorded_paths.h"
 #include "interpose/core/trace_name.h"
 
 namespace memtrace {
@@ -23,6 +24,15 @@ bool IsSetTo(const char* name, std::string_view value) {
 
 // A setting of the simulated card, for test suites that fork a child for each test.
 bool CardsAreCopiedOnFork() { return IsSetTo("MEMTRACE_CARD_FORK", "copy"); }
+
+absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
+    const std::map<std::string, std::string>& info) {
+  const absl::StatusOr<uint64_t> keep = KeptBytes();
+  if (!keep.ok()) return keep.status();
+  return trace::TraceWriter::Open(
+      ChooseTraceName(info), info,
+      {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
+}
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", sentence.c_str()); }
 
@@ -119,8 +129,8 @@ void Process::OpenTrace() {
     const std::lock_guard lock(info_mutex_);
     info.insert(info_.begin(), info_.end());
   }
-  auto writer = trace::TraceWriter::Open(ChooseTraceName(info), info,
-                                         {.if_exists = trace::IfExists::kUseSibling});
+  for (auto& [key, value] : info) value = AsRecorded(std::move(value));
+  auto writer = OpenWriter(info);
   if (!writer.ok()) {
     Say("no trace is written (" + std::string(writer.status().message()) +
         "); the program goes on");
@@ -188,7 +198,7 @@ void Process::SayHowThePlanWent() {
     sum.placed += use.placed;
     sum.elsewhere += use.elsewhere;
   }
-  recorder()->Annotate("plan.file", std::getenv("MEMTRACE_PLAN"));
+  recorder()->Annotate("plan.file", AsRecorded(std::getenv("MEMTRACE_PLAN")));
   recorder()->Annotate("plan.placed", std::to_string(sum.placed));
   recorder()->Annotate("plan.elsewhere", std::to_string(sum.elsewhere));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "interpose/core/process.h"
+#include "interpose/core/recorded_paths.h"
 
 namespace memtrace {
 namespace {
@@ -166,7 +167,7 @@ uint64_t CaptureNativeContext(const void* caller) {
   NativeFrames& native = Process::Get().native_frames();
   if (native.has_new_modules()) {
     for (const auto& [file, build_id] : native.TakeNewModules())
-      recorder->Annotate("build_id." + file, build_id);
+      recorder->Annotate("build_id." + AsRecorded(file), build_id);
   }
   return recorder->CurrentContext(stack);
 }

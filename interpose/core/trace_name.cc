@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "profiler/trace/amount.h"
+
 namespace memtrace {
 namespace {
 
@@ -22,6 +24,11 @@ constexpr std::array kRecordedEnvironment = {
     "CUBLAS_WORKSPACE_CONFIG",
     "MEMTRACE_ALLOCATOR",
     "MEMTRACE_CARD",
+    "MEMTRACE_KEEP",
+    "TORCHELASTIC_RUN_ID",
+    "TORCHELASTIC_RESTART_COUNT",
+    "SLURM_JOB_ID",
+    "SLURM_PROCID",
 };
 
 constexpr size_t kLongestStem = 100;  // a file's name has room for 255
@@ -50,6 +57,14 @@ std::string ChooseTraceName(const std::map<std::string, std::string>& info) {
   const auto script = info.find("script");
   const std::string stem = Stem(script != info.end() ? script->second : "");
   return "memtrace-" + stem + "." + std::to_string(getpid()) + ".trace";
+}
+
+absl::StatusOr<uint64_t> KeptBytes() {
+  const std::string text = Environment("MEMTRACE_KEEP");
+  if (text.empty()) return 0;
+  if (const auto bytes = trace::BytesOf(text)) return *bytes;
+  return absl::InvalidArgumentError("MEMTRACE_KEEP=" + text +
+                                    " is no amount such as 256MiB or 1GiB");
 }
 
 std::map<std::string, std::string> ProcessFacts() {

@@ -3,8 +3,11 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_TRACE_NAME_H_
 #define MEMTRACE_INTERPOSE_CORE_TRACE_NAME_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
+
+#include "absl/status/statusor.h"
 
 namespace memtrace {
 
@@ -17,6 +20,11 @@ std::string ChooseTraceName(const std::map<std::string, std::string>& info);
 // Facts every trace states: host, pid, ppid, started_unix_ns, memtrace, and environment.* for the
 // variables that decide about memory. Others are never recorded: they may hold secrets.
 std::map<std::string, std::string> ProcessFacts();
+
+// What MEMTRACE_KEEP says (256MiB, 1GiB, a number of bytes): 0 if it is not set or 0.
+// kInvalidArgument says what is wrong with it; less than a trace can do with is TraceFile's to
+// refuse.
+absl::StatusOr<uint64_t> KeptBytes();
 
 }  // namespace memtrace
 

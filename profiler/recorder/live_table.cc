@@ -11,8 +11,17 @@ void LiveTable::Add(DeviceIndex device, DeviceAddress address, const LiveBlock& 
   blocks_.insert_or_assign(KeyOf(device, address), block);
 }
 
-void LiveTable::Remove(DeviceIndex device, DeviceAddress address) {
-  blocks_.erase(KeyOf(device, address));
+std::optional<LiveBlock> LiveTable::Remove(DeviceIndex device, DeviceAddress address) {
+  const auto found = blocks_.find(KeyOf(device, address));
+  if (found == blocks_.end()) return std::nullopt;
+  const LiveBlock block = found->second;
+  blocks_.erase(found);
+  return block;
+}
+
+LiveBlock* LiveTable::Find(DeviceIndex device, DeviceAddress address) {
+  const auto found = blocks_.find(KeyOf(device, address));
+  return found == blocks_.end() ? nullptr : &found->second;
 }
 
 const LiveBlock* LiveTable::Find(DeviceIndex device, DeviceAddress address) const {

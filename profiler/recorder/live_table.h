@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,16 @@ struct LiveBlock {
   trace::StringId path = 0;
   trace::Role role = trace::Role::kUnknown;
   trace::Phase phase = trace::Phase::kOther;  // at birth
+  uint8_t restated_in = 0;                    // the checkpoint that had it last
+  // For checkpoints, as the fields of Allocate; where it was born, as ProgramPosition.
+  uint64_t stream = 0;
+  uint32_t pool = 0;
+  trace::StringId module = 0;
+  uint32_t phase_run = 0;
+  uint32_t step = 0;
 };
+// One line of the cache: each allocation writes it, each free reads it.
+static_assert(sizeof(LiveBlock) == 64);
 
 struct Label {
   trace::Role role = trace::Role::kUnknown;
@@ -44,7 +54,9 @@ class LiveTable {
     blocks_.prefetch(KeyOf(device, address));
   }
   void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block);
-  void Remove(DeviceIndex device, DeviceAddress address);
+  // What it was; nothing if there is none.
+  std::optional<LiveBlock> Remove(DeviceIndex device, DeviceAddress address);
+  LiveBlock* Find(DeviceIndex device, DeviceAddress address);
   const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
 
   // Labels the block at `address` if the range covers what was requested of it. True if this says
@@ -60,10 +72,14 @@ class LiveTable {
   // The largest groups of equal role and owner on the card, largest first.
   std::vector<Group> LargestGroups(DeviceIndex device, size_t most) const;
 
+  using Key = std::pair<DeviceAddress, int32_t>;
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [key, block] : blocks_) visit(key, block);
+  }
   size_t size() const { return blocks_.size(); }
 
  private:
-  using Key = std::pair<DeviceAddress, int32_t>;
   static Key KeyOf(DeviceIndex device, DeviceAddress address) {
     return {address, static_cast<int32_t>(device)};
   }

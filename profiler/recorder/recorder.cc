@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/recorder.h"
 
-#include <utility>
-
 namespace memtrace::recorder {
 namespace {
 
@@ -21,21 +19,12 @@ uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
 Recorder::Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& symbolizer)
     : trace_(std::move(writer)), scopes_(trace_, contexts_), stacks_(trace_, symbolizer) {}
 
-// The border: no exception passes (bad_alloc is the only one that could come), and in a forked
-// child nothing is touched, the lock least of all: its holder may not exist there.
-template <typename Action>
-void Recorder::Guarded(Action action) const {
-  if (is_abandoned_.load(std::memory_order_relaxed)) return;
-  try {
-    action();
-  } catch (...) {
-    lost_for_memory_.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 template <typename E>
 void Recorder::Append(const E& event) {
-  Note(trace_.writer->Write(++sequence_, clock_.Now(), event));
+  const uint64_t now = clock_.Now();
+  if (now >= look_at_ns_) LookAround(now);
+  Note(trace_.writer->Write(++sequence_, now, event));
+  run_.Note(event);
 }
 
 void Recorder::Note(const absl::Status& written) {
@@ -47,22 +36,30 @@ void Recorder::Allocated(const BlockEvent& block) {
     const MutexLock lock(trace_.mutex);
     live_.Prefetch(block.device, block.address);
     const AllocationContext context = contexts_.Unpack(block.context);
-    Append(trace::Allocate{.device = Number(block.device),
-                           .address = block.address,
-                           .requested = block.requested,
-                           .allocated = block.allocated,
-                           .stream = Number(block.stream),
-                           .pool = pools_.Of(block.pool),
-                           .stack = context.stack,
-                           .owner = context.owner,
-                           .module = context.module});
-    live_.Add(block.device, block.address,
-              {.requested = block.requested,
-               .allocated = block.allocated,
-               .birth = sequence_,
-               .stack = context.stack,
-               .owner = context.owner,
-               .phase = phase_});
+    const trace::Allocate event{.device = Number(block.device),
+                                .address = block.address,
+                                .requested = block.requested,
+                                .allocated = block.allocated,
+                                .stream = Number(block.stream),
+                                .pool = pools_.Of(block.pool),
+                                .stack = context.stack,
+                                .owner = context.owner,
+                                .module = context.module};
+    Append(event);
+    const ProgramPosition& now = run_.position();
+    const LiveBlock born{.requested = block.requested,
+                         .allocated = block.allocated,
+                         .birth = sequence_,
+                         .stack = context.stack,
+                         .owner = context.owner,
+                         .phase = now.phase,
+                         .stream = event.stream,
+                         .pool = event.pool,
+                         .module = context.module,
+                         .phase_run = now.phase_run,
+                         .step = static_cast<uint32_t>(now.step)};
+    live_.Add(block.device, block.address, born);
+    run_.Allocated(block.device, born);
     if (context.role != Role::kUnknown) {
       Label(block.device, block.address, block.requested,
             {.role = context.role, .owner = 0, .path = 0});
@@ -74,7 +71,10 @@ void Recorder::FreeRequested(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
-    live_.Remove(block.device, block.address);
+    const auto freed = live_.Remove(block.device, block.address);
+    if (!freed) return;
+    checkpoint_.Removed(*trace_.writer, run_, {block.address, Number(block.device)}, *freed);
+    run_.FreeRequested({block.address, block.device}, *freed);
   });
 }
 
@@ -82,6 +82,7 @@ void Recorder::FreeCompleted(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
+    run_.FreeCompleted({block.address, block.device});
   });
 }
 
@@ -89,10 +90,15 @@ void Recorder::Freed(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     live_.Prefetch(block.device, block.address);
+    const uint64_t now = clock_.Now();
+    if (now >= look_at_ns_) LookAround(now);
     const uint64_t sequence = sequence_ + 1;
     sequence_ += 2;
-    Note(trace_.writer->WriteFreed(sequence, clock_.Now(), Number(block.device), block.address));
-    live_.Remove(block.device, block.address);
+    Note(trace_.writer->WriteFreed(sequence, now, Number(block.device), block.address));
+    const auto freed = live_.Remove(block.device, block.address);
+    if (!freed) return;
+    checkpoint_.Removed(*trace_.writer, run_, {block.address, Number(block.device)}, *freed);
+    run_.Freed({block.address, block.device}, *freed);
   });
 }
 
@@ -140,6 +146,7 @@ void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const Ca
                               .owner = context.owner,
                               .module = context.module,
                               .cards = {cards.begin(), cards.end()}});
+    Summarise(clock_.Now(), /*is_last=*/false);  // often the last word
   });
 }
 
@@ -179,90 +186,12 @@ void Recorder::PopTag() {
   });
 }
 
-void Recorder::PushModule(std::string_view path) {
-  Guarded([&] { scopes_.PushModule(path); });
-}
-
-void Recorder::PopModule() {
-  Guarded([&] { scopes_.PopModule(); });
-}
-
-void Recorder::PushRole(Role role) {
-  Guarded([&] { scopes_.PushRole(role); });
-}
-
-void Recorder::PopRole() {
-  Guarded([&] { scopes_.PopRole(); });
-}
-
-ScopeId Recorder::CurrentScope() {
-  ScopeId scope = 0;
-  Guarded([&] {
-    const Scope now = contexts_.ScopeOf(scopes_.Current());
-    scope = contexts_.Number({.owner = now.owner, .module = now.module});
-  });
-  return scope;
-}
-
-ScopeId Recorder::ScopeOfForward(uint64_t sequence) const {
-  ScopeId scope = 0;
-  Guarded([&] { scope = scopes_.OfForward(sequence); });
-  return scope;
-}
-
-ScopeId Recorder::ScopeNumber(std::string_view owner, std::string_view module) {
-  ScopeId scope = 0;
-  Guarded([&] {
-    scope = contexts_.Number({.owner = InternString(owner), .module = InternString(module)});
-  });
-  return scope;
-}
-
-void Recorder::EnterScope(ScopeId scope) {
-  Guarded([&] { scopes_.EnterScope(scope); });
-}
-
-void Recorder::LeaveScope() {
-  Guarded([&] { scopes_.LeaveScope(); });
-}
-
-StackId Recorder::InternStack(std::span<const RawFrame> frames) {
-  StackId stack = 0;
-  Guarded([&] { stack = stacks_.Intern(frames); });
-  return stack;
-}
-
-uint64_t Recorder::CurrentContext(StackId stack) {
-  uint64_t context = stack;
-  Guarded([&] { context = ContextTable::Join(scopes_.Current(), stack); });
-  return context;
-}
-
-uint64_t Recorder::PackContext(const AllocationContext& context) {
-  uint64_t packed = context.stack;
-  Guarded([&] { packed = contexts_.Pack(context); });
-  return packed;
-}
-
-AllocationContext Recorder::UnpackContext(uint64_t context) const {
-  return contexts_.Unpack(context);
-}
-
-StringId Recorder::InternString(std::string_view text) {
-  StringId id = 0;
-  Guarded([&] {
-    const MutexLock lock(trace_.mutex);
-    id = trace_.writer->String(text);
-  });
-  return id;
-}
-
 Phase Recorder::SetPhase(Phase phase) {
   Phase before = phase;
   Guarded([&] {
     {
       const MutexLock lock(trace_.mutex);
-      before = std::exchange(phase_, phase);
+      before = run_.position().phase;
       if (before != phase) {
         Append(trace::PhaseChange{.phase = phase, .micro_batch = micro_batch_.Enter(phase)});
       }
@@ -277,7 +206,7 @@ uint64_t Recorder::BeginStep() {
   uint64_t number = 0;
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
-    number = ++step_;
+    number = run_.position().step + 1;
     micro_batch_.BeginStep();
     Append(trace::Step{.number = number});
   });
@@ -311,12 +240,15 @@ void Recorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size,
 void Recorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
                      const recorder::Label& label) {
   if (!live_.Relabel(device, address, size, label)) return;
-  Append(trace::Relabel{.device = Number(device),
-                        .address = address,
-                        .size = size,
-                        .role = label.role,
-                        .owner = label.owner,
-                        .path = label.path});
+  const trace::Relabel event{.device = Number(device),
+                             .address = address,
+                             .size = size,
+                             .role = label.role,
+                             .owner = label.owner,
+                             .path = label.path};
+  Append(event);
+  const LiveBlock* block = live_.Find(device, address);
+  run_.Labelled(event, block != nullptr && size >= block->requested ? block : nullptr);
 }
 
 void Recorder::Annotate(std::string_view key, std::string_view value) {
@@ -324,9 +256,8 @@ void Recorder::Annotate(std::string_view key, std::string_view value) {
     const MutexLock lock(trace_.mutex);
     const StringId key_id = trace_.writer->String(key);
     const StringId value_id = trace_.writer->String(value);
-    const auto [fact, is_new] = facts_.try_emplace(key_id, value_id);
-    if (!is_new && fact->second == value_id) return;
-    fact->second = value_id;
+    const auto known = run_.facts().find(key_id);
+    if (known != run_.facts().end() && known->second == value_id) return;
     Append(trace::Annotate{.key = key_id, .value = value_id});
   });
 }
@@ -386,6 +317,7 @@ std::string Recorder::path() const {
 void Recorder::Close() {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
+    Summarise(clock_.Now(), /*is_last=*/true);
     trace_.writer->Close();
   });
 }

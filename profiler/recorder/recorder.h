@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "allocator/allocation_observer.h"
 #include "profiler/recorder/allocation_context.h"
+#include "profiler/recorder/checkpoint_writer.h"
 #include "profiler/recorder/event_clock.h"
 #include "profiler/recorder/live_table.h"
 #include "profiler/recorder/micro_batch.h"
 #include "profiler/recorder/pool_numbers.h"
+#include "profiler/recorder/run_account.h"
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/recorder/stack_table.h"
 #include "profiler/recorder/tag_scopes.h"
@@ -130,12 +131,25 @@ class Recorder final : public AllocationObserver {
   void AbandonInForkedChild() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
+  // The border: no exception passes (bad_alloc is the only one that could come), and in a forked
+  // child nothing is touched, the lock least of all: its holder may not exist there.
   template <typename Action>
-  void Guarded(Action action) const;
+  void Guarded(Action action) const {
+    if (is_abandoned_.load(std::memory_order_relaxed)) return;
+    try {
+      action();
+    } catch (...) {
+      lost_for_memory_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
   template <typename E>
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Label(DeviceIndex device, DeviceAddress address, Bytes size, const recorder::Label& label)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  // As of `now`, before an event is written (recorder_upkeep.cc).
+  void LookAround(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  void Summarise(uint64_t now, bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  void MakeMarks(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Note(const absl::Status& written);
 
   mutable SharedTrace trace_;
@@ -148,11 +162,13 @@ class Recorder final : public AllocationObserver {
 
   EventClock clock_ ABSL_GUARDED_BY(trace_.mutex);
   LiveTable live_ ABSL_GUARDED_BY(trace_.mutex);
+  RunAccount run_ ABSL_GUARDED_BY(trace_.mutex);
+  CheckpointWriter checkpoint_ ABSL_GUARDED_BY(trace_.mutex);
+  uint64_t look_at_ns_ ABSL_GUARDED_BY(trace_.mutex) = 0;     // when to look around again
+  uint64_t summary_at_ns_ ABSL_GUARDED_BY(trace_.mutex) = 0;  // when to write the next one
+  uint64_t marks_ ABSL_GUARDED_BY(trace_.mutex) = 0;          // made of those wanted
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
-  uint64_t step_ ABSL_GUARDED_BY(trace_.mutex) = 0;
-  trace::Phase phase_ ABSL_GUARDED_BY(trace_.mutex) = trace::Phase::kOther;
   MicroBatch micro_batch_ ABSL_GUARDED_BY(trace_.mutex);
-  absl::flat_hash_map<trace::StringId, trace::StringId> facts_ ABSL_GUARDED_BY(trace_.mutex);
   PoolNumbers pools_ ABSL_GUARDED_BY(trace_.mutex);
 };
 

@@ -24,7 +24,8 @@ struct BlockScan {
   uint64_t damaged_blocks = 0;
   uint64_t truncated_bytes = 0;  // of a block header at the end
   uint64_t first_bad_offset = 0;
-  size_t used_bytes = 0;  // up to the end of the last block, damaged or not
+  std::vector<uint64_t> bad_offsets;  // of damaged blocks
+  size_t used_bytes = 0;              // up to the end of the last block, damaged or not
 };
 
 // Finds the blocks of a file, going on at the next one after damage. Space that was allocated ahead

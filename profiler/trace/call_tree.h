@@ -42,6 +42,9 @@ class CallTree {
   Interned InternFrame(const FrameNames& frame);
   Interned InternStack(StackId parent, FrameId frame);
 
+  // From now on nothing new is taken, as past the bounds.
+  void TakeNoMore() { takes_more_ = false; }
+
   // Take over what a file says. A stack's parent is older than itself, so there are no circles;
   // false if it is not.
   void DefineFrame(FrameId id, const FrameNames& frame);
@@ -59,6 +62,7 @@ class CallTree {
   std::unordered_map<StackId, Node> nodes_;
   std::map<std::tuple<StringId, StringId, uint32_t>, FrameId> frame_ids_;
   std::unordered_map<uint64_t, StackId> stack_ids_;  // by parent and frame
+  bool takes_more_ = true;
 };
 
 }  // namespace memtrace::trace

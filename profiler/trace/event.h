@@ -186,9 +186,29 @@ struct OutsideFree {
   OutsideKind kind = OutsideKind::kDevice;
 };
 
+// Recording begins here, in the middle of the program: what was before was dropped as asked for.
+// Alive, Map, Annotate and other events that say what held then follow it.
+struct Resume {
+  uint64_t step = 0;
+  Phase phase = Phase::kOther;
+  uint8_t forward_seen = 0;  // 1: a forward pass had begun
+  uint64_t micro_batch = 0;  // of the step, the latest begun; 0: none
+};
+// A block that lived when recording began.
+struct Alive {
+  Allocate block;
+  uint64_t birth = 0;  // sequence number of its allocation
+  uint64_t step = 0;   // at its birth
+  Phase phase = Phase::kOther;
+  uint8_t in_same_phase = 0;   // 1: born in the stay in a phase in which recording begins
+  uint8_t waiting = 0;         // 1: its free was requested
+  Role role = Role::kUnknown;  // as stated of the whole block
+  StringId path = 0;
+};
+
 using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Map, Unmap, Relabel,
                              Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
-                             OutsideAllocate, OutsideFree>;
+                             OutsideAllocate, OutsideFree, Resume, Alive>;
 
 struct Event {
   uint64_t sequence = 0;  // order in which things happened in the process

@@ -43,6 +43,14 @@ constexpr RecordKind KindOf() {
   }
 }
 
+// The number of an event that is said again.
+template <typename E>
+constexpr RecordKind RestatedKindOf() {
+  return static_cast<RecordKind>(static_cast<size_t>(KindOf<E>()) +
+                                 static_cast<size_t>(RecordKind::kFirstRestated) -
+                                 static_cast<size_t>(RecordKind::kFirstEvent));
+}
+
 template <typename E, typename T>
 concept MaybeConst = std::same_as<std::remove_const_t<E>, T>;
 
@@ -178,6 +186,26 @@ template <typename Coder, MaybeConst<OutsideFree> E>
 void CodeFields(Coder& coder, E& event) {
   coder.Place(event.device, event.address);
   coder.Number(event.kind);
+}
+
+template <typename Coder, MaybeConst<Resume> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Number(event.step);
+  coder.Number(event.phase);
+  coder.Number(event.forward_seen);
+  coder.Number(event.micro_batch);
+}
+
+template <typename Coder, MaybeConst<Alive> E>
+void CodeFields(Coder& coder, E& event) {
+  CodeFields(coder, event.block);
+  coder.Number(event.birth);
+  coder.Number(event.step);
+  coder.Number(event.phase);
+  coder.Number(event.in_same_phase);
+  coder.Number(event.waiting);
+  coder.Number(event.role);
+  coder.Number(event.path);
 }
 
 }  // namespace memtrace::trace

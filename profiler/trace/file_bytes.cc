@@ -40,10 +40,29 @@ absl::StatusOr<std::vector<uint8_t>> ReadOnce(int fd, const std::string& path) {
   return bytes;
 }
 
-bool IsClosed(const std::vector<uint8_t>& bytes) {
+FileHeader HeaderOf(const std::vector<uint8_t>& bytes) {
   FileHeader header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof(header)));
-  return header.closed_bytes != 0;
+  return header;
+}
+
+bool IsClosed(const std::vector<uint8_t>& bytes) { return HeaderOf(bytes).closed_bytes != 0; }
+
+// A file that drops its oldest blocks while it is read: what was overwritten meanwhile is neither
+// the old block nor the new one. Such blocks were about to go: they are made empty ones here.
+void ForgetTornBlocks(std::vector<uint8_t>& bytes) {
+  for (const uint64_t offset : ScanBlocks(bytes.data(), bytes.size()).bad_offsets) {
+    const BlockHeader empty{.capacity = kBlockBytes};
+    if (bytes.size() - offset >= kBlockBytes) std::memcpy(&bytes[offset], &empty, sizeof(empty));
+  }
+}
+
+// What changed is seen by the first page, which says what is the newest block before it is begun.
+absl::StatusOr<std::vector<uint8_t>> ReadKept(int fd, std::vector<uint8_t> bytes) {
+  FileHeader after;
+  if (pread(fd, &after, sizeof(after), 0) != static_cast<ssize_t>(sizeof(after))) return bytes;
+  if (after.newest_sequence != HeaderOf(bytes).newest_sequence) ForgetTornBlocks(bytes);
+  return bytes;
 }
 
 // A file that grows while it is read shows, in one pass, a block half full and then blocks that
@@ -52,6 +71,7 @@ bool IsClosed(const std::vector<uint8_t>& bytes) {
 absl::StatusOr<std::vector<uint8_t>> ReadAll(int fd, const std::string& path) {
   absl::StatusOr<std::vector<uint8_t>> first = ReadOnce(fd, path);
   if (!first.ok() || first->size() < kPageBytes || IsClosed(*first)) return first;
+  if (HeaderOf(*first).keep_bytes != 0) return ReadKept(fd, *std::move(first));
   const size_t used = ScanBlocks(first->data(), first->size()).used_bytes;
   first->clear();
   first->shrink_to_fit();
@@ -78,7 +98,9 @@ std::string WhatElse(const std::vector<uint8_t>& bytes) {
   return "it does not begin like one";
 }
 
-absl::Status CheckHeader(const std::vector<uint8_t>& bytes, const std::string& path) {
+}  // namespace
+
+absl::Status CheckTraceHeader(const std::vector<uint8_t>& bytes, const std::string& path) {
   if (bytes.size() < kFileMagic.size() ||
       !std::equal(kFileMagic.begin(), kFileMagic.end(), bytes.begin())) {
     return absl::InvalidArgumentError(path + " is not a memtrace trace: " + WhatElse(bytes));
@@ -101,15 +123,13 @@ absl::Status CheckHeader(const std::vector<uint8_t>& bytes, const std::string& p
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<std::vector<uint8_t>> ReadTraceBytes(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open " + path);
   absl::StatusOr<std::vector<uint8_t>> bytes = ReadAll(fd, path);
   close(fd);
   if (!bytes.ok()) return bytes;
-  if (absl::Status valid = CheckHeader(*bytes, path); !valid.ok()) return valid;
+  if (absl::Status valid = CheckTraceHeader(*bytes, path); !valid.ok()) return valid;
   return bytes;
 }
 

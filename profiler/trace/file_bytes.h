@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace memtrace::trace {
@@ -15,6 +16,9 @@ namespace memtrace::trace {
 // TraceReader::Open). Copied rather than mapped: a writer that closes its file cuts it, and a
 // mapping of what it cut would raise SIGBUS.
 absl::StatusOr<std::vector<uint8_t>> ReadTraceBytes(const std::string& path);
+
+// Whether `bytes`, the beginning of a file, are that of a trace that we can read.
+absl::Status CheckTraceHeader(const std::vector<uint8_t>& bytes, const std::string& path);
 
 }  // namespace memtrace::trace
 

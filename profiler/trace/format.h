@@ -29,14 +29,23 @@ struct FileHeader {
   uint64_t closed_bytes = 0;  // size of the file as its process left it; 0 while it is open
   uint64_t lost_events = 0;
   std::array<char, 224> lost_reason{};  // why recording stopped; ends in a zero
+  uint64_t keep_bytes = 0;       // the file never gets larger; its oldest blocks go; 0: all stay
+  uint64_t newest_sequence = 0;  // in such a file: first_sequence of the events begun last
+  uint64_t summary_offset = 0;   // of two blocks of kSummaryBytes each; 0 if there are none
+  uint64_t marks_wanted = 0;     // counted up by whoever wants a moment marked (memtrace snapshot)
+  uint64_t marks_made = 0;       // ... and by the recorder once it is
 };
-static_assert(sizeof(FileHeader) == 256);
+static_assert(sizeof(FileHeader) == 296);
 
 inline constexpr size_t kPageBytes = 4096;       // the header's, and where blocks may begin
 inline constexpr size_t kBlockBytes = 64 << 10;  // small enough to lose, large enough to amortise
 
 inline constexpr uint32_t kBlockMagic = 0xb10c7ace;
-enum class BlockKind : uint16_t { kInfo = 1, kEvents = 2 };
+enum class BlockKind : uint16_t { kInfo = 1, kEvents = 2, kDefinitions = 3, kSummary = 4 };
+inline constexpr size_t kSummaryBytes = 16 << 10;  // of a summary's block, its header included
+// A file that drops its oldest blocks has room for two live sets at least this way, of a training
+// of some 10,000 live blocks.
+inline constexpr uint64_t kLeastKeptBytes = 4 << 20;
 
 // `checksum` stands before `committed`: a reader that copies upwards while the block is being
 // closed sees a checksum only together with the final length.
@@ -59,7 +68,9 @@ enum class RecordKind : uint8_t {
   kStack = 3,
   kInfo = 4,
   kFreed = 5,  // two events in one record
+  kCheckpoint = 6,
   kFirstEvent = 16,
+  kFirstRestated = 64,  // said before and still true, for a reader that begins here
 };
 
 // Longer strings are cut: a record must fit in a block.

@@ -30,6 +30,7 @@ static_assert(std::is_same_v<std::variant_alternative_t<5, Payload>, Unmap>);
 static_assert(std::is_same_v<std::variant_alternative_t<10, Payload>, Annotate>);
 static_assert(std::is_same_v<std::variant_alternative_t<13, Payload>, Lost>);
 static_assert(std::is_same_v<std::variant_alternative_t<15, Payload>, OutsideFree>);
+static_assert(std::is_same_v<std::variant_alternative_t<17, Payload>, Alive>);
 
 }  // namespace
 
@@ -78,6 +79,13 @@ bool IsKnownEvent(RecordKind kind) {
   const auto number = static_cast<size_t>(kind);
   return kind == RecordKind::kFreed ||
          (number >= kFirstEvent && number < kFirstEvent + kEventKinds);
+}
+
+RecordKind RestatedEvent(RecordKind kind) {
+  const auto number = static_cast<size_t>(kind);
+  constexpr auto kFirst = static_cast<size_t>(RecordKind::kFirstRestated);
+  if (number < kFirst || number >= kFirst + kEventKinds) return RecordKind::kNone;
+  return static_cast<RecordKind>(number - kFirst + kFirstEvent);
 }
 
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {

@@ -113,6 +113,9 @@ Event CompletionOf(const Event& free_requested);
 // True for kinds that DecodeEvent knows.
 bool IsKnownEvent(RecordKind kind);
 
+// For a record that says again what some event said: the kind of that event, else kNone.
+RecordKind RestatedEvent(RecordKind kind);
+
 }  // namespace memtrace::trace
 
 #endif  // MEMTRACE_PROFILER_TRACE_RECORD_DECODER_H_

@@ -20,6 +20,7 @@ inline constexpr size_t kMaxPlainRecord = 3 + 16 * kMaxVarintBytes;
 inline size_t MaxRecordBytes(const OutOfMemory& event) {
   return kMaxPlainRecord + std::min(event.cards.size(), kMaxCards) * 14 * kMaxVarintBytes;
 }
+constexpr size_t MaxRecordBytes(const Alive&) { return 2 * kMaxPlainRecord; }
 template <typename E>
 constexpr size_t MaxRecordBytes(const E&) {
   return kMaxPlainRecord;

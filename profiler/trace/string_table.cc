@@ -7,7 +7,8 @@ namespace memtrace::trace {
 StringTable::Interned StringTable::Intern(std::string_view text) {
   if (text.empty()) return {};
   if (const auto known = ids_.find(text); known != ids_.end()) return {.id = known->second};
-  if (texts_.size() >= kMaxStrings || text_bytes_ + text.size() > kMaxTextBytes) return {};
+  if (!takes_more_ || texts_.size() >= kMaxStrings || text_bytes_ + text.size() > kMaxTextBytes)
+    return {};
   const auto id = static_cast<StringId>(texts_.size() + 1);
   Define(id, text);
   ids_.emplace(storage_.back(), id);

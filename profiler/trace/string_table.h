@@ -30,6 +30,9 @@ class StringTable {
   // The id of `text`, given now if it is new. Ids count from 1; the empty string is 0.
   Interned Intern(std::string_view text);
 
+  // From now on Intern answers 0 for what it does not know.
+  void TakeNoMore() { takes_more_ = false; }
+
   // Takes over what a file says; the first definition of an id counts.
   void Define(StringId id, std::string_view text);
 
@@ -43,6 +46,7 @@ class StringTable {
   std::unordered_map<StringId, std::string_view> texts_;
   std::unordered_map<std::string_view, StringId> ids_;
   size_t text_bytes_ = 0;
+  bool takes_more_ = true;
 };
 
 }  // namespace memtrace::trace

@@ -37,11 +37,7 @@ class LineFormatter {
  private:
   void Line(const Allocate& event) {
     Place("alloc", event);
-    Amount("requested", event.requested);
-    text_ += " allocated=" + std::to_string(event.allocated);
-    Amount("stream", event.stream);
-    Amount("pool", event.pool);
-    Site(event);
+    Block(event);
   }
   void Line(const FreeRequested& event) { Place("free_requested", event); }
   void Line(const FreeCompleted& event) { Place("free_completed", event); }
@@ -93,6 +89,31 @@ class LineFormatter {
     text_ += " kind=" + std::string(OutsideKindName(event.kind));
   }
 
+  void Line(const Resume& event) {
+    text_ += "resume " + std::string(PhaseName(event.phase));
+    Amount("step", event.step);
+    Amount("forward_seen", event.forward_seen);
+    Amount("micro_batch", event.micro_batch);
+  }
+  void Line(const Alive& event) {
+    Place("alive", event.block);
+    Block(event.block);
+    Amount("birth", event.birth);
+    Amount("step", event.step);
+    text_ += " phase=" + std::string(PhaseName(event.phase));
+    Amount("in_same_phase", event.in_same_phase);
+    Amount("waiting", event.waiting);
+    text_ += " role=" + std::string(RoleName(event.role));
+    String("path", event.path);
+  }
+
+  void Block(const Allocate& block) {
+    Amount("requested", block.requested);
+    text_ += " allocated=" + std::to_string(block.allocated);
+    Amount("stream", block.stream);
+    Amount("pool", block.pool);
+    Site(block);
+  }
   template <typename E>
   void Place(const char* verb, const E& event) {
     text_ += verb;

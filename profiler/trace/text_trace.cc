@@ -90,17 +90,42 @@ class TextParser {
     return stack;
   }
 
-  void Alloc(TextLine& line) {
+  Allocate Block(TextLine& line) {
     const uint64_t requested = line.Amount("requested");
-    Add(Allocate{.device = line.Device(1),
-                 .address = line.Number(2),
-                 .requested = requested,
-                 .allocated = line.Amount("allocated", UsualRounding(requested)),
-                 .stream = line.Amount("stream"),
-                 .pool = static_cast<uint32_t>(line.Amount("pool")),
-                 .stack = Stack(line),
-                 .owner = String(line, "owner"),
-                 .module = String(line, "module")});
+    return Allocate{.device = line.Device(1),
+                    .address = line.Number(2),
+                    .requested = requested,
+                    .allocated = line.Amount("allocated", UsualRounding(requested)),
+                    .stream = line.Amount("stream"),
+                    .pool = static_cast<uint32_t>(line.Amount("pool")),
+                    .stack = Stack(line),
+                    .owner = String(line, "owner"),
+                    .module = String(line, "module")};
+  }
+  void Alloc(TextLine& line) { Add(Block(line)); }
+
+  Role RoleOf(TextLine& line) {
+    const std::string role = line.Text("role");
+    return role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, 11);
+  }
+
+  void Living(TextLine& line) {
+    const std::string phase = line.Text("phase");
+    Add(Alive{.block = Block(line),
+              .birth = line.Amount("birth"),
+              .step = line.Amount("step"),
+              .phase = phase.empty() ? Phase::kOther : ByName<Phase>(line, phase, PhaseName, 8),
+              .in_same_phase = static_cast<uint8_t>(line.Amount("in_same_phase")),
+              .waiting = static_cast<uint8_t>(line.Amount("waiting")),
+              .role = RoleOf(line),
+              .path = String(line, "path")});
+  }
+
+  void Begin(TextLine& line) {
+    Add(Resume{.step = line.Amount("step"),
+               .phase = ByName<Phase>(line, line.Word(1), PhaseName, 8),
+               .forward_seen = static_cast<uint8_t>(line.Amount("forward_seen")),
+               .micro_batch = line.Amount("micro_batch")});
   }
 
   template <typename E>
@@ -121,11 +146,10 @@ class TextParser {
   }
 
   void Label(TextLine& line) {
-    const std::string role = line.Text("role");
     Add(Relabel{.device = line.Device(1),
                 .address = line.Number(2),
                 .size = line.Amount("size"),
-                .role = role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, 11),
+                .role = RoleOf(line),
                 .owner = String(line, "owner"),
                 .path = String(line, "path")});
   }
@@ -179,6 +203,8 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
   using Self = TextParser&;
   static const auto& verbs = *new std::map<std::string, Verb>{
       {"alloc", &TextParser::Alloc},
+      {"alive", &TextParser::Living},
+      {"resume", &TextParser::Begin},
       {"free_requested", &TextParser::Place<FreeRequested>},
       {"free_completed", &TextParser::Place<FreeCompleted>},
       {"free", &TextParser::Free},

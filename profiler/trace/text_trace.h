@@ -21,15 +21,15 @@
 // info KEY REST OF LINE
 // alloc DEVICE ADDRESS requested= allocated= stream= pool= stack= owner= module=
 //             `allocated` is by default `requested` rounded up to 512
-// free_requested DEVICE ADDRESS     free_completed DEVICE ADDRESS     free DEVICE ADDRESS: both
-// reserve|map DEVICE ADDRESS size= stream=     unmap DEVICE ADDRESS size=
-// relabel DEVICE ADDRESS size= role= owner= path=
-// step NUMBER     phase NAME micro_batch=     tag THREAD owner=     annotate KEY VALUE
-// lost EVENTS reason=
-// outside DEVICE ADDRESS bytes= kind= stack= owner= module=     outside_free DEVICE ADDRESS kind=
-// out_of_memory DEVICE requested= allocated= obtainable= limit= stream= stack= owner= module=
-// card DEVICE total= free= ...      a card of the out_of_memory above it
-// sample DEVICE total= free= ...    by itself; both take the fields of CardLedger by name
+// resume PHASE step= forward_seen=     recording begins in the middle; then what held, with
+// alive DEVICE ADDRESS, the fields of alloc, birth= step= phase= in_same_phase= waiting= role=
+// path= free_requested DEVICE ADDRESS     free_completed DEVICE ADDRESS     free DEVICE ADDRESS:
+// both reserve|map DEVICE ADDRESS size= stream=     unmap DEVICE ADDRESS size= relabel DEVICE
+// ADDRESS size= role= owner= path= step NUMBER     phase NAME micro_batch=     tag THREAD owner=
+// annotate KEY VALUE lost EVENTS reason= outside DEVICE ADDRESS bytes= kind= stack= owner= module=
+// outside_free DEVICE ADDRESS kind= out_of_memory DEVICE requested= allocated= obtainable= limit=
+// stream= stack= owner= module= card DEVICE total= free= ...      a card of the out_of_memory above
+// it sample DEVICE total= free= ...    by itself; both take the fields of CardLedger by name
 //
 // Numbers are decimal or 0x hexadecimal, amounts also 512KiB, 5MiB, 24GiB; what is left out is 0
 // (limit: none). A value with spaces stands in double quotes (key="a b"), where \" \\ and \n are

@@ -70,6 +70,11 @@ bool CannotShare(int error) {
 absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
     const std::string& path, const std::map<std::string, std::string>& info,
     const TraceFileOptions& options) {
+  if (options.keep_bytes != 0 && options.keep_bytes < kLeastKeptBytes) {
+    return absl::InvalidArgumentError("a trace of " + std::to_string(options.keep_bytes) +
+                                      " bytes holds too little; keep at least " +
+                                      std::to_string(kLeastKeptBytes >> 20) + " MiB");
+  }
   std::string actual = path;
   if (options.if_exists == IfExists::kReplace) unlink(path.c_str());
   int fd = OpenNew(path);
@@ -82,7 +87,7 @@ absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
   }
   std::unique_ptr<TraceFile> file(new TraceFile(fd, std::move(actual)));
   file->mapped_ = options.map_pages;
-  if (absl::Status begun = file->WriteBeginning(info); !begun.ok()) {
+  if (absl::Status begun = file->WriteBeginning(info, options); !begun.ok()) {
     unlink(file->path_.c_str());
     return begun;
   }
@@ -97,15 +102,27 @@ TraceFile::TraceFile(int fd, std::string path)
 
 TraceFile::~TraceFile() { Abandon(); }
 
-absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>& info) {
-  std::vector<uint8_t> beginning(kPageBytes);
-  std::memcpy(beginning.data(), &header_, sizeof(header_));
+absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>& info,
+                                       const TraceFileOptions& options) {
   const std::vector<uint8_t> block = InfoBlock(info);
+  std::vector<uint8_t> beginning(kPageBytes);
   beginning.insert(beginning.end(), block.begin(), block.end());
+  if (options.with_summary) {
+    header_.summary_offset = beginning.size();
+    for (int i = 0; i < 2; ++i) {
+      const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
+      beginning.resize(header_.summary_offset + static_cast<size_t>(i + 1) * kSummaryBytes);
+      std::memcpy(beginning.data() + beginning.size() - kSummaryBytes, &empty, sizeof(empty));
+    }
+  }
+  header_.keep_bytes = options.keep_bytes;
+  std::memcpy(beginning.data(), &header_, sizeof(header_));
   if (absl::Status room = CheckRoom(beginning.size()); !room.ok()) return room;
-  end_ = beginning.size();
+  allocated_ = end_ = beginning.size();
+  if (options.keep_bytes != 0) ring_.emplace(end_, options.keep_bytes);
   absl::Status written = WriteAll(beginning.data(), beginning.size(), 0);
   if (written.ok() && mapped_) MapHeader();
+  if (written.ok() && mapped_ && header_.summary_offset != 0) MapSummaries();
   return written;
 }
 
@@ -118,7 +135,14 @@ void TraceFile::MapHeader() {
   }
 }
 
-absl::StatusOr<uint8_t*> TraceFile::NextBlock() {
+void TraceFile::MapSummaries() {
+  void* pages = mmap(nullptr, 2 * kSummaryBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                     static_cast<off_t>(header_.summary_offset));
+  if (pages != MAP_FAILED) summaries_ = static_cast<uint8_t*>(pages);
+}
+
+absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequence) {
+  if (ring_) return NextKeptBlock(chain, first_sequence);
   if (mapped_) {
     const bool used_up = window_ == nullptr || end_ == window_offset_ + kWindowBytes;
     absl::Status grown = used_up ? GrowWindow() : absl::OkStatus();
@@ -129,11 +153,74 @@ absl::StatusOr<uint8_t*> TraceFile::NextBlock() {
     return window_ + (end_ - kBlockBytes - window_offset_);
   }
   if (absl::Status room = CheckRoom(kBlockBytes); !room.ok()) return room;
-  if (buffer_ == nullptr) buffer_.reset(new (std::nothrow) uint8_t[kBlockBytes]);
-  if (buffer_ == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
-  std::memset(buffer_.get(), 0, kBlockBytes);
+  uint8_t* buffer = Buffer(chain);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  current_[0].offset = end_;
   end_ += kBlockBytes;
-  return buffer_.get();
+  return buffer;
+}
+
+// Zeros; null if there is no host memory.
+uint8_t* TraceFile::Buffer(Chain chain) {
+  std::unique_ptr<uint8_t[]>& buffer = current_[static_cast<size_t>(chain)].buffer;
+  if (buffer == nullptr) buffer.reset(new (std::nothrow) uint8_t[kBlockBytes]);
+  if (buffer != nullptr) std::memset(buffer.get(), 0, kBlockBytes);
+  return buffer.get();
+}
+
+// The first page tells before anything changes: who reads meanwhile leaves out what is newer than
+// what he read there.
+absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_sequence) {
+  const bool stays = chain == Chain::kDefinitions;
+  const uint64_t before = end_;
+  const uint64_t offset = ring_->Next(stays);
+  end_ = ring_->end();
+  if (absl::Status room = CheckRoom(0); !room.ok()) return room;
+  if (absl::Status grown = end_ > before ? Allocate(end_) : absl::OkStatus(); !grown.ok()) {
+    return grown;
+  }
+  if (!stays) {
+    std::atomic_ref(header_page_->newest_sequence).store(first_sequence, std::memory_order_release);
+    FlushHeader();
+  }
+  current_[static_cast<size_t>(chain)].offset = offset;
+  if (mapped_) return MapKept(chain, offset);
+  uint8_t* buffer = Buffer(chain);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  return buffer;
+}
+
+// Sees to it that the first `bytes` of the file are on disk, some ahead of their use.
+absl::Status TraceFile::Allocate(uint64_t bytes) {
+  if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
+  const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
+  if (absl::Status room = CheckRoom(target - end_); !room.ok()) return room;
+  int error = 0;
+  do {
+    error = fallocate(fd_, 0, static_cast<off_t>(allocated_),
+                      static_cast<off_t>(target - allocated_)) == 0
+                ? 0
+                : errno;
+  } while (error == EINTR);
+  if (error == 0) {
+    allocated_ = target;
+    return absl::OkStatus();
+  }
+  // Only the first block may find out that pages cannot be shared: others lie in some.
+  const bool is_first = current_[0].kept == nullptr && current_[1].kept == nullptr;
+  if (!is_first || !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  mapped_ = false;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
+  void* pages = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                     static_cast<off_t>(offset));
+  if (pages == MAP_FAILED) return Failure("cannot map the trace ", errno);
+  uint8_t*& kept = current_[static_cast<size_t>(chain)].kept;
+  if (kept != nullptr) munmap(kept, kBlockBytes);
+  kept = static_cast<uint8_t*>(pages);
+  return kept;
 }
 
 // After success either the window holds the next block, or the file turned out not to be mappable.
@@ -184,9 +271,43 @@ bool TraceFile::HasOwnDescriptor() const {
   return fd_ >= 0 && fstat(fd_, &facts) == 0 && IsOurs(facts);
 }
 
-absl::Status TraceFile::Flush(size_t begin, size_t end) {
+absl::Status TraceFile::Flush(Chain chain, size_t begin, size_t end) {
   if (mapped_) return absl::OkStatus();
-  return WriteAll(buffer_.get() + begin, end - begin, end_ - kBlockBytes + begin);
+  const Current& current = current_[static_cast<size_t>(chain)];
+  return WriteAll(current.buffer.get() + begin, end - begin, current.offset + begin);
+}
+
+// Until the checksum is there, the block is an open one without records: nothing, to any reader.
+void TraceFile::WriteSummary(std::string_view text, uint64_t sequence) {
+  if (fd_ < 0 || header_.summary_offset == 0) return;
+  const uint64_t place = next_summary_++ % 2 * kSummaryBytes;
+  BlockHeader header{.kind = BlockKind::kSummary,
+                     .first_sequence = sequence,
+                     .capacity = kSummaryBytes,
+                     .committed = static_cast<uint32_t>(text.size())};
+  header.checksum = BlockChecksum(header, reinterpret_cast<const uint8_t*>(text.data()));
+  if (summaries_ == nullptr) {
+    if (!HasOwnDescriptor()) return;
+    const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
+    const uint64_t at = header_.summary_offset + place;
+    WriteAll(&empty, sizeof(empty), at).IgnoreError();
+    WriteAll(text.data(), text.size(), at + sizeof(header)).IgnoreError();
+    WriteAll(&header, sizeof(header), at).IgnoreError();
+    return;
+  }
+  auto& block = *reinterpret_cast<BlockHeader*>(summaries_ + place);
+  std::atomic_ref(block.checksum).store(0, std::memory_order_release);
+  std::atomic_ref(block.committed).store(0, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::memcpy(summaries_ + place + sizeof(block), text.data(), text.size());
+  std::atomic_ref(block.first_sequence).store(sequence, std::memory_order_release);
+  std::atomic_ref(block.committed).store(header.committed, std::memory_order_release);
+  std::atomic_ref(block.checksum).store(header.checksum, std::memory_order_release);
+}
+
+void TraceFile::NoteMarksMade(uint64_t count) {
+  if (fd_ < 0) return;
+  std::atomic_ref(header_page_->marks_made).store(count, std::memory_order_release);
 }
 
 absl::Status TraceFile::WriteAll(const void* data, size_t bytes, uint64_t offset) const {
@@ -224,8 +345,8 @@ void TraceFile::FlushHeader() {
 
 void TraceFile::Finish(size_t bytes) {
   if (!HasOwnDescriptor()) return Abandon();
-  uint64_t size = end_ - kBlockBytes + bytes;
-  if (bytes == 0) {  // the last block is full, or could not be written as far as it goes
+  uint64_t size = ring_ ? end_ : end_ - kBlockBytes + bytes;
+  if (bytes == 0 || ring_) {  // the last block is full, or could not be written as far as it goes
     struct stat facts {};
     size = fstat(fd_, &facts) == 0 ? std::min(end_, static_cast<uint64_t>(facts.st_size)) : end_;
   }
@@ -238,6 +359,10 @@ void TraceFile::Finish(size_t bytes) {
 void TraceFile::Abandon() {
   if (fd_ < 0) return;
   if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  for (Current& current : current_) {
+    if (current.kept != nullptr) munmap(std::exchange(current.kept, nullptr), kBlockBytes);
+  }
+  if (summaries_ != nullptr) munmap(std::exchange(summaries_, nullptr), 2 * kSummaryBytes);
   if (header_page_ != &header_) munmap(std::exchange(header_page_, &header_), kPageBytes);
   if (HasOwnDescriptor()) close(fd_);
   fd_ = -1;

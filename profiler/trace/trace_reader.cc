@@ -9,6 +9,7 @@
 
 #include "profiler/trace/block_scan.h"
 #include "profiler/trace/call_tree.h"
+#include "profiler/trace/checkpoint_scan.h"
 #include "profiler/trace/file_bytes.h"
 #include "profiler/trace/record_decoder.h"
 #include "profiler/trace/string_table.h"
@@ -27,6 +28,13 @@ class QueueCursor {
     block_ = 0;
     completes_ = false;
     Enter();
+  }
+  void RewindTo(const Checkpoint& checkpoint) {
+    block_ = checkpoint.block;
+    at_ = checkpoint.at;
+    delta_ = checkpoint.delta;
+    completes_ = false;
+    Advance();
   }
   bool done() const { return block_ == blocks_.size(); }
   const Event& event() const { return event_; }
@@ -92,6 +100,8 @@ class TraceReader::State {
 
  private:
   void ReadBlocks();
+  void ReadInOrder(std::vector<Block> blocks);
+  void NoteBeginning();
   const uint8_t* ReadBlock(const Block& block);
   bool ReadRecord(const RawRecord& record, DeltaState& delta);
   bool ReadString(RecordDecoder& decoder);
@@ -112,19 +122,68 @@ class TraceReader::State {
   Completeness completeness_;
   std::map<uint16_t, QueueCursor> queues_;
   StringId lost_reason_ = 0;
+  CheckpointScan checkpoints_;
+  bool begins_at_checkpoint_ = false;
 };
+
+bool IsRead(BlockKind kind) {
+  return kind == BlockKind::kInfo || kind == BlockKind::kEvents || kind == BlockKind::kDefinitions;
+}
+
+// By age: of a file that drops its oldest blocks, without those begun after the first page was
+// read.
+std::vector<Block> InOrderOfAge(std::vector<Block> blocks, const FileHeader& header) {
+  if (header.keep_bytes == 0) return blocks;
+  std::erase_if(blocks, [&](const Block& block) {
+    return block.header.kind == BlockKind::kEvents &&
+           block.header.first_sequence > header.newest_sequence;
+  });
+  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+    return a.header.first_sequence < b.header.first_sequence;
+  });
+  return blocks;
+}
 
 void TraceReader::State::ReadBlocks() {
   BlockScan scan = ScanBlocks(bytes_.data(), bytes_.size());
   completeness_.damaged_blocks = scan.damaged_blocks;
   completeness_.truncated_bytes = scan.truncated_bytes;
   completeness_.first_bad_offset = scan.first_bad_offset;
-  for (Block& block : scan.blocks) {
-    if (block.header.kind != BlockKind::kInfo && block.header.kind != BlockKind::kEvents) continue;
+  ReadInOrder(InOrderOfAge(std::move(scan.blocks), header_));
+  NoteBeginning();
+}
+
+void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
+  size_t number = 0;
+  for (Block& block : blocks) {
+    if (!IsRead(block.header.kind)) continue;
+    checkpoints_.EnterBlock(number++);
     const uint8_t* good_end = ReadBlock(block);
     if (good_end != block.end || block.is_cut) NoteBadRecord(block, good_end);
     block.end = good_end;
     queues_[block.header.queue].Append(block);
+  }
+}
+
+// Where everything from the first event on is there, nothing has to be said again.
+void TraceReader::State::NoteBeginning() {
+  completeness_.kept_bytes = header_.keep_bytes;
+  if (header_.keep_bytes == 0) return;
+  uint64_t first = 0;
+  for (auto& [number, queue] : queues_) {
+    queue.Rewind();
+    if (!queue.done()) first = queue.event().sequence;
+  }
+  const std::optional<Checkpoint>& found = checkpoints_.found();
+  if (first <= 1) return;
+  begins_at_checkpoint_ = found.has_value() && queues_.size() == 1;
+  completeness_.live_set_missing = !begins_at_checkpoint_;
+  completeness_.dropped_events = begins_at_checkpoint_ ? found->sequence : first - 1;
+  if (!begins_at_checkpoint_) return;
+  for (const Event& event : found->held) {
+    if (const auto* resume = std::get_if<Resume>(&event.payload)) {
+      completeness_.begins_at_step = resume->step;
+    }
   }
 }
 
@@ -150,7 +209,12 @@ bool TraceReader::State::ReadRecord(const RawRecord& record, DeltaState& delta) 
       return ReadStack(decoder);
     case RecordKind::kInfo:
       return ReadInfo(decoder);
+    case RecordKind::kCheckpoint:
+      return checkpoints_.Mark(record, delta);
     default:  // an event, or a later writer's
+      if (const RecordKind event = RestatedEvent(record.kind); event != RecordKind::kNone) {
+        return checkpoints_.Restated(record, event);
+      }
       return !IsKnownEvent(record.kind) || ReadEvent(record, delta);
   }
 }
@@ -242,6 +306,10 @@ void TraceReader::State::NoteBad(uint64_t offset) {
 
 void TraceReader::State::ForEach(const std::function<void(const Event&)>& visit) {
   for (auto& [number, queue] : queues_) queue.Rewind();
+  if (begins_at_checkpoint_) {
+    for (const Event& event : checkpoints_.found()->held) visit(event);
+    queues_.begin()->second.RewindTo(*checkpoints_.found());
+  }
   Event last;
   while (true) {
     QueueCursor* next = nullptr;

@@ -25,6 +25,13 @@ struct Completeness {
       0;                     // of the first damaged block or truncated record; 0 if there is none
   uint64_t lost_events = 0;  // events the process could not write (full disk ...)
 
+  // Of a file that keeps its last part only (--keep).
+  uint64_t kept_bytes = 0;      // what it was to keep at most; 0: everything
+  uint64_t dropped_events = 0;  // before the first one that is visited
+  uint64_t begins_at_step = 0;
+  bool live_set_missing =
+      false;  // no whole checkpoint: what lived when recording begins is unknown
+
   bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0; }
 };
 
@@ -45,7 +52,8 @@ class TraceReader {
   // format.md lists them.
   const std::map<std::string, std::string>& info() const;
 
-  // Visits all events in order of their sequence numbers. May be called more than once.
+  // Visits all events in order of their sequence numbers. May be called more than once. Where the
+  // beginning was dropped, Resume and what held then come first.
   void ForEach(const std::function<void(const Event&)>& visit) const;
 
   // The strings and stacks that events refer to.

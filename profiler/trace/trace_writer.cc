@@ -40,7 +40,10 @@ std::unique_ptr<TraceWriter> TraceWriter::Stopped(absl::Status why) {
 }
 
 TraceWriter::TraceWriter(std::unique_ptr<TraceFile> file)
-    : file_(std::move(file)), path_(file_ == nullptr ? "" : file_->path()), owner_(getpid()) {}
+    : file_(std::move(file)),
+      path_(file_ == nullptr ? "" : file_->path()),
+      owner_(getpid()),
+      keeps_(file_ != nullptr && file_->ring() != nullptr) {}
 
 TraceWriter::~TraceWriter() { Close(); }
 
@@ -52,7 +55,7 @@ absl::Status TraceWriter::Write(const Event& event) {
 
 absl::Status TraceWriter::WriteFreed(uint64_t sequence, uint64_t time_ns, int32_t device,
                                      uint64_t address) {
-  uint8_t* room = Room(kMaxPlainRecord);
+  uint8_t* room = Room(events_, kMaxPlainRecord);
   if (room == nullptr) {
     ++lost_events_;  // the second of the two
     return NoteLost();
@@ -61,8 +64,8 @@ absl::Status TraceWriter::WriteFreed(uint64_t sequence, uint64_t time_ns, int32_
   record.Moment(sequence, time_ns);
   record.Place(device, address);
   ++delta_.sequence;
-  unflushed_events_ += 2;
-  Commit(record.Finish(), /*at_once=*/false);
+  events_.unflushed_events += 2;
+  Commit(events_, record.Finish(), /*at_once=*/false);
   return absl::OkStatus();
 }
 
@@ -70,12 +73,12 @@ StringId TraceWriter::String(std::string_view text) {
   text = text.substr(0, kMaxStringBytes);
   const StringTable::Interned string = strings_.Intern(text);
   if (!string.is_new) return string.id;
-  uint8_t* room = Room(kMaxPlainRecord + text.size());
+  uint8_t* room = DefinitionRoom(kMaxPlainRecord + text.size());
   if (room == nullptr) return string.id;
   RecordEncoder record(RecordKind::kString, room, delta_);
   record.Number(string.id);
   record.Text(text);
-  Commit(record.Finish(), /*at_once=*/false);
+  CommitDefinition(record.Finish());
   return string.id;
 }
 
@@ -83,26 +86,26 @@ FrameId TraceWriter::DefineFrame(const Frame& frame) {
   const FrameNames names{
       .file = String(frame.file), .function = String(frame.function), .line = frame.line};
   const CallTree::Interned interned = stacks_.InternFrame(names);
-  uint8_t* room = interned.is_new ? Room(kMaxPlainRecord) : nullptr;
+  uint8_t* room = interned.is_new ? DefinitionRoom(kMaxPlainRecord) : nullptr;
   if (room == nullptr) return interned.id;
   RecordEncoder record(RecordKind::kFrame, room, delta_);
   record.Number(interned.id);
   record.Number(names.file);
   record.Number(names.function);
   record.Number(names.line);
-  Commit(record.Finish(), /*at_once=*/false);
+  CommitDefinition(record.Finish());
   return interned.id;
 }
 
 StackId TraceWriter::DefineStack(StackId parent, FrameId frame) {
   const CallTree::Interned interned = stacks_.InternStack(parent, frame);
-  uint8_t* room = interned.is_new ? Room(kMaxPlainRecord) : nullptr;
+  uint8_t* room = interned.is_new ? DefinitionRoom(kMaxPlainRecord) : nullptr;
   if (room == nullptr) return interned.id;
   RecordEncoder record(RecordKind::kStack, room, delta_);
   record.Number(interned.id);
   record.Number(parent);
   record.Number(frame);
-  Commit(record.Finish(), /*at_once=*/false);
+  CommitDefinition(record.Finish());
   return interned.id;
 }
 
@@ -117,68 +120,116 @@ std::vector<Frame> TraceWriter::Stack(StackId id) const {
 }
 
 // Null if nothing more can be written.
-uint8_t* TraceWriter::Room(size_t bytes) {
-  if (block_ != nullptr && used_ + bytes <= kBlockBytes) return block_ + used_;
+uint8_t* TraceWriter::Room(OpenBlock& block, size_t bytes) {
+  if (block.data != nullptr && block.used + bytes <= kBlockBytes) return block.data + block.used;
   if (file_ == nullptr || !status_.ok()) return nullptr;
-  if (block_ != nullptr) SealBlock(kBlockBytes);
-  return status_.ok() && BeginBlock() ? block_ + used_ : nullptr;
+  if (block.data != nullptr) SealBlock(block, kBlockBytes);
+  return status_.ok() && BeginBlock(block) ? block.data + block.used : nullptr;
 }
 
-bool TraceWriter::BeginBlock() {
-  auto room = file_->NextBlock();
+// Definitions that stay must not take what the events need: past their share the tables are closed.
+// Where this record alone does not fit any more, its name reads "(lost)".
+uint8_t* TraceWriter::DefinitionRoom(size_t bytes) {
+  OpenBlock& block = definitions();
+  const bool fits = block.data != nullptr && block.used + bytes <= kBlockBytes;
+  if (keeps_ && !fits && file_ != nullptr && !file_->ring()->has_room_for_definitions()) {
+    strings_.TakeNoMore();
+    stacks_.TakeNoMore();
+    return nullptr;
+  }
+  return Room(block, bytes);
+}
+
+// Blocks of events that hold only what is said again still ascend: readers order them by age.
+//
+// In the place of an older block its checksum goes first: what is there until its length is 0 is
+// that older block, still open and whole.
+bool TraceWriter::BeginBlock(OpenBlock& block) {
+  const bool has_events = block.chain == Chain::kEvents;
+  BlockHeader begun{.kind = has_events ? BlockKind::kEvents : BlockKind::kDefinitions,
+                    .first_sequence = std::max(delta_.sequence, first_sequence_) + 1,
+                    .capacity = kBlockBytes};
+  auto room = file_->NextBlock(block.chain, begun.first_sequence);
   if (!room.ok()) {
     Stop(room.status());
     return false;
   }
-  block_ = *room;
-  BlockHeader begun{.first_sequence = delta_.sequence + 1, .capacity = kBlockBytes};
-  std::memcpy(block_, &begun, sizeof(begun));
-  used_ = sizeof(BlockHeader);
-  flushed_ = 0;
-  unflushed_events_ = 0;
-  delta_ = DeltaState{.sequence = begun.first_sequence - 1};
+  block = {.chain = block.chain, .data = *room, .used = sizeof(BlockHeader)};
+  std::atomic_ref(block.header().checksum).store(0, std::memory_order_release);
+  std::atomic_ref(block.header().committed).store(0, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::memcpy(block.data, &begun, sizeof(begun));
+  if (has_events) {
+    first_sequence_ = begun.first_sequence;
+    delta_ = restated_delta_ = DeltaState{.sequence = begun.first_sequence - 1};
+    ++blocks_begun_;
+  }
   // Where that takes a system call: the header is there before its first records are.
-  if (absl::Status flushed = file_->Flush(0, used_); !flushed.ok()) Stop(std::move(flushed));
+  absl::Status flushed = file_->Flush(block.chain, 0, block.used);
+  if (!flushed.ok()) Stop(std::move(flushed));
   return status_.ok();
 }
 
 // Nothing may be stored in the block afterwards.
-void TraceWriter::SealBlock(uint32_t capacity) {
-  BlockHeader sealed = header();
+void TraceWriter::SealBlock(OpenBlock& block, uint32_t capacity) {
+  BlockHeader sealed = block.header();
   sealed.capacity = capacity;
-  header().capacity = capacity;
-  const uint64_t checksum = BlockChecksum(sealed, block_ + sizeof(BlockHeader));
-  std::atomic_ref(header().checksum).store(checksum, std::memory_order_release);
-  absl::Status flushed = FlushRecords();
-  block_ = nullptr;
+  block.header().capacity = capacity;
+  const uint64_t checksum = BlockChecksum(sealed, block.data + sizeof(BlockHeader));
+  std::atomic_ref(block.header().checksum).store(checksum, std::memory_order_release);
+  absl::Status flushed = FlushRecords(block);
+  block.data = nullptr;
   if (!flushed.ok()) Stop(std::move(flushed));
 }
 
-void TraceWriter::Commit(const uint8_t* end, bool at_once) {
-  used_ = static_cast<size_t>(end - block_);
+void TraceWriter::Commit(OpenBlock& block, const uint8_t* end, bool at_once) {
+  block.used = static_cast<size_t>(end - block.data);
   // A reader, or whoever reads the file after our death, sees whole records below this length.
-  std::atomic_ref(header().committed)
-      .store(static_cast<uint32_t>(used_ - sizeof(BlockHeader)), std::memory_order_release);
-  if (!file_->flushes() || (!at_once && used_ - flushed_ < kFlushBytes)) return;
-  if (absl::Status flushed = FlushRecords(); !flushed.ok()) Stop(std::move(flushed));
+  std::atomic_ref(block.header().committed)
+      .store(static_cast<uint32_t>(block.used - sizeof(BlockHeader)), std::memory_order_release);
+  if (!file_->flushes() || (!at_once && block.used - block.flushed < kFlushBytes)) return;
+  if (absl::Status flushed = FlushRecords(block); !flushed.ok()) Stop(std::move(flushed));
+}
+
+// In a block of its own a definition is in the file before an event that refers to it.
+void TraceWriter::CommitDefinition(const uint8_t* end) {
+  Commit(definitions(), end, /*at_once=*/keeps_);
+}
+
+void TraceWriter::BeginCheckpoint(uint64_t sequence, uint64_t time_ns) {
+  restated_ = 0;
+  MarkCheckpoint(0, sequence, time_ns);
+}
+
+void TraceWriter::EndCheckpoint() { MarkCheckpoint(restated_ + 1, 0, 0); }
+
+void TraceWriter::MarkCheckpoint(uint64_t restated_plus_one, uint64_t sequence, uint64_t time_ns) {
+  uint8_t* room = Room(events_, kMaxPlainRecord);
+  if (room == nullptr) return;
+  RecordEncoder record(RecordKind::kCheckpoint, room, restated_delta_);
+  record.Number(restated_plus_one);
+  record.Number(sequence);
+  record.Number(time_ns);
+  Commit(events_, record.Finish(), /*at_once=*/true);
 }
 
 // Records first, then the header that says how many there are.
-absl::Status TraceWriter::FlushRecords() {
+absl::Status TraceWriter::FlushRecords(OpenBlock& block) {
   if (!file_->flushes()) return absl::OkStatus();
-  absl::Status records = file_->Flush(std::max(flushed_, sizeof(BlockHeader)), used_);
+  absl::Status records =
+      file_->Flush(block.chain, std::max(block.flushed, sizeof(BlockHeader)), block.used);
   if (!records.ok()) return records;
-  flushed_ = used_;
-  absl::Status header = file_->Flush(0, sizeof(BlockHeader));
-  if (header.ok()) unflushed_events_ = 0;
+  block.flushed = block.used;
+  absl::Status header = file_->Flush(block.chain, 0, sizeof(BlockHeader));
+  if (header.ok()) block.unflushed_events = 0;
   return header;
 }
 
 // The file keeps what it has; it stays open for its first page, where losses are counted.
 void TraceWriter::Stop(absl::Status why) {
   status_ = std::move(why);
-  block_ = nullptr;
-  if (file_->flushes()) lost_events_ += unflushed_events_;
+  events_.data = definitions_.data = nullptr;
+  if (file_->flushes()) lost_events_ += events_.unflushed_events;
   file_->NoteLoss(lost_events_, Message(status_));
 }
 
@@ -194,8 +245,11 @@ absl::Status TraceWriter::NoteLost() {
 void TraceWriter::Close() {
   if (file_ == nullptr) return;
   if (getpid() != owner_) return AbandonInForkedChild();
-  const size_t bytes = block_ == nullptr ? 0 : used_;
-  if (block_ != nullptr) SealBlock(static_cast<uint32_t>(used_));
+  const size_t bytes = events_.data == nullptr ? 0 : events_.used;
+  if (definitions_.data != nullptr) SealBlock(definitions_, kBlockBytes);
+  if (events_.data != nullptr) {
+    SealBlock(events_, keeps_ ? kBlockBytes : static_cast<uint32_t>(events_.used));
+  }
   file_->Finish(bytes);
   file_.reset();
 }
@@ -203,7 +257,7 @@ void TraceWriter::Close() {
 void TraceWriter::AbandonInForkedChild() {
   if (file_ != nullptr) file_->Abandon();
   file_.reset();
-  block_ = nullptr;
+  events_.data = definitions_.data = nullptr;
 }
 
 }  // namespace memtrace::trace

@@ -51,6 +51,31 @@ class TraceWriter {
   // FreeRequested, and FreeCompleted with the next sequence number, in one record.
   absl::Status WriteFreed(uint64_t sequence, uint64_t time_ns, int32_t device, uint64_t address);
 
+  // For a file that drops its oldest blocks, and only between BeginCheckpoint and EndCheckpoint:
+  // says again what still holds. A reader for whom the checkpoint is whole may begin at its
+  // beginning; events go on meanwhile. `sequence` and `time_ns` are those of the latest
+  // event. A second BeginCheckpoint gives the first one up.
+  void BeginCheckpoint(uint64_t sequence, uint64_t time_ns);
+  template <typename E>
+  void Restate(const E& event);
+  void EndCheckpoint();
+  // Blocks of events begun so far, and how many the file holds at most (0: no end).
+  uint64_t blocks_begun() const { return blocks_begun_; }
+  uint64_t blocks_kept() const { return keeps_last_part() ? file_->ring()->event_blocks() : 0; }
+  bool keeps_last_part() const { return keeps_ && file_ != nullptr; }
+
+  // As of TraceFile, of at most kSummaryText bytes; nothing once recording has stopped for want of
+  // a file.
+  static constexpr size_t kSummaryText = kSummaryBytes - sizeof(BlockHeader);
+  bool has_summary() const { return file_ != nullptr && file_->has_summary(); }
+  void WriteSummary(std::string_view text, uint64_t sequence) {
+    if (file_ != nullptr) file_->WriteSummary(text, sequence);
+  }
+  uint64_t marks_wanted() const { return file_ != nullptr ? file_->marks_wanted() : 0; }
+  void NoteMarksMade(uint64_t count) {
+    if (file_ != nullptr) file_->NoteMarksMade(count);
+  }
+
   // Ids for events, defined in the file at first sight. Strings over 16 KiB are cut.
   StringId String(std::string_view text);
   FrameId DefineFrame(const Frame& frame);
@@ -72,23 +97,39 @@ class TraceWriter {
  private:
   explicit TraceWriter(std::unique_ptr<TraceFile> file);
 
-  uint8_t* Room(size_t bytes);
-  bool BeginBlock();
-  void SealBlock(uint32_t capacity);
-  void Commit(const uint8_t* end, bool at_once);
-  absl::Status FlushRecords();
+  struct OpenBlock {
+    Chain chain = Chain::kEvents;
+    uint8_t* data = nullptr;        // null: none is open
+    size_t used = 0;                // bytes of it, its header included
+    size_t flushed = 0;             // of these; only where the file asks for flushes
+    uint64_t unflushed_events = 0;  // likewise
+
+    BlockHeader& header() const { return *reinterpret_cast<BlockHeader*>(data); }
+  };
+
+  uint8_t* Room(OpenBlock& block, size_t bytes);
+  uint8_t* DefinitionRoom(size_t bytes);
+  bool BeginBlock(OpenBlock& block);
+  void SealBlock(OpenBlock& block, uint32_t capacity);
+  void Commit(OpenBlock& block, const uint8_t* end, bool at_once);
+  void CommitDefinition(const uint8_t* end);
+  void MarkCheckpoint(uint64_t restated_plus_one, uint64_t sequence, uint64_t time_ns);
+  absl::Status FlushRecords(OpenBlock& block);
   void Stop(absl::Status why);
   absl::Status NoteLost();
-  BlockHeader& header() { return *reinterpret_cast<BlockHeader*>(block_); }
+  OpenBlock& definitions() { return keeps_ ? definitions_ : events_; }
 
   std::unique_ptr<TraceFile> file_;  // null once nothing more is written
   std::string path_;
   pid_t owner_;  // a child that was forked behind our back must not write
-  uint8_t* block_ = nullptr;
-  size_t used_ = 0;                // bytes of the block, its header included
-  size_t flushed_ = 0;             // of these; only where the file asks for flushes
-  uint64_t unflushed_events_ = 0;  // likewise
+  bool keeps_;   // the last part only: definitions have blocks of their own, which stay
+  OpenBlock events_;
+  OpenBlock definitions_{.chain = Chain::kDefinitions};  // only if keeps_
+  uint64_t blocks_begun_ = 0;
+  uint64_t first_sequence_ = 0;  // of the latest block of events
+  uint64_t restated_ = 0;        // since the checkpoint began
   DeltaState delta_;
+  DeltaState restated_delta_;  // of its own: who skips restated records decodes the rest
   StringTable strings_;
   CallTree stacks_;
   absl::Status status_;
@@ -98,16 +139,27 @@ class TraceWriter {
 
 template <typename E>
 absl::Status TraceWriter::Write(uint64_t sequence, uint64_t time_ns, const E& event) {
-  uint8_t* room = Room(MaxRecordBytes(event));
+  uint8_t* room = Room(events_, MaxRecordBytes(event));
   if (room == nullptr) return NoteLost();
   RecordEncoder record(KindOf<E>(), room, delta_);
   record.Moment(sequence, time_ns);
   CodeFields(record, event);
   constexpr bool kFrequent =
       std::same_as<E, Allocate> || std::same_as<E, FreeRequested> || std::same_as<E, FreeCompleted>;
-  ++unflushed_events_;
-  Commit(record.Finish(), /*at_once=*/!kFrequent);
+  ++events_.unflushed_events;
+  Commit(events_, record.Finish(), /*at_once=*/!kFrequent);
   return absl::OkStatus();
+}
+
+template <typename E>
+void TraceWriter::Restate(const E& event) {
+  uint8_t* room = Room(events_, MaxRecordBytes(event));
+  if (room == nullptr) return;
+  RecordEncoder record(RestatedKindOf<E>(), room, restated_delta_);
+  record.Number(0U);  // the moment: the checkpoint's
+  CodeFields(record, event);
+  ++restated_;
+  Commit(events_, record.Finish(), /*at_once=*/false);
 }
 
 }  // namespace memtrace::trace

@@ -33,6 +33,20 @@ void LiveSet::Apply(const trace::Allocate& allocation) {
   device.by_address.emplace(allocation.address, id);
 }
 
+void LiveSet::Apply(const trace::Alive& alive) {
+  Apply(alive.block);
+  Block& block = *Find(alive.block.device, alive.block.address);
+  block.birth = position_.BirthOf(alive);
+  block.waiting = alive.waiting != 0;
+  if (block.waiting) block.death = position_;
+  if (alive.role == trace::Role::kUnknown && alive.path == 0) return;
+  Apply(trace::Relabel{.device = alive.block.device,
+                       .address = alive.block.address,
+                       .size = alive.block.requested,
+                       .role = alive.role,
+                       .path = alive.path});
+}
+
 Block* LiveSet::Find(int32_t device, uint64_t address) {
   const auto& by_address = devices_[device].by_address;
   const auto found = by_address.find(address);

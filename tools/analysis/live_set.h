@@ -9,11 +9,16 @@
 
 #include "absl/container/btree_map.h"
 #include "profiler/trace/event.h"
-#include "tools/analysis/label_ranges.h"
-#include "tools/analysis/mapped_ranges.h"
+#include "profiler/trace/label_ranges.h"
+#include "profiler/trace/mapped_ranges.h"
 #include "tools/analysis/position.h"
 
 namespace memtrace::analysis {
+
+using trace::Label;
+using trace::LabelledRange;
+using trace::LabelRanges;
+using trace::MappedRanges;
 
 using BlockId = uint32_t;
 
@@ -59,6 +64,7 @@ class LiveSet {
   };
 
   void Apply(const trace::Allocate& allocation);
+  void Apply(const trace::Alive& alive);
   void Apply(const trace::FreeRequested& free);
   void Apply(const trace::FreeCompleted& free);
   void Apply(const trace::Relabel& relabel);

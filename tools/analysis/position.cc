@@ -16,6 +16,12 @@ void Position::Advance(const trace::Event& event) {
     phase = change->phase;
     ++phase_run;
     forward_seen = forward_seen || phase == trace::Phase::kForward;
+  } else if (const auto* resumed = std::get_if<trace::Resume>(&event.payload)) {
+    step = resumed->step;
+    phase = resumed->phase;
+    ++phase_run;
+    forward_seen = resumed->forward_seen != 0;
+    micro_batch = resumed->micro_batch;
   }
 }
 

@@ -17,8 +17,17 @@ struct Position {
   trace::Phase phase = trace::Phase::kOther;
   bool forward_seen = false;  // a forward has begun before or at this point
 
-  // Takes note of steps and phases; ignores every other event.
+  // Takes note of steps and phases, and of a recording that begins in the middle; ignores every
+  // other event.
   void Advance(const trace::Event& event);
+
+  // Of a block that lived when recording began, where that is here.
+  Position BirthOf(const trace::Alive& alive) const {
+    return {.step = alive.step,
+            .phase_run = alive.in_same_phase != 0 ? phase_run : 0,
+            .phase = alive.phase,
+            .forward_seen = forward_seen};
+  }
 };
 
 }  // namespace memtrace::analysis

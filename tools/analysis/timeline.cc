@@ -40,6 +40,12 @@ void Timeline::Apply(const trace::Allocate& allocation) {
   card.peak_sample = card.last_sample;
 }
 
+// No allocation of the part that was recorded, but as alive as one.
+void Timeline::Apply(const trace::Alive& alive) {
+  Apply(alive.block);
+  --counts_.allocations;
+}
+
 void Timeline::Apply(const trace::FreeCompleted& free) {
   ++counts_.frees;
   auto& blocks = replays_[free.device].blocks;

@@ -80,6 +80,7 @@ class Timeline {
   };
 
   void Apply(const trace::Allocate& allocation);
+  void Apply(const trace::Alive& alive);
   void Apply(const trace::FreeCompleted& free);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);

@@ -171,6 +171,14 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
           ->type_name("FILE")
           ->group("What it leaves");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("What it leaves");
+  app.add_option("--keep", options->request.keep,
+                 "Let no trace get larger: the oldest events are dropped (at least\n"
+                 "4MiB; 256MiB are some 25 million events)")
+      ->type_name("SIZE")
+      ->group("What it leaves");
+  app.add_flag("--no-paths", options->request.no_paths,
+               "Leave folders out of what is recorded: files, script, arguments")
+      ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing: our allocator alone, at its full speed")
       ->excludes(output)

@@ -12,6 +12,8 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineReport(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineDoctor(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineStats(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineTop(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineSnapshot(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefinePlan(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineCards(CLI::App& app, const Invocation& invocation, int& exit_code);
 

@@ -14,6 +14,8 @@
 #include "allocator/plan.h"
 #include "interpose/simulated_card/card_spec.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/amount.h"
+#include "profiler/trace/format.h"
 #include "tools/launch/package_folder.h"
 #include "tools/launch/program_file.h"
 
@@ -122,6 +124,17 @@ absl::Status CheckPlan(const LaunchRequest& request) {
                                     "; memtrace plan makes one of a trace");
 }
 
+absl::Status CheckKeep(const std::string& keep) {
+  if (keep.empty()) return absl::OkStatus();
+  const auto bytes = trace::BytesOf(keep);
+  if (!bytes) {
+    return absl::InvalidArgumentError("--keep: '" + keep + "' is no amount; write it as 256MiB");
+  }
+  if (*bytes >= trace::kLeastKeptBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError("--keep: " + keep + " is too little; keep at least " +
+                                    std::to_string(trace::kLeastKeptBytes >> 20) + "MiB");
+}
+
 void AddHostValues(const LaunchRequest& request, Environment& environment) {
   const std::string& values = request.host_values;
   SetOrErase(environment, "MEMTRACE_HOST_VALUES",
@@ -171,6 +184,8 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
   SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
   SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
+  if (!request.keep.empty()) environment["MEMTRACE_KEEP"] = request.keep;
+  if (request.no_paths) environment["MEMTRACE_PATHS"] = "0";
   if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
   AddPreloadedLibraries(request, package, plan);
@@ -203,6 +218,7 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment 
   plan.environment = std::move(environment);
   if (absl::Status status = CheckHostValues(request); !status.ok()) return status;
   if (absl::Status status = CheckPlan(request); !status.ok()) return status;
+  if (absl::Status status = CheckKeep(request.keep); !status.ok()) return status;
   if (absl::Status status = CheckScript(request, plan.program); !status.ok()) return status;
   if (IsSwitchedOff(plan.environment)) return plan;
   if (!request.output.empty())

@@ -18,6 +18,8 @@ struct LaunchRequest {
   std::string events = "eager";        // or "lazy": when work on simulated cards is done
   std::string output;                  // empty: the process makes a name
   bool force = false;                  // overwrite `output`
+  std::string keep;                    // of each trace, at most so much: "256MiB"; empty: all
+  bool no_paths = false;               // files, scripts and arguments without their folders
   bool no_trace = false;               // our allocator alone, nothing recorded
   std::string allocator = "memtrace";  // or "native"
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.

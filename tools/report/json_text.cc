@@ -9,9 +9,15 @@ std::string JsonText(const nlohmann::ordered_json& json) {
 }
 
 nlohmann::ordered_json LostJson(const trace::Completeness& completeness) {
-  return {{"events", completeness.lost_events},
-          {"damaged_blocks", completeness.damaged_blocks},
-          {"truncated_bytes", completeness.truncated_bytes}};
+  nlohmann::ordered_json lost = {{"events", completeness.lost_events},
+                                 {"damaged_blocks", completeness.damaged_blocks},
+                                 {"truncated_bytes", completeness.truncated_bytes}};
+  if (completeness.dropped_events > 0) {
+    lost["dropped_events"] = completeness.dropped_events;
+    lost["begins_at_step"] = completeness.begins_at_step;
+    lost["live_set_missing"] = completeness.live_set_missing;
+  }
+  return lost;
 }
 
 }  // namespace memtrace::report

@@ -144,10 +144,26 @@ std::string PartialBanner(const trace::Completeness& completeness) {
          "; figures cover the rest";
 }
 
+std::string KeptBanner(const trace::Completeness& completeness) {
+  if (completeness.dropped_events == 0) return "";
+  std::string text = "recording begins ";
+  text += completeness.live_set_missing ? "in the middle"
+                                        : "at step " + FormatCount(completeness.begins_at_step);
+  text += "; " + FormatCount(completeness.dropped_events) +
+          " older events were dropped as asked by --keep (" + FormatBytes(completeness.kept_bytes) +
+          ")";
+  if (completeness.live_set_missing) {
+    text += "; what lived then is not known, because its list did not fit: keep more";
+  }
+  return text;
+}
+
 std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& run) {
   const std::string banner = PartialBanner(run.completeness);
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
+  const std::string kept = KeptBanner(run.completeness);
   return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
+         (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
          JoinedByDots({Printable(run.file), command, Versions(run), CardText(run)}) +
          JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
                        run.completeness.closed ? "" : "file not closed: killed or still running"});

@@ -13,6 +13,9 @@ namespace memtrace::report {
 // One line if some of the file could not be read, else empty: "PARTIAL: ...".
 std::string PartialBanner(const trace::Completeness& completeness);
 
+// One line if the file holds only the last part of the run (--keep), else empty.
+std::string KeptBanner(const trace::Completeness& completeness);
+
 // What ran, where, and how far its trace can be trusted.
 std::string RunHeader(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 

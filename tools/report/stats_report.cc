@@ -58,6 +58,17 @@ std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFac
          "  (the file's bytes by its events: definitions of names and stacks included)\n";
 }
 
+// Moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
+std::string SnapshotRows(const analysis::Annotations& annotations) {
+  constexpr std::string_view kKey = "snapshot.";
+  std::string rows;
+  for (auto mark = annotations.lower_bound(kKey);
+       mark != annotations.end() && mark->first.rfind(kKey, 0) == 0; ++mark) {
+    rows += Row("snapshot " + Printable(mark->first.substr(kKey.size())), Printable(mark->second));
+  }
+  return rows;
+}
+
 std::string EventRows(const analysis::EventCounts& counts, uint64_t lost) {
   return Row("all", FormatCount(counts.events)) +
          Row("allocations", FormatCount(counts.allocations)) +
@@ -71,7 +82,9 @@ std::string EventRows(const analysis::EventCounts& counts, uint64_t lost) {
 std::string TextStats(const analysis::Explanation& explanation, const analysis::RunFacts& run) {
   const std::string banner = PartialBanner(run.completeness);
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
+  const std::string kept = KeptBanner(run.completeness);
   std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
+                     (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
                      JoinedByDots({Printable(run.file), command});
   text += "\nCARD       requested     allocated      reserved          peak\n";
   for (const auto& [device, card] : explanation.timelines) text += CardLine(device, card);
@@ -82,7 +95,7 @@ std::string TextStats(const analysis::Explanation& explanation, const analysis::
   }
   for (const analysis::CardExplanation& card : explanation.cards) text += PeakText(card);
   return text + "\nEVENTS\n" + EventRows(explanation.counts, run.completeness.lost_events) +
-         "\nTRACE\n" + FileRows(explanation.counts, run);
+         "\nTRACE\n" + FileRows(explanation.counts, run) + SnapshotRows(explanation.annotations);
 }
 
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run) {
@@ -102,6 +115,9 @@ std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFac
                      {"frees", counts.frees}, {"labels", counts.relabels},
                      {"steps", counts.steps}, {"out_of_memory", counts.out_of_memory}};
   stats["lost"] = LostJson(run.completeness);
+  for (const auto& [key, value] : timeline.annotations()) {
+    if (key.rfind("snapshot.", 0) == 0) stats["snapshots"][key.substr(9)] = value;
+  }
   return JsonText(stats);
 }
 

@@ -29,11 +29,12 @@ std::vector<RawFrame> FramesOf(const std::vector<uintptr_t>& codes) {
   return frames;
 }
 
-RecordedRun::RecordedRun() {
+RecordedRun::RecordedRun(const trace::TraceFileOptions& options) {
   std::string name = (std::filesystem::temp_directory_path() / "memtrace-test-XXXXXX").string();
   folder_ = mkdtemp(name.data());
   path_ = folder_ + "/run.trace";
-  recorder_ = std::make_unique<Recorder>(*trace::TraceWriter::Open(path_, {}), symbolizer_);
+  recorder_ =
+      std::make_unique<Recorder>(*trace::TraceWriter::Open(path_, {}, options), symbolizer_);
 }
 
 RecordedRun::~RecordedRun() {

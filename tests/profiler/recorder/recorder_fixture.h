@@ -29,7 +29,7 @@ std::vector<RawFrame> FramesOf(const std::vector<uintptr_t>& codes);
 // A recorder into a file of its own, and what came of it as text, in words.
 class RecordedRun {
  public:
-  RecordedRun();
+  explicit RecordedRun(const trace::TraceFileOptions& options = {});
   ~RecordedRun();
 
   Recorder& recorder() { return *recorder_; }

@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_LABEL_RANGES_H_
-#define MEMTRACE_TOOLS_ANALYSIS_LABEL_RANGES_H_
+#ifndef MEMTRACE_PROFILER_TRACE_LABEL_RANGES_H_
+#define MEMTRACE_PROFILER_TRACE_LABEL_RANGES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "profiler/trace/event.h"
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 
 // What was stated about a range of bytes. An empty field (kUnknown, 0) states nothing.
 struct Label {
-  trace::Role role = trace::Role::kUnknown;
-  trace::StringId owner = 0;
-  trace::StringId path = 0;
+  Role role = Role::kUnknown;
+  StringId owner = 0;
+  StringId path = 0;
 };
 struct LabelledRange {
   uint64_t begin = 0;
@@ -35,6 +36,11 @@ class LabelRanges {
   // The labelled parts of [begin, end), in order, clipped to it.
   void AppendTo(std::vector<LabelledRange>& ranges, uint64_t begin, uint64_t end) const;
 
+  bool empty() const { return pieces_.empty(); }
+  size_t size() const { return pieces_.size(); }
+  // Whether anything in [begin, end) is labelled.
+  bool HasAny(uint64_t begin, uint64_t end) const;
+
   // Forgets what was stated about [begin, end): its block is gone.
   void Forget(uint64_t begin, uint64_t end);
 
@@ -50,6 +56,6 @@ class LabelRanges {
   Pieces pieces_;
 };
 
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_LABEL_RANGES_H_
+#endif  // MEMTRACE_PROFILER_TRACE_LABEL_RANGES_H_

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_MAPPED_RANGES_H_
-#define MEMTRACE_TOOLS_ANALYSIS_MAPPED_RANGES_H_
+#ifndef MEMTRACE_PROFILER_TRACE_MAPPED_RANGES_H_
+#define MEMTRACE_PROFILER_TRACE_MAPPED_RANGES_H_
 
 #include <cstdint>
 #include <functional>
 
 #include "absl/container/btree_map.h"
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 
 // The address ranges of one card that have physical memory.
 class MappedRanges {
@@ -25,6 +25,6 @@ class MappedRanges {
   uint64_t bytes_ = 0;
 };
 
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_MAPPED_RANGES_H_
+#endif  // MEMTRACE_PROFILER_TRACE_MAPPED_RANGES_H_

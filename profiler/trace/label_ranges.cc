@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/label_ranges.h"
+#include "profiler/trace/label_ranges.h"
 
 #include <algorithm>
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 namespace {
 
 void Restate(Label& label, const Label& latest) {
-  if (latest.role != trace::Role::kUnknown) label.role = latest.role;
+  if (latest.role != Role::kUnknown) label.role = latest.role;
   if (latest.owner != 0) label.owner = latest.owner;
   if (latest.path != 0) label.path = latest.path;
 }
@@ -41,6 +41,12 @@ void LabelRanges::State(uint64_t begin, uint64_t end, const Label& label) {
   }
 }
 
+bool LabelRanges::HasAny(uint64_t begin, uint64_t end) const {
+  const auto after = pieces_.lower_bound(begin);
+  if (after != pieces_.end() && after->first < end) return true;
+  return after != pieces_.begin() && std::prev(after)->second.end > begin;
+}
+
 void LabelRanges::AppendTo(std::vector<LabelledRange>& ranges, uint64_t begin, uint64_t end) const {
   auto piece = pieces_.lower_bound(begin);
   if (piece != pieces_.begin() && std::prev(piece)->second.end > begin) --piece;
@@ -57,4 +63,4 @@ void LabelRanges::Forget(uint64_t begin, uint64_t end) {
   while (piece != pieces_.end() && piece->first < end) piece = pieces_.erase(piece);
 }
 
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/label_ranges.h"
+#include "profiler/trace/label_ranges.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,8 @@
 #include <string>
 #include <utility>
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 namespace {
-
-using trace::Role;
 
 // The first 20 bytes as a string: 'p' parameter, 'g' gradient, '.' nothing stated.
 std::string Picture(const LabelRanges& labels) {
@@ -86,4 +84,4 @@ TEST(LabelRangesTest, RandomStatementsEqualBytesPaintedOneByOne) {
 }
 
 }  // namespace
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace

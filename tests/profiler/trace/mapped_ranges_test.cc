@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/mapped_ranges.h"
+#include "profiler/trace/mapped_ranges.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 namespace {
 
 std::string Picture(const MappedRanges& mapped) {
@@ -65,4 +65,4 @@ TEST(MappedRangesTest, RandomMapsEqualBytesPaintedOneByOne) {
 }
 
 }  // namespace
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace

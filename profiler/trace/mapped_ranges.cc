@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/mapped_ranges.h"
+#include "profiler/trace/mapped_ranges.h"
 
 #include <algorithm>
 
-namespace memtrace::analysis {
+namespace memtrace::trace {
 
 void MappedRanges::Map(uint64_t address, uint64_t size) {
   if (size == 0 || address + size < address) return;
@@ -41,4 +41,4 @@ void MappedRanges::ForEach(const std::function<void(uint64_t, uint64_t)>& visit)
   for (const auto& [begin, end] : ranges_) visit(begin, end);
 }
 
-}  // namespace memtrace::analysis
+}  // namespace memtrace::trace

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_CARD_ACCOUNT_H_
+#define MEMTRACE_PROFILER_RECORDER_CARD_ACCOUNT_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "allocator/units.h"
+#include "profiler/recorder/live_table.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/label_ranges.h"
+#include "profiler/trace/mapped_ranges.h"
+
+namespace memtrace::recorder {
+
+// Where in the program we are, as the analysis counts it (tools/analysis/position.h).
+struct ProgramPosition {
+  uint64_t step = 0;
+  uint64_t micro_batch = 0;
+  uint32_t phase_run = 0;
+  trace::Phase phase = trace::Phase::kOther;
+  bool forward_seen = false;
+};
+
+// Requested bytes by role and owner.
+using GroupSums = absl::flat_hash_map<std::pair<trace::Role, trace::StringId>, Bytes>;
+
+// What is known of one card without looking at its blocks: the figures of the summary, and what a
+// checkpoint restates. Bytes; a block counts until its free is completed, as in the analysis.
+//
+// Who held the card at its peak is known without a copy of the live set: those that are alive still
+// and were born before the peak, and those that were freed since, whose sums are kept here; they
+// begin anew with each new peak.
+class CardAccount {
+ public:
+  static constexpr size_t kSteps = 17;          // levels that are kept
+  static constexpr size_t kMaxGroups = 4096;    // owners past it count as none
+  static constexpr size_t kMaxParts = 1 << 16;  // labels of parts past it are left out
+
+  void Allocated(const LiveBlock& block, const ProgramPosition& now) {
+    live_requested_ += block.requested;
+    live_allocated_ += block.allocated;
+    if (live_requested_ > peak_) SetPeak(block.birth, now);
+  }
+  // `at_request`: where its free was requested.
+  void Freed(DeviceAddress address, const LiveBlock& block, const ProgramPosition& at_request) {
+    live_requested_ -= block.requested;
+    live_allocated_ -= block.allocated;
+    if (block.birth <= peak_sequence_ && peak_ != 0) AddDead(address, block, at_request);
+    if (!parts_.empty()) parts_.Forget(address, address + block.requested);
+  }
+  void BeginStep();
+  // A label of [address, address + size). `whole`: the block that begins there, if it is all of it.
+  void Label(const trace::Relabel& label, const LiveBlock* whole);
+
+  // Adds `block` to `sums`, split where its parts are labelled.
+  void AddTo(GroupSums& sums, DeviceAddress address, const LiveBlock& block, bool is_gone,
+             const ProgramPosition& last) const;
+  // The labels of parts of the block.
+  std::vector<trace::LabelledRange> Parts(DeviceAddress address, const LiveBlock& block) const;
+
+  Bytes live_requested() const { return live_requested_; }
+  Bytes live_allocated() const { return live_allocated_; }
+  Bytes peak() const { return peak_; }
+  uint64_t peak_sequence() const { return peak_sequence_; }
+  const ProgramPosition& peak_at() const { return peak_at_; }
+  const GroupSums& dead_since_peak() const { return dead_; }
+  const std::vector<uint64_t>& live_at_steps() const { return steps_; }  // the last kSteps
+
+  trace::MappedRanges mapped;
+  std::optional<trace::CardLedger> sample;  // the latest
+
+ private:
+  void SetPeak(uint64_t sequence, const ProgramPosition& now) {
+    peak_ = live_requested_;
+    peak_sequence_ = sequence;
+    peak_at_ = now;
+    if (!dead_.empty()) dead_.clear();
+  }
+  void AddDead(DeviceAddress address, const LiveBlock& block, const ProgramPosition& at_request);
+
+  Bytes live_requested_ = 0;
+  Bytes live_allocated_ = 0;
+  Bytes peak_ = 0;
+  uint64_t peak_sequence_ = 0;
+  ProgramPosition peak_at_;
+  GroupSums dead_;
+  std::vector<uint64_t> steps_;
+  trace::LabelRanges parts_;
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_CARD_ACCOUNT_H_

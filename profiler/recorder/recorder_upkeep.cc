@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the recorder does beside writing events, on the threads that make them: it has none of its
+// own. Everything here is done before an event is written, so that the state is that after the one
+// before.
+#include <algorithm>
+#include <ctime>
+#include <string>
+
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/summary_text.h"
+
+namespace memtrace::recorder {
+namespace {
+
+constexpr uint64_t kLookEveryNs = 1'000'000;
+
+// A summary looks at every live block: it takes at most a thousandth of the time.
+constexpr uint64_t kLeastSummaryNs = 1'000'000'000;
+constexpr uint64_t kMostSummaryNs = 10'000'000'000;
+
+uint64_t UnixNow() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+void Recorder::LookAround(uint64_t now) {
+  trace::TraceWriter& writer = *trace_.writer;
+  look_at_ns_ = now + kLookEveryNs;
+  if (now >= summary_at_ns_) Summarise(now, /*is_last=*/false);
+  if (!writer.status().ok()) return;
+  MakeMarks(now);
+  if (checkpoint_.is_due(writer)) checkpoint_.Begin(writer, live_, run_, sequence_, now);
+  if (!checkpoint_.is_running()) return;
+  checkpoint_.Continue(writer, live_, run_);
+  look_at_ns_ = 0;  // at the next event
+}
+
+void Recorder::Summarise(uint64_t now, bool is_last) {
+  trace::TraceWriter& writer = *trace_.writer;
+  if (!writer.has_summary()) return;
+  const SummaryMoment moment{
+      .events = sequence_, .time_ns = now, .unix_ns = UnixNow(), .is_last = is_last};
+  writer.WriteSummary(SummaryText(live_, run_, writer, moment, trace::TraceWriter::kSummaryText),
+                      sequence_);
+  const uint64_t took = clock_.Now() - now;
+  summary_at_ns_ = now + std::clamp(1000 * took, kLeastSummaryNs, kMostSummaryNs);
+}
+
+// At most a few at once: the number comes from a page that others may write.
+void Recorder::MakeMarks(uint64_t now) {
+  constexpr uint64_t kMost = 16;
+  const uint64_t wanted = trace_.writer->marks_wanted();
+  for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {
+    ++marks_;
+    const trace::Annotate mark{
+        .key = trace_.writer->String("snapshot." + std::to_string(marks_)),
+        .value = trace_.writer->String("step " + std::to_string(run_.position().step))};
+    trace_.writer->Write(++sequence_, now, mark).IgnoreError();
+    run_.Note(mark);
+    trace_.writer->NoteMarksMade(marks_);
+  }
+}
+
+}  // namespace memtrace::recorder

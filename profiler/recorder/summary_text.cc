@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/summary_text.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/recorder/json_writer.h"
+#include "profiler/trace/card_fields.h"
+
+namespace memtrace::recorder {
+namespace {
+
+constexpr size_t kMostCards = 32;  // of a process; their number is said if there are more
+constexpr size_t kMostRows = 64;   // of a card, now and at its peak
+
+struct Groups {
+  GroupSums now;
+  GroupSums at_peak;
+  Bytes waiting_requested = 0;
+  Bytes waiting_allocated = 0;
+};
+
+class SummaryWriter {
+ public:
+  SummaryWriter(const LiveTable& live, const RunAccount& run, const trace::TraceWriter& writer)
+      : run_(run), writer_(writer) {
+    for (const auto& [device, card] : run.cards()) groups_[device].at_peak = card.dead_since_peak();
+    live.ForEach([&](const LiveTable::Key& key, const LiveBlock& block) {
+      Add(DeviceIndex{key.second}, key.first, block, nullptr);
+    });
+    run.waiting().ForEach([&](const WaitingBlocks::Key& key, const WaitingBlock& waiting) {
+      Add(key.second, key.first, waiting.block, &waiting.at_request);
+      groups_[key.second].waiting_requested += waiting.block.requested;
+      groups_[key.second].waiting_allocated += waiting.block.allocated;
+    });
+  }
+
+  std::string Write(const SummaryMoment& moment, size_t most_rows) {
+    most_rows_ = most_rows;
+    json_ = {};
+    json_.Begin('{');
+    json_.Text("schema", "memtrace.summary/1");
+    json_.Number("last", moment.is_last ? 1 : 0);
+    json_.Number("events", moment.events);
+    json_.Number("lost_events", writer_.lost_events());
+    json_.Number("time_ns", moment.time_ns);
+    json_.Number("unix_ns", moment.unix_ns);
+    json_.Number("steps", run_.steps());
+    Position("at", run_.position());
+    Failures();
+    json_.Number("cards_in_all", run_.cards().size());
+    json_.Begin("cards", '[');
+    size_t count = 0;
+    for (const auto& [device, card] : run_.cards()) {
+      if (count++ < kMostCards) Card(device, card);
+    }
+    json_.End(']');
+    json_.End('}');
+    return json_.text();
+  }
+
+ private:
+  void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block,
+           const ProgramPosition* at_request) {
+    const auto found = run_.cards().find(device);
+    if (found == run_.cards().end()) return;
+    const CardAccount& card = found->second;
+    Groups& groups = groups_[device];
+    const bool is_gone = at_request != nullptr;
+    const ProgramPosition& last = is_gone ? *at_request : run_.position();
+    card.AddTo(groups.now, address, block, is_gone, last);
+    if (block.birth <= card.peak_sequence()) {
+      card.AddTo(groups.at_peak, address, block, is_gone, last);
+    }
+  }
+
+  void Position(std::string_view key, const ProgramPosition& position) {
+    json_.Begin(key, '{');
+    json_.Number("step", position.step);
+    json_.Text("phase", trace::PhaseName(position.phase));
+    json_.End('}');
+  }
+
+  void Failures() {
+    json_.Number("out_of_memory", run_.failures());
+    if (run_.failures() == 0) return;
+    const trace::OutOfMemory& last = run_.last_failure();
+    json_.Begin("last_out_of_memory", '{');
+    json_.Number("device", static_cast<uint32_t>(last.device));
+    json_.Number("requested", last.requested);
+    json_.Number("allocated", last.allocated);
+    json_.Number("obtainable", last.obtainable);
+    json_.Text("owner", writer_.Text(last.owner));
+    Position("at", run_.last_failure_at());
+    json_.End('}');
+  }
+
+  void Card(DeviceIndex device, const CardAccount& card) {
+    Groups& groups = groups_[device];
+    json_.Begin('{');
+    json_.Number("index", static_cast<uint32_t>(device));
+    json_.Number("live_requested", card.live_requested());
+    json_.Number("live_allocated", card.live_allocated());
+    json_.Number("waiting_requested", groups.waiting_requested);
+    json_.Number("waiting_allocated", groups.waiting_allocated);
+    json_.Number("reserved", card.mapped.bytes());
+    Rows("now", groups.now);
+    json_.Begin("peak", '{');
+    json_.Number("bytes", card.peak());
+    Position("at", card.peak_at());
+    Rows("held", groups.at_peak);
+    json_.End('}');
+    json_.Begin("live_at_steps", '[');
+    for (const uint64_t level : card.live_at_steps()) json_.Number(level);
+    json_.End(']');
+    if (card.sample) Sample(*card.sample);
+    json_.End('}');
+  }
+
+  void Sample(const trace::CardLedger& sample) {
+    json_.Begin("sample", '{');
+    for (const trace::CardField& field : trace::kCardFields) {
+      json_.Number(field.name, sample.*field.value);
+    }
+    json_.End('}');
+  }
+
+  // [role, owner, bytes], largest first; what is left out stands under "(other)".
+  void Rows(std::string_view key, const GroupSums& sums) {
+    using Row = std::pair<std::pair<trace::Role, trace::StringId>, Bytes>;
+    std::vector<Row> rows(sums.begin(), sums.end());
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return std::pair(b.second, a.first) < std::pair(a.second, b.first);
+    });
+    json_.Begin(key, '[');
+    Bytes rest = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i >= most_rows_) {
+        rest += rows[i].second;
+      } else if (rows[i].second > 0) {
+        AddRow(trace::RoleName(rows[i].first.first),
+               rows[i].first.second == 0 ? "(none)" : writer_.Text(rows[i].first.second),
+               rows[i].second);
+      }
+    }
+    if (rest > 0) AddRow("(other)", "(other)", rest);
+    json_.End(']');
+  }
+  void AddRow(std::string_view role, std::string_view owner, Bytes bytes) {
+    json_.Begin('[');
+    json_.Text(role);
+    json_.Text(owner);
+    json_.Number(bytes);
+    json_.End(']');
+  }
+
+  const RunAccount& run_;
+  const trace::TraceWriter& writer_;
+  std::map<DeviceIndex, Groups> groups_;
+  JsonWriter json_;
+  size_t most_rows_ = kMostRows;
+};
+
+}  // namespace
+
+std::string SummaryText(const LiveTable& live, const RunAccount& run,
+                        const trace::TraceWriter& writer, const SummaryMoment& moment,
+                        size_t most_bytes) {
+  SummaryWriter summary(live, run, writer);
+  for (size_t rows = kMostRows; rows > 0; rows /= 2) {
+    std::string text = summary.Write(moment, rows);
+    if (text.size() <= most_bytes) return text;
+  }
+  return "";
+}
+
+}  // namespace memtrace::recorder

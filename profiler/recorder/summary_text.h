@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_SUMMARY_TEXT_H_
+#define MEMTRACE_PROFILER_RECORDER_SUMMARY_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "profiler/recorder/live_table.h"
+#include "profiler/recorder/run_account.h"
+#include "profiler/trace/trace_writer.h"
+
+namespace memtrace::recorder {
+
+// When and after what.
+struct SummaryMoment {
+  uint64_t events = 0;   // so far
+  uint64_t time_ns = 0;  // of the latest, since the trace began
+  uint64_t unix_ns = 0;  // now
+  bool is_last = false;  // the process ends its trace
+};
+
+// What a run came to so far as JSON, schema "memtrace.summary/1" (docs/trace.md), in at most
+// `most_bytes`: owners that hold little are put together until it fits. Looks at each live block:
+// some 20 ns each.
+std::string SummaryText(const LiveTable& live, const RunAccount& run,
+                        const trace::TraceWriter& writer, const SummaryMoment& moment,
+                        size_t most_bytes);
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_SUMMARY_TEXT_H_

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_PROFILER_RECORDER_RANDOM_RUN_H_
+#define MEMTRACE_TESTS_PROFILER_RECORDER_RANDOM_RUN_H_
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "tests/profiler/recorder/recorder_fixture.h"
+#include "tools/command/trace_input.h"
+
+namespace memtrace::recorder {
+
+// A program of two cards that does everything a recorder can be told of: steps, phases, owners,
+// labels of blocks and of parts, frees that wait, segments, out-of-memory. The same seed does the
+// same to any recorder.
+class RandomRun {
+ public:
+  RandomRun(Recorder& recorder, uint64_t seed) : recorder_(recorder), random_(seed) {}
+
+  void Do(size_t actions);
+
+ private:
+  void Allocate();
+  void Free();
+  void Complete();
+  void Label();
+  void Range();
+  void Fail();
+  BlockEvent Block(size_t slot, Bytes requested) const;
+
+  Recorder& recorder_;
+  std::mt19937_64 random_;
+  std::map<size_t, Bytes> live_;  // requested, by slot
+  std::map<size_t, Bytes> waiting_;
+  std::map<size_t, bool> mapped_;
+  int actions_ = 0;
+};
+
+// The trace at `path`, as the analysis reads it.
+command::TraceInput InputOf(const std::string& path);
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_TESTS_PROFILER_RECORDER_RANDOM_RUN_H_

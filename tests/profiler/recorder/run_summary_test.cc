@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A summary says what the analysis of the whole trace says.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "profiler/trace/card_fields.h"
+#include "profiler/trace/format.h"
+#include "profiler/trace/summary_reader.h"
+#include "tests/profiler/recorder/random_run.h"
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::recorder {
+namespace {
+
+using nlohmann::json;
+using Shares = std::map<std::string, uint64_t>;
+
+json SummaryOf(const std::string& path) {
+  const auto text = trace::ReadSummary(path);
+  EXPECT_TRUE(text.ok()) << text.status();
+  EXPECT_LE(text->size(), 16_KiB);
+  return json::parse(*text);
+}
+
+Shares Of(const std::vector<analysis::Share>& shares) {
+  Shares bytes;
+  for (const analysis::Share& share : shares) {
+    if (share.bytes > 0) bytes[share.name] = share.bytes;
+  }
+  return bytes;
+}
+
+// `column` 0: by role, 1: by owner.
+Shares Of(const json& rows, size_t column) {
+  Shares bytes;
+  for (const json& row : rows) bytes[row[column]] += row[2].get<uint64_t>();
+  return bytes;
+}
+
+class RunSummaryTest : public testing::TestWithParam<uint64_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RunSummaryTest, testing::Values(1, 2, 3, 4, 5, 6));
+
+TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
+  RecordedRun run({.map_pages = GetParam() % 3 != 0, .with_summary = true});
+  RandomRun(run.recorder(), GetParam()).Do(2'000 * GetParam());
+  run.recorder().Close();
+  const json summary = SummaryOf(run.path());
+  const command::TraceInput input = InputOf(run.path());
+  const analysis::Explanation all = analysis::Explain(input, 0);
+  analysis::LiveSet live;
+  input.ForEach([&live](const trace::Event& event) { live.Apply(event); });
+
+  EXPECT_EQ(summary["last"], 1);
+  EXPECT_EQ(summary["events"], all.counts.events);
+  EXPECT_EQ(summary["steps"], all.counts.steps);
+  EXPECT_EQ(summary["out_of_memory"], all.counts.out_of_memory);
+  EXPECT_EQ(summary["at"]["step"], live.position().step);
+  EXPECT_EQ(summary["at"]["phase"], std::string(PhaseName(live.position().phase)));
+  ASSERT_EQ(summary["cards"].size(), 2U);
+  for (const json& card : summary["cards"]) {
+    const int32_t device = card["index"];
+    const analysis::CardTimeline& figures = all.timelines.at(device);
+    EXPECT_EQ(card["live_requested"], figures.live_requested);
+    EXPECT_EQ(card["live_allocated"], figures.live_allocated);
+    EXPECT_EQ(card["reserved"], live.mapped(device).bytes());
+    analysis::SiteNames sites(input);
+    const analysis::Breakdown now = BreakDown(live.Capture(device), true, live, input, sites);
+    EXPECT_EQ(Of(card["now"], 0), Of(now.by_role));
+    EXPECT_EQ(Of(card["now"], 1), Of(now.by_owner));
+    const analysis::Breakdown& peak = all.cards.at(static_cast<size_t>(device)).peak;
+    EXPECT_EQ(card["peak"]["bytes"], peak.bytes);
+    EXPECT_EQ(card["peak"]["at"]["step"], figures.peak_at.step);
+    EXPECT_EQ(Of(card["peak"]["held"], 0), Of(peak.by_role));
+    EXPECT_EQ(Of(card["peak"]["held"], 1), Of(peak.by_owner));
+    const auto& levels = figures.live_at_steps;
+    const size_t count = card["live_at_steps"].size();
+    ASSERT_LE(count, levels.size());
+    EXPECT_EQ(card["live_at_steps"],
+              json(std::vector(levels.end() - static_cast<long>(count), levels.end())));
+    ASSERT_EQ(card.contains("sample"), figures.last_sample.has_value());
+    if (!figures.last_sample) continue;
+    for (const trace::CardField& field : trace::kCardFields) {
+      EXPECT_EQ(card["sample"][std::string(field.name)], (*figures.last_sample).*field.value);
+    }
+  }
+}
+
+TEST(SummaryTest, IsThereWhileTheProgramRunsAndAfterAKill) {
+  RecordedRun run({.with_summary = true});
+  EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path()).status()));
+  run.Allocate(0x200, 100);
+  run.Allocate(0x400, 100);
+  const json summary = SummaryOf(run.path());
+  EXPECT_EQ(summary["last"], 0);
+  EXPECT_EQ(summary["events"], 0) << "before the first event; the next comes after a second";
+}
+
+TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
+  RecordedRun run({.with_summary = true});
+  for (int32_t card = 0; card < 40; ++card) {
+    for (DeviceAddress i = 0; i < 60; ++i) {
+      const std::string owner =
+          "owner/\"\x01\xe2\x82\xac" + std::to_string(i) + std::string(200, 'x');
+      run.recorder().Allocated(
+          {.device = DeviceIndex{card},
+           .pool = {},
+           .address = 0x200 * i,
+           .requested = 100,
+           .allocated = 512,
+           .context = run.recorder().PackContext(
+               {.stack = 0, .owner = run.recorder().InternString(owner), .module = 0})});
+    }
+  }
+  run.recorder().Close();
+  const json summary = SummaryOf(run.path());
+  EXPECT_EQ(summary["cards_in_all"], 40);
+  for (const json& card : summary["cards"]) {
+    uint64_t sum = 0;
+    for (const auto& [name, bytes] : Of(card["now"], 0)) sum += bytes;
+    EXPECT_EQ(sum, 6000U);
+  }
+}
+
+TEST(SummaryTest, OneOfTheTwoIsWholeWhateverByteIsHit) {
+  RecordedRun run({.with_summary = true});
+  run.Allocate(0x200, 100);
+  run.recorder().Close();
+  std::fstream file(run.path(), std::ios::in | std::ios::out | std::ios::binary);
+  trace::FileHeader header;
+  file.read(reinterpret_cast<char*>(&header), sizeof(header));
+  for (const size_t block : {0U, 1U}) {
+    const auto at = static_cast<std::streamoff>(header.summary_offset + block * 16_KiB + 100);
+    file.seekg(at);
+    const char byte = static_cast<char>(file.get());
+    file.seekp(at);
+    file.put(static_cast<char>(byte ^ 1)).flush();
+    EXPECT_TRUE(trace::ReadSummary(run.path()).ok()) << block;
+    file.seekp(at);
+    file.put(byte).flush();
+  }
+}
+
+TEST(SummaryTest, OlderTracesHaveNone) {
+  RecordedRun run;
+  run.Allocate(0x200, 100);
+  run.recorder().Close();
+  EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path()).status()));
+  EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path() + ".none").status()));
+}
+
+}  // namespace
+}  // namespace memtrace::recorder
