@@ -55,8 +55,9 @@ void WriteCheckpoint(benchmark::State& state) {
   uint64_t bytes = 0;
   for ([[maybe_unused]] auto _ : state) {
     const uint64_t before = writer->blocks_begun();
+    ++sequence;
     const auto start = Clock::now();
-    checkpoint.Begin(*writer, live, run, ++sequence, sequence);
+    checkpoint.Begin(*writer, live, run, sequence, sequence);
     begin += Clock::now() - start;
     while (checkpoint.is_running()) {
       const auto turn = Clock::now();
