@@ -91,6 +91,10 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.file = file;
   facts.words = CommandWords(Fact(info, "command"));
   facts.command = facts.words.empty() ? Fact(info, "command") : absl::StrJoin(facts.words, " ");
+  facts.host = Fact(info, "host");
+  facts.process = Fact(info, "pid");
+  facts.rank = Fact(info, "environment.RANK");
+  facts.world_size = Fact(info, "environment.WORLD_SIZE");
   facts.torch = Fact(info, "torch");
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");

@@ -52,6 +52,10 @@ struct RunFacts {
   std::string command;                // words joined by blanks
   std::vector<std::string> words;     // of the command; empty if they are not told apart
   std::string folder;                 // the reader's current one; may be empty
+  std::string host;                   // that it ran on
+  std::string process;                // its number there
+  std::string rank;                   // as launchers number the processes of a job; empty: none
+  std::string world_size;             // ... how many there are
   std::vector<std::string> siblings;  // traces of other processes beside the file
   std::string torch;
   std::string allocator;  // "memtrace" or "native"

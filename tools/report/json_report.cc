@@ -206,6 +206,9 @@ ordered_json SimulatedJson(const RunFacts& run) {
 ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
   return {{"file", run.file},
           {"command", run.command},
+          {"host", run.host},
+          {"pid", run.process},
+          {"rank", run.rank},
           {"torch", run.torch},
           {"allocator", run.allocator},
           {"card", run.card},

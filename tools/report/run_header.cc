@@ -127,6 +127,12 @@ std::string CountLine(const std::optional<uint64_t>& count, const std::string& w
   return count ? Wrapped("  " + FormatCount(*count) + " " + what, 4) : "";
 }
 
+// "rank 3 of 8": of a job of several processes.
+std::string RankText(const RunFacts& run) {
+  if (run.rank.empty() || run.world_size.empty() || run.world_size == "1") return "";
+  return "rank " + Printable(run.rank) + " of " + Printable(run.world_size);
+}
+
 }  // namespace
 
 std::string PartialBanner(const trace::Completeness& completeness) {
@@ -164,7 +170,7 @@ std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& 
   const std::string kept = KeptBanner(run.completeness);
   return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
          (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
-         JoinedByDots({Printable(run.file), command, Versions(run), CardText(run)}) +
+         JoinedByDots({Printable(run.file), command, RankText(run), Versions(run), CardText(run)}) +
          JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
                        run.completeness.closed ? "" : "file not closed: killed or still running"});
 }

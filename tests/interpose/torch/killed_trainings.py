@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forks trainings before CUDA is used and kills each at a random instant: killed_trainings.py HOW_MANY SEED.
+"""Forks trainings before CUDA is used and kills each at a random instant: killed_trainings.py HOW_MANY SEED PAIRS.
+
+Each begins with so many allocations and frees.
 
 Prints a JSON list of the processes: their numbers, and the steps that each is known to have finished.
 """
@@ -17,11 +19,13 @@ import time
 import torch
 
 
-def train(steps: mmap.mmap) -> None:
+def train(steps: mmap.mmap, pairs: int) -> None:
     """Trains until it is killed, or for a minute; the number of finished steps stands in the shared page."""
     signal.alarm(60)
     model = torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(4))).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(pairs):
+        torch.empty(512, device="cuda")
     number = 0
     while True:
         model(torch.randn(16, 64, device="cuda")).sum().backward()
@@ -38,7 +42,7 @@ def main() -> None:
         steps = mmap.mmap(-1, mmap.PAGESIZE)
         child = os.fork()
         if child == 0:
-            train(steps)
+            train(steps, int(sys.argv[3]))
         while struct.unpack("<Q", steps[:8])[0] == 0 and os.waitpid(child, os.WNOHANG) == (0, 0):
             time.sleep(0.001)
         time.sleep(chance.random() / 2)
