@@ -6,6 +6,7 @@ Most often our allocator against torch's own: a benchmark script calls `prepare`
 and `alternate` in its parent. A script with other ways asks `way()` which one its child is to go.
 """
 
+import contextlib
 import json
 import os
 import statistics
@@ -38,7 +39,7 @@ def prepare(ours: bool | None = None) -> None:
     memtrace.simulated_card("80GiB")
     if way() == "unrecorded":
         os.environ["MEMTRACE_TRACE"] = "0"
-    if way() != "native" if ours is None else ours:
+    if way() not in ("native", "history") if ours is None else ours:
         memtrace.enable()
 
 
@@ -57,6 +58,46 @@ def alternate(
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
             yield tuple(measure(script, arguments, chosen, folder) for chosen in ways)
+
+
+READY = "ready for a turn"
+
+
+def in_turn(script: str, arguments: list[str], ways: tuple[str, str], turns: int) -> list[Any]:
+    """Has `script --child` of both ways live at the same time and do `turns` pieces of their work, one after the other.
+
+    A child calls `wait_for_turn` before each piece and says JSON in the end, which this gives. So the pieces that are
+    compared are milliseconds apart: a machine that runs at two speeds changes between pairs, not within one.
+    """
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        children = [stack.enter_context(_child(script, arguments, chosen, folder)) for chosen in ways]
+        for child in children:
+            _until_ready(child)
+        for turn in range(turns):
+            for child in children if turn % 2 == 0 else reversed(children):
+                child.stdin.write("go\n")
+                child.stdin.flush()
+                _until_ready(child)
+        return [json.loads(child.communicate()[0].strip().splitlines()[-1]) for child in children]
+
+
+def wait_for_turn() -> None:
+    """In a child of `in_turn`, before each piece of its work: lets the other do its own; no turns left: goes on."""
+    print(READY, flush=True)
+    sys.stdin.readline()
+
+
+def _child(script: str, arguments: list[str], chosen: str, folder: str) -> "subprocess.Popen[str]":
+    environment = {**os.environ, ENVIRONMENT: chosen, "MEMTRACE_OUTPUT": f"{folder}/{chosen}.trace"}
+    command = [sys.executable, script, "--child", *arguments]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _until_ready(child: Any) -> None:
+    for line in child.stdout:
+        if line.strip() == READY:
+            return
+    raise RuntimeError(f"a child ended with status {child.wait()}")
 
 
 def spread(values: list[float]) -> str:

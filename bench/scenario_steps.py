@@ -21,10 +21,10 @@ WARM_UP = 3
 Steps = list[tuple[float, float]]
 
 
-def timed_steps(name: str, steps: int, on_meta: bool = False) -> Steps:
+def timed_steps(name: str, steps: int, on_meta: bool = False, before: Callable[[], object] = lambda: None) -> Steps:
     """Runs one of SCENARIOS in this process; gives the wall and processor seconds (all threads) of each step.
 
-    With `on_meta` its tensors are torch's `meta` ones instead of the card's.
+    With `on_meta` its tensors are torch's `meta` ones instead of the card's. `before` is called before each step.
     """
     file, arguments = SCENARIOS[name]
     path = CORPUS / "scenarios" / file
@@ -35,6 +35,7 @@ def timed_steps(name: str, steps: int, on_meta: bool = False) -> Steps:
     guarded = case_util.guarded
 
     def timed(tag: str, function: Callable[[], object]) -> bool:
+        before()
         wall, processor = time.perf_counter(), time.process_time()
         done: bool = guarded(tag, function)
         seconds.append((time.perf_counter() - wall, time.process_time() - processor))

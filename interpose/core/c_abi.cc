@@ -318,13 +318,15 @@ void memtrace_annotate(const char* key, const char* value) {
   });
 }
 
-void memtrace_relabel_for(int device, uint64_t address, uint64_t bytes, int role,
-                          uint64_t parameter, uint32_t path) {
+void memtrace_relabel_all(int role, const uint64_t* labels, size_t count) {
   Contain([&] {
-    if (auto* recorder = Process::Get().recorder()) {
-      recorder->RelabelFor(memtrace::DeviceIndex{device}, address, bytes,
-                           static_cast<memtrace::trace::Role>(role), parameter,
-                           Process::Get().names().Text(path));
+    auto* recorder = Process::Get().recorder();
+    if (recorder == nullptr || labels == nullptr) return;
+    const memtrace::Names& names = Process::Get().names();
+    for (const uint64_t* label = labels; count > 0; --count, label += MEMTRACE_LABEL_WORDS) {
+      recorder->RelabelFor(memtrace::DeviceIndex{static_cast<int>(label[0])}, label[1], label[2],
+                           static_cast<memtrace::trace::Role>(role), label[3],
+                           names.Text(static_cast<uint32_t>(label[4])));
     }
   });
 }

@@ -427,10 +427,11 @@ MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
  * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
 MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,
                                    uint32_t owner, uint32_t path);
-/* The same of what serves the parameter at `parameter` on that card (its gradient, its optimizer's
- * states): if it was allocated without an owner, it gets the parameter's. */
-MEMTRACE_API void memtrace_relabel_for(int device, uint64_t address, uint64_t bytes, int role,
-                                       uint64_t parameter, uint32_t path);
+/* The same of `count` ranges of one role at once, five words each: device, address, bytes, parameter,
+ * path. `parameter` is the address of the one that the range serves (as its gradient, its optimizer's
+ * states) or 0: what was allocated without an owner gets the parameter's. */
+#define MEMTRACE_LABEL_WORDS 5
+MEMTRACE_API void memtrace_relabel_all(int role, const uint64_t* labels, size_t count);
 
 /* Called before an out-of-memory is written, on the failing thread, no lock of ours held: the
  * Python side labels what it knows now. NULL removes it. */

@@ -3,12 +3,14 @@
 """libmemtrace.so by ctypes: the C ABI of `interpose/core/memtrace.h`, typed."""
 
 import ctypes
-from ctypes import CFUNCTYPE, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from array import array
+from ctypes import CFUNCTYPE, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 
 from memtrace._package import CORE_LIBRARY
 
 ABI_VERSION = 1
+LABEL_WORDS = 5
 
 # Numbers of profiler/trace/event.h.
 ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE, ROLE_INPUT, ROLE_KV_CACHE, ROLE_COMM = 1, 2, 3, 5, 8, 9
@@ -52,7 +54,7 @@ class Core:
         self.set_phase = short.memtrace_set_phase
         self.begin_step = short.memtrace_begin_step
         self.relabel = short.memtrace_relabel
-        self.relabel_for = short.memtrace_relabel_for
+        self._relabel_all = short.memtrace_relabel_all
         self._intern = short.memtrace_intern
         self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
         self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
@@ -61,18 +63,23 @@ class Core:
         self.set_phase.argtypes = self.push_role.argtypes = (c_int,)
         self.begin_step.argtypes = ()
         self.relabel.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
-        self.relabel_for.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint64, c_uint32)
+        self._relabel_all.argtypes = (c_int, c_void_p, c_size_t)
         self._intern.argtypes, self._intern.restype = (c_char_p,), c_uint32
         for function in (self.push_tag, self.pop_tag, self.push_module, self.pop_module, self.push_role, self.pop_role):
             function.restype = None
         for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
             function.restype = None
-        self.relabel.restype = self.relabel_for.restype = None
+        self.relabel.restype = self._relabel_all.restype = None
         self._callback: ctypes._FuncPointer | None = None
 
     def intern(self, name: str) -> int:
         """Gives the number of a name; the same name gives the same number."""
         return int(self._intern(_text(name)))
+
+    def relabel_all(self, role: int, labels: "array[int]") -> None:
+        """States the role of ranges; five words each, as memtrace.h says."""
+        address, words = labels.buffer_info()
+        self._relabel_all(role, address, words // LABEL_WORDS)
 
     def set_info(self, key: str, value: str) -> None:
         """States a fact for the trace's header; before CUDA is used."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tensor is a parameter, a buffer, a gradient, an optimizer state, an input: said to the recorder by range."""
 
+from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -81,27 +82,26 @@ class Labels:
             try:
                 storage = tensor.untyped_storage()  # a slice was brought in with the whole
                 address, size = storage.data_ptr(), storage.nbytes()
-            except Exception:  # as in _say
+            except Exception:  # as in _Ranges.add
                 continue
             if address:
                 self._core.relabel(tensor.device.index, address, size, ROLE_INPUT, 0, 0)
 
     def gradients(self) -> None:
         """The accumulated gradients of all known parameters."""
+        said = _Ranges()
         for tensor, parameter in self._parameters.items():
-            self._gradient(tensor, parameter.path)
+            said.add_gradient(tensor, parameter.path)
+        self._core.relabel_all(ROLE_GRADIENT, said.words)
 
     def gradients_of(self, optimizer: Any) -> None:
         """The accumulated gradients of what `optimizer` steps."""
+        said = _Ranges()
         for group in optimizer.param_groups:
             for tensor in group["params"]:
                 known = self._parameters.get(tensor)
-                self._gradient(tensor, known.path if known is not None else 0)
-
-    def _gradient(self, parameter: Tensor, path: int) -> None:
-        gradient = parameter.grad if parameter.is_leaf else None
-        if gradient is not None and gradient.is_cuda:
-            self._say(gradient, ROLE_GRADIENT, path, parameter)
+                said.add_gradient(tensor, known.path if known is not None else 0)
+        self._core.relabel_all(ROLE_GRADIENT, said.words)
 
     def optimizer(self, optimizer: Any) -> None:
         """`optimizer` exists; its states are labelled at the next opportunity.
@@ -122,12 +122,14 @@ class Labels:
         count = len(optimizer.state)
         if count == self._optimizers.get(optimizer) and not again:
             return
+        said = _Ranges()
         for parameter, state in list(optimizer.state.items()):
             known = self._parameters.get(parameter)
             path = known.path if known is not None else 0
             for value in list(state.values()) if isinstance(state, dict) else ():
                 if hasattr(value, "data_ptr") and value.is_cuda:
-                    self._say(value, ROLE_OPTIMIZER_STATE, path, parameter)
+                    said.add(value, path, parameter)
+        self._core.relabel_all(ROLE_OPTIMIZER_STATE, said.words)
         self._optimizers.set(optimizer, count)
 
     def label_everything(self) -> None:
@@ -139,21 +141,33 @@ class Labels:
         for optimizer, _labelled in self._optimizers.items():
             self.optimizer_states(optimizer, again=True)
 
-    def _say(self, tensor: Tensor, role: int, path: int, parameter: Tensor = None) -> None:
+    def _say(self, tensor: Tensor, role: int, path: int) -> None:
+        said = _Ranges()
+        said.add(tensor, path)
+        self._core.relabel_all(role, said.words)
+
+
+class _Ranges:
+    """What is about to be said at once, of one role: a call for each of a step's gradients would cost the most."""
+
+    def __init__(self) -> None:
+        self.words = array("Q")
+
+    def add(self, tensor: Tensor, path: int, parameter: Tensor = None) -> None:
         """`parameter` is the one that it serves: what has no owner of its own belongs to whom that belongs."""
         try:
             own, of = _local(tensor), _local(parameter)
-            address, size = int(own.data_ptr()), own.nbytes
-            serves = int(of.data_ptr()) if of is not None and of.is_cuda else 0
-            device = own.get_device()
+            address, device = own.data_ptr(), own.get_device()
+            if address and device >= 0:
+                serves = of.data_ptr() if of is not None and of.is_cuda else 0
+                self.words.extend((device, address, own.nbytes, serves, path))
         except Exception:  # sparse, fake, wrapped or not initialised: it has no one range
             return
-        if not address:
-            return
-        if serves:
-            self._core.relabel_for(device, address, size, role, serves, path)
-        else:
-            self._core.relabel(device, address, size, role, 0, path)
+
+    def add_gradient(self, parameter: Tensor, path: int) -> None:
+        gradient = parameter.grad if parameter.is_leaf else None
+        if gradient is not None and gradient.is_cuda:
+            self.add(gradient, path, parameter)
 
 
 def _local(tensor: Tensor) -> Tensor:
