@@ -5,6 +5,7 @@
 // process, so the name of the input is printed first.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -25,6 +26,7 @@ using Target = void (*)(std::string_view);
 const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
                                                 {"trace_records", &TraceRecords},
                                                 {"text_trace", &TextTrace},
+                                                {"run_summary", &RunSummaryText},
                                                 {"card_spec", &CardSpecs},
                                                 {"allocator_program", &AllocatorProgram},
                                                 {"planned_program", &PlannedProgram},
@@ -86,13 +88,27 @@ TEST(FuzzRegressionTest, ProgramsWithRandomPlansGoWell) {
   }
 }
 
+TEST(FuzzRegressionTest, SummariesWithChangedCharactersAreReadOrRefused) {
+  std::mt19937_64 random(5);
+  const std::string text = Read(kTests / "golden" / "run.summary.json");
+  ASSERT_FALSE(text.empty());
+  RunSummaryText(text);
+  constexpr std::string_view kLikely = "0123456789-[]{},\":xe. ";
+  for (int i = 0; i < 2000; ++i) {
+    std::string mutated = text;
+    mutated[random() % text.size()] = kLikely[random() % kLikely.size()];
+    RunSummaryText(mutated);
+  }
+}
+
 TEST(FuzzRegressionTest, RandomRecordsAreReadWithoutACrash) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 500; ++i) {
     std::string records(random() % 300, '\0');
     for (size_t at = 0; at < records.size(); ++at) {
-      // Kinds of records and small lengths are likelier than in noise.
-      records[at] = static_cast<char>(random() % (random() % 2 == 0 ? 32 : 256));
+      // Kinds of records, restated ones too, and small lengths are likelier than in noise.
+      constexpr std::array<uint64_t, 3> kBelow = {32, 96, 256};
+      records[at] = static_cast<char>(random() % kBelow[random() % kBelow.size()]);
     }
     TraceRecords(records);
   }

@@ -13,6 +13,7 @@
 
 #include "profiler/trace/format.h"
 #include "profiler/trace/text_trace.h"
+#include "profiler/trace/trace_writer.h"
 
 namespace memtrace {
 namespace {
@@ -44,6 +45,21 @@ std::string Unseal(std::string& bytes) {
   return records;
 }
 
+// A trace that keeps its last part, with a checkpoint and a summary.
+bool WriteKept(const fs::path& path, const std::string& summary) {
+  auto writer = trace::TraceWriter::Open(
+      path.string(), {}, {.keep_bytes = trace::kLeastKeptBytes, .with_summary = true});
+  if (!writer.ok()) return false;
+  const trace::Allocate block{.address = 0x10000, .requested = 100, .allocated = 512};
+  if (!(*writer)->Write(1, 1000, block).ok()) return false;
+  (*writer)->BeginCheckpoint(1, 1000);
+  (*writer)->Restate(trace::Resume{.step = 1});
+  (*writer)->Restate(trace::Alive{.block = block, .birth = 1, .path = (*writer)->String("weight")});
+  (*writer)->EndCheckpoint();
+  (*writer)->WriteSummary(summary, 1);
+  return (*writer)->WriteFreed(2, 2000, 0, block.address).ok();
+}
+
 int MakeSeeds(const fs::path& golden, const fs::path& output) {
   for (const auto& entry : fs::directory_iterator(golden)) {
     const std::string name = entry.path().stem().string();
@@ -58,6 +74,12 @@ int MakeSeeds(const fs::path& golden, const fs::path& output) {
     Write(output / "trace_records" / name, records);
     Write(output / "text_trace" / name, text);
   }
+  const std::string summary = Read(golden / "run.summary.json");
+  Write(output / "run_summary" / "run", summary);
+  if (!WriteKept(output / "trace_file" / "kept", summary)) return 1;
+  std::string kept = Read(output / "trace_file" / "kept");
+  Write(output / "trace_records" / "kept", Unseal(kept));
+  Write(output / "trace_file" / "kept", kept);
   size_t number = 0;
   for (const char* spec : {"24GiB", "2x80GiB,other=3GiB", "rtx-4090", "4xa100-80gb,context=450MiB",
                            "80GiB;24GiB,cc=9.0", "1.5GiB,cc=10.3", "0x24GiB", "24GB"}) {

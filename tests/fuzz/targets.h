@@ -16,6 +16,9 @@ void TraceFile(std::string_view bytes);
 // first has to find the magic numbers.
 void TraceRecords(std::string_view records);
 
+// What a process wrote about itself into its trace, as memtrace top shows it.
+void RunSummaryText(std::string_view text);
+
 // profiler/trace/text_trace.h: what is accepted comes back as the same text.
 void TextTrace(std::string_view text);
 

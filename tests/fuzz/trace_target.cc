@@ -7,8 +7,10 @@
 #include "allocator/check.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/format.h"
+#include "profiler/trace/summary_reader.h"
 #include "profiler/trace/text_trace.h"
 #include "profiler/trace/trace_reader.h"
+#include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/targets.h"
 #include "tools/analysis/event_source.h"
@@ -16,7 +18,6 @@
 #include "tools/analysis/run_facts.h"
 #include "tools/analysis/timeline.h"
 #include "tools/report/json_report.h"
-#include "tools/report/printable.h"
 #include "tools/report/stats_report.h"
 #include "tools/report/text_report.h"
 
@@ -36,16 +37,6 @@ class Source : public analysis::EventSource {
   const trace::TraceReader& reader_;
 };
 
-// A terminal must not be told anything by a trace.
-void CheckText(const std::string& text) {
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    MEMTRACE_CHECK(report::Printable(line) == line);
-    begin = end + 1;
-  }
-}
-
 void CheckJson(const std::string& text) { MEMTRACE_CHECK(nlohmann::json::accept(text)); }
 
 void ReportEverything(const trace::TraceReader& reader) {
@@ -63,10 +54,27 @@ void ReportEverything(const trace::TraceReader& reader) {
   static_cast<void>(trace::TraceToText(reader));
 }
 
+std::string FileOf(std::string_view records, uint64_t keep_bytes) {
+  trace::FileHeader header;
+  header.keep_bytes = keep_bytes;
+  header.newest_sequence = keep_bytes == 0 ? 0 : 1;
+  trace::BlockHeader block;
+  block.first_sequence = 1;
+  block.committed = static_cast<uint32_t>(records.size());
+  block.capacity = static_cast<uint32_t>(sizeof(block) + records.size());
+  std::string bytes(trace::kPageBytes, '\0');
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  bytes.append(reinterpret_cast<const char*>(&block), sizeof(block));
+  bytes.append(records);
+  return bytes;
+}
+
 }  // namespace
 
 void TraceFile(std::string_view bytes) {
   const MemoryFile file(bytes);
+  const auto summary = trace::ReadSummary(file.path());
+  if (summary.ok()) RunSummaryText(*summary);
   const auto reader = trace::TraceReader::Open(file.path());
   if (reader.ok()) {
     ReportEverything(*reader);
@@ -75,17 +83,11 @@ void TraceFile(std::string_view bytes) {
   }
 }
 
-// The block is left open (no checksum), as by a process that was killed.
+// Once as all of a trace, once as what is left of one that keeps its last part. The block is left
+// open (no checksum), as by a process that was killed.
 void TraceRecords(std::string_view records) {
-  trace::FileHeader header;
-  trace::BlockHeader block;
-  block.committed = static_cast<uint32_t>(records.size());
-  block.capacity = static_cast<uint32_t>(sizeof(block) + records.size());
-  std::string bytes(trace::kPageBytes, '\0');
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  bytes.append(reinterpret_cast<const char*>(&block), sizeof(block));
-  bytes.append(records);
-  TraceFile(bytes);
+  TraceFile(FileOf(records, 0));
+  TraceFile(FileOf(records, trace::kLeastKeptBytes));
 }
 
 }  // namespace memtrace::fuzz
