@@ -5,11 +5,14 @@
 With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torch and nothing is recorded.
 """
 
-from __future__ import annotations
-
-import importlib.machinery
 import os
 import sys
+
+# What importlib.machinery and importlib.util re-export, without the 2 ms that these take to import: every Python that
+# starts under memtrace comes here, most of them without torch. (Annotations are quoted for the same reason, and for old
+# interpreters.)
+from _frozen_importlib import ModuleSpec, module_from_spec
+from _frozen_importlib_external import PathFinder, SourceFileLoader
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _home = os.path.dirname(_here)
@@ -23,7 +26,7 @@ class _Beginning:
 
     _is_over = False
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
         """Python's question to each entry of sys.meta_path."""
         if name == "memtrace":
             return self._package(name)
@@ -40,11 +43,11 @@ class _Beginning:
         return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]
 
     @staticmethod
-    def _package(name: str) -> importlib.machinery.ModuleSpec:
+    def _package(name: str) -> ModuleSpec:
         # By its path: the interpreter that runs the script need not be the one memtrace is installed for.
         init = os.path.join(_home, "__init__.py")
-        loader = importlib.machinery.SourceFileLoader(name, init)
-        spec = importlib.machinery.ModuleSpec(name, loader, origin=init, is_package=True)
+        loader = SourceFileLoader(name, init)
+        spec = ModuleSpec(name, loader, origin=init, is_package=True)
         spec.submodule_search_locations = [_home]
         spec.has_location = True
         return spec
@@ -61,10 +64,8 @@ class _Beginning:
 
 def _run_the_users_own() -> None:
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
+    spec = PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
-        from importlib.util import module_from_spec
-
         module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module  # whoever imports it gets the user's
         spec.loader.exec_module(module)
