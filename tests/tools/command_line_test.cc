@@ -147,6 +147,12 @@ TEST_F(CommandLineTest, ControlCharactersInAFileNameAreNotPrinted) {
   EXPECT_THAT(outcome.err, HasSubstr("a\\x1b[2Jb"));
 }
 
+TEST_F(CommandLineTest, WhatIsNoCountIsSaidInOneShortSentence) {
+  for (const std::string text : {"x", "0", "1.5", "99999999999"}) {
+    ExpectRefusal("memtrace top " + text, 2, text + " is no whole number from 1 on");
+  }
+}
+
 TEST_F(CommandLineTest, AnOutOfMemoryThatIsNotThereIsSaid) {
   shell_.WriteTrace("fine.trace", "alloc 0 0x200 requested=1MiB\n");
   ExpectRefusal("memtrace report --oom 1 fine.trace", 2, "no out-of-memory in this trace");

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
+#include "tools/command/number_check.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/json_report.h"
@@ -54,7 +55,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   AddTraceOptions(app, *options, "memtrace.report/1");
   app.add_option("--oom", options->oom, "Explain the Nth out-of-memory, from 1 (default: the last)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CountFromOne())
       ->group("Input");
   app.callback([options, &exit_code] {
     exit_code = PrintFromTrace(

@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/command/exit_code.h"
+#include "tools/command/number_check.h"
 #include "tools/command/suggestion.h"
 #include "tools/command/verbs.h"
 #include "tools/launch/child_process.h"
@@ -162,7 +163,7 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
                  "Tokens that generate() makes on a simulated card, whatever\n"
                  "they are (default: the program's own)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CountFromOne())
       ->group("Where it runs");
   CLI::Option* output =
       app.add_option("-o,--output", options->request.output,

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/trace/mark_request.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/number_check.h"
 #include "tools/command/program.h"
 #include "tools/command/recorded_process.h"
 #include "tools/command/verbs.h"
@@ -68,7 +69,7 @@ void DefineSnapshot(CLI::App& app, const Invocation& /*invocation*/, int& exit_c
   app.footer(kExamples);
   app.add_option("PID", options->pid, "A process that memtrace records")
       ->required()
-      ->check(CLI::PositiveNumber)
+      ->check(CountFromOne())
       ->group("Input");
   app.add_option("--wait", options->wait,
                  "Seconds to wait for the program's next event (default: 10)")

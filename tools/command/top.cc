@@ -14,6 +14,7 @@
 #include "profiler/trace/summary_reader.h"
 #include "tools/analysis/run_summary.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/number_check.h"
 #include "tools/command/program.h"
 #include "tools/command/recorded_process.h"
 #include "tools/command/verbs.h"
@@ -95,13 +96,13 @@ void DefineTop(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) 
   app.footer(kExamples);
   app.add_option("PID", options->pid, "A process that memtrace records")
       ->required()
-      ->check(CLI::PositiveNumber)
+      ->check(CountFromOne())
       ->group("Input");
   app.add_option("-n", options->count,
                  "Show it so often (default: for ever; once where stdout is\n"
                  "no terminal)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CountFromOne())
       ->group("Output");
   app.add_option("--interval", options->interval, "Seconds in between (default: 2)")
       ->type_name("SECONDS")

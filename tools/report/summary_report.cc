@@ -3,6 +3,7 @@
 #include "tools/report/summary_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tools/report/printable.h"
@@ -29,16 +30,21 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
   return text;
 }
 
+// To the nearest; "< 1 %" of what is less than half of one.
+std::string Percent(uint64_t part, uint64_t whole) {
+  if (whole == 0 || part == 0) return "0 %";
+  const long percent = std::lround(100 * static_cast<double>(part) / static_cast<double>(whole));
+  return percent == 0 ? "< 1 %" : std::to_string(percent) + " %";
+}
+
 std::string HolderRows(const std::vector<SummaryRow>& rows, uint64_t whole, size_t most) {
   std::string text;
   for (size_t i = 0; i < std::min(rows.size(), most); ++i) {
     const SummaryRow& row = rows[i];
-    const uint64_t percent =
-        whole == 0 ? 0 : 100 * (row.bytes >> 10) / std::max<uint64_t>(1, whole >> 10);
     text += "  " + LeftAligned(Shortened(Printable(row.role), 17), 18) +
             LeftAligned(Shortened(Printable(row.owner), 33), 34) +
-            RightAligned(FormatBytes(row.bytes), 14) +
-            RightAligned(std::to_string(percent) + " %", 8) + "\n";
+            RightAligned(FormatBytes(row.bytes), 14) + RightAligned(Percent(row.bytes, whole), 8) +
+            "\n";
   }
   if (rows.size() > most) text += "  and " + FormatCount(rows.size() - most) + " more\n";
   return text;
