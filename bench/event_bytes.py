@@ -6,8 +6,8 @@ Usage: event_bytes.py [TRACE ...]. Without traces: records scenarios/gpt2.py of 
 and examples/train_gpt2_xl.py, both on the simulated card.
 
 A free that is complete at once is one record and counted as one event here, though readers see its request and its
-completion. "with headers and unused space" is everything in the file that is no definition, over the number of events;
-so short runs look worse than long ones. Layout: profiler/trace/format.md.
+completion. "with headers and unused space" is everything in the file but definitions and its summaries, over the number
+of events; so short runs look worse than long ones. Layout: profiler/trace/format.md.
 """
 
 import struct
@@ -22,7 +22,8 @@ from support.corpus import CORPUS, ROOT
 PAGE = 4096
 BLOCK_HEADER = struct.Struct("<IHHQQII")
 MAGIC = 0xB10C7ACE
-EVENTS_BLOCK = 2
+RECORDS_BLOCKS = (2, 3)  # events, definitions
+SUMMARY_BLOCK = 4
 DEFINITIONS = {1: "strings", 2: "frames", 3: "stacks"}
 FREED = 5
 FIRST_EVENT = 16
@@ -47,24 +48,26 @@ def records(data: bytes, at: int, end: int):
 def measure(name: str, path: Path) -> None:
     """Prints the figures of one trace."""
     data = path.read_bytes()
-    events = event_bytes = definition_bytes = 0
+    events = event_bytes = definition_bytes = summary_bytes = 0
     at = PAGE
     while at + BLOCK_HEADER.size <= len(data):
         magic, kind, _queue, _first, _checksum, capacity, committed = BLOCK_HEADER.unpack_from(data, at)
         if magic != MAGIC:
             break
         begin = at + BLOCK_HEADER.size
-        for record, length in records(data, begin, begin + committed) if kind == EVENTS_BLOCK else ():
+        summary_bytes += capacity if kind == SUMMARY_BLOCK else 0
+        for record, length in records(data, begin, begin + committed) if kind in RECORDS_BLOCKS else ():
             if record >= FIRST_EVENT or record == FREED:
                 events += 1
                 event_bytes += length
             elif record in DEFINITIONS:
                 definition_bytes += length
         at += capacity
-    rest = len(data) - definition_bytes
+    rest = len(data) - definition_bytes - summary_bytes
     print(
         f"{name}: {len(data)} bytes, {events} events; an event: {event_bytes / events:.1f} bytes of records, "
-        f"{rest / events:.1f} with headers and unused space; definitions {definition_bytes} bytes"
+        f"{rest / events:.1f} with headers and unused space; definitions {definition_bytes} bytes, "
+        f"summaries {summary_bytes}"
     )
 
 
