@@ -25,6 +25,10 @@ namespace memtrace::recorder {
 class EventClock {
  public:
   EventClock();
+  // A time of CLOCK_MONOTONIC; 0 if that was before this was made.
+  uint64_t Of(uint64_t monotonic_ns) const {
+    return monotonic_ns > began_ns_ ? monotonic_ns - began_ns_ : 0;
+  }
   uint64_t Now() {
 #ifdef __x86_64__
     const uint64_t ticks = __rdtsc() - anchor_ticks_;

@@ -60,6 +60,7 @@ void Recorder::Allocated(const BlockEvent& block) {
                          .step = static_cast<uint32_t>(now.step)};
     live_.Add(block.device, block.address, born);
     run_.Allocated(block.device, born);
+    if (operations_ != nullptr) operations_->Note(sequence_);
     if (context.role != Role::kUnknown) {
       Label(block.device, block.address, block.requested,
             {.role = context.role, .owner = 0, .path = 0});

@@ -20,6 +20,7 @@
 #include "profiler/recorder/event_clock.h"
 #include "profiler/recorder/live_table.h"
 #include "profiler/recorder/micro_batch.h"
+#include "profiler/recorder/operation_blocks.h"
 #include "profiler/recorder/pool_numbers.h"
 #include "profiler/recorder/run_account.h"
 #include "profiler/recorder/shared_trace.h"
@@ -29,6 +30,13 @@
 #include "profiler/trace/trace_writer.h"
 
 namespace memtrace::recorder {
+
+// What a card did, as it is told.
+struct ToldActivity {
+  trace::Activity activity;  // start_ns of CLOCK_MONOTONIC; name and block are not set
+  std::string_view name;
+  uint64_t operation = 0;  // of OperationBlocks; 0: not known
+};
 
 // Writes down what happens to the memory of all cards of this process: an observer of our
 // allocator, or of whatever the core watches in its place (torch's native allocator).
@@ -66,6 +74,10 @@ class Recorder final : public AllocationObserver {
   // Memory from the driver itself, beside the allocator; stack, owner and module are the context's.
   void OutsideAllocated(trace::OutsideAllocate event, uint64_t context);
   void OutsideFreed(const trace::OutsideFree& event);
+
+  // What the cards did. From the first call of TieActivities on it is tied to blocks.
+  void TieActivities();
+  void NoteActivities(std::span<const ToldActivity> told);
 
   // What the calling thread is in the middle of (TagScopes), and the context word for an allocation
   // that it makes now. Ask before taking any lock.
@@ -170,6 +182,7 @@ class Recorder final : public AllocationObserver {
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
   MicroBatch micro_batch_ ABSL_GUARDED_BY(trace_.mutex);
   PoolNumbers pools_ ABSL_GUARDED_BY(trace_.mutex);
+  std::unique_ptr<OperationBlocks> operations_ ABSL_GUARDED_BY(trace_.mutex);  // null: no ties
 };
 
 }  // namespace memtrace::recorder

@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 8> kPhaseNames = {
     "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
 constexpr std::array<std::string_view, 6> kOutsideKindNames = {
     "device", "stream_ordered", "physical", "managed", "host", "registered"};
+constexpr std::array<std::string_view, 5> kActivityKindNames = {
+    "kernel", "copy", "fill", "memory_given", "memory_taken_back"};
 
 template <typename Names, typename Enum>
 std::string_view NameOf(const Names& names, Enum value) {
@@ -27,5 +29,6 @@ std::string_view NameOf(const Names& names, Enum value) {
 std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
 std::string_view PhaseName(Phase phase) { return NameOf(kPhaseNames, phase); }
 std::string_view OutsideKindName(OutsideKind kind) { return NameOf(kOutsideKindNames, kind); }
+std::string_view ActivityKindName(ActivityKind kind) { return NameOf(kActivityKindNames, kind); }
 
 }  // namespace memtrace::trace

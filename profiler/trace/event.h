@@ -53,6 +53,16 @@ enum class OutsideKind : uint8_t {
 };
 std::string_view OutsideKindName(OutsideKind kind);  // "stream_ordered"
 
+// What a card does.
+enum class ActivityKind : uint8_t {
+  kKernel,
+  kCopy,
+  kFill,
+  kMemoryGiven,  // by the driver, to whomever
+  kMemoryTakenBack,
+};
+std::string_view ActivityKindName(ActivityKind kind);  // "memory_given"
+
 // Index into the file's string table; 0 is the empty string. A string lost with a damaged block
 // reads "(lost)".
 using StringId = uint32_t;
@@ -206,9 +216,24 @@ struct Alive {
   StringId path = 0;
 };
 
+// What a card did and when, by CUPTI (docs/cupti.md). It comes some time after it happened, with
+// its own times, in the clock of all events.
+struct Activity {
+  ActivityKind kind = ActivityKind::kKernel;
+  int32_t device = 0;
+  uint64_t stream = 0;  // CUPTI's number, no handle
+  uint64_t start_ns = 0;
+  uint64_t duration_ns = 0;  // 0 of memory
+  uint64_t bytes = 0;        // of copies, fills and memory
+  uint64_t address = 0;      // of memory
+  StringId name = 0;         // of a kernel, as the compiler wrote it; of a copy "HtoD"
+  // Sequence number of what its thread allocated last before it launched this; 0: not known.
+  uint64_t block = 0;
+};
+
 using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Map, Unmap, Relabel,
                              Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
-                             OutsideAllocate, OutsideFree, Resume, Alive>;
+                             OutsideAllocate, OutsideFree, Resume, Alive, Activity>;
 
 struct Event {
   uint64_t sequence = 0;  // order in which things happened in the process

@@ -19,6 +19,7 @@
 //   Place(device, address)       a device and an address near the last one
 //   Flags({bool...}) -> mask     which of the fields that follow differ from what is expected
 //   Unless(mask, bit, field, expected)   the field if its bit is set, else `expected`
+//   Near(field, other)           unsigned, mostly little more or less than `other`
 //   List(vector, most)           a count, then room for so many; at most `most`
 //   delta()                      what earlier records of the block left behind
 
@@ -31,6 +32,7 @@ struct DeltaState {
   uint64_t address = 0;
   Allocate
       last{};  // stream, pool, stack, owner and module are mostly those of the allocation before
+  Activity last_activity{};  // likewise
 };
 
 // A kind's number is kFirstEvent plus the place of its struct in Payload.
@@ -206,6 +208,24 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.waiting);
   coder.Number(event.role);
   coder.Number(event.path);
+}
+
+template <typename Coder, MaybeConst<Activity> E>
+void CodeFields(Coder& coder, E& event) {
+  Activity& last = coder.delta().last_activity;
+  const uint64_t present = coder.Flags(
+      {event.kind != last.kind, event.device != last.device, event.stream != last.stream,
+       event.name != last.name, event.bytes != 0, event.address != 0, event.block != last.block});
+  coder.Near(event.start_ns, last.start_ns + last.duration_ns);
+  coder.Number(event.duration_ns);
+  coder.Unless(present, 0, event.kind, last.kind);
+  coder.Unless(present, 1, event.device, last.device);
+  coder.Unless(present, 2, event.stream, last.stream);
+  coder.Unless(present, 3, event.name, last.name);
+  coder.Unless(present, 4, event.bytes, uint64_t{0});
+  coder.Unless(present, 5, event.address, uint64_t{0});
+  coder.NearUnless(present, 6, event.block, last.block);
+  last = event;
 }
 
 }  // namespace memtrace::trace

@@ -78,6 +78,18 @@ class RecordDecoder {
       field = expected;
     }
   }
+  void Unless(uint64_t mask, unsigned bit, int32_t& device, int32_t expected) {
+    device = expected;
+    if ((mask >> bit & 1) != 0) Device(device);
+  }
+  void Near(uint64_t& field, uint64_t other) {
+    uint64_t distance = 0;
+    if (Varint(&distance)) field = other + static_cast<uint64_t>(UnZigZag(distance));
+  }
+  void NearUnless(uint64_t mask, unsigned bit, uint64_t& field, uint64_t expected) {
+    field = expected;
+    if ((mask >> bit & 1) != 0) Near(field, expected);
+  }
   template <typename T>
   void List(std::vector<T>& items, size_t most) {
     uint64_t count = 0;

@@ -71,6 +71,13 @@ class RecordEncoder {
   void Unless(uint64_t mask, unsigned bit, T value, T /*expected*/) {
     if ((mask >> bit & 1) != 0) Number(value);
   }
+  void Unless(uint64_t mask, unsigned bit, int32_t device, int32_t /*expected*/) {
+    if ((mask >> bit & 1) != 0) Device(device);
+  }
+  void Near(uint64_t value, uint64_t other) { Number(ZigZag(static_cast<int64_t>(value - other))); }
+  void NearUnless(uint64_t mask, unsigned bit, uint64_t value, uint64_t expected) {
+    if ((mask >> bit & 1) != 0) Near(value, expected);
+  }
   template <typename T>
   void List(const std::vector<T>& items, size_t most) {
     const size_t count = std::min(items.size(), most);

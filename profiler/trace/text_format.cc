@@ -88,6 +88,17 @@ class LineFormatter {
     Place("outside_free", event);
     text_ += " kind=" + std::string(OutsideKindName(event.kind));
   }
+  void Line(const Activity& event) {
+    text_ += "activity " + std::to_string(event.device) + " " +
+             std::string(ActivityKindName(event.kind));
+    Amount("start", event.start_ns);
+    Amount("duration", event.duration_ns);
+    Amount("stream", event.stream);
+    Amount("bytes", event.bytes);
+    if (event.address != 0) text_ += " address=" + Hex(event.address);
+    String("name", event.name);
+    Amount("block", event.block);
+  }
 
   void Line(const Resume& event) {
     text_ += "resume " + std::string(PhaseName(event.phase));

@@ -173,6 +173,18 @@ class TextParser {
     Add(OutsideFree{.device = line.Device(1), .address = line.Number(2), .kind = Kind(line)});
   }
 
+  void Act(TextLine& line) {
+    Add(Activity{.kind = ByName<ActivityKind>(line, line.Word(2), ActivityKindName, 5),
+                 .device = line.Device(1),
+                 .stream = line.Amount("stream"),
+                 .start_ns = line.Amount("start"),
+                 .duration_ns = line.Amount("duration"),
+                 .bytes = line.Amount("bytes"),
+                 .address = line.Amount("address"),
+                 .name = String(line, "name"),
+                 .block = line.Amount("block")});
+  }
+
   void BeginPhase(TextLine& line) {
     Add(PhaseChange{.phase = ByName<Phase>(line, line.Word(1), PhaseName, 8),
                     .micro_batch = line.Amount("micro_batch")});
@@ -214,6 +226,7 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
       {"relabel", &TextParser::Label},
       {"outside", &TextParser::Outside},
       {"outside_free", &TextParser::FreeOutside},
+      {"activity", &TextParser::Act},
       {"step", [](Self self, TextLine& line) { self.Add(Step{.number = line.Number(1)}); }},
       {"phase", &TextParser::BeginPhase},
       {"tag",

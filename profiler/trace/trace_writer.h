@@ -144,8 +144,8 @@ absl::Status TraceWriter::Write(uint64_t sequence, uint64_t time_ns, const E& ev
   RecordEncoder record(KindOf<E>(), room, delta_);
   record.Moment(sequence, time_ns);
   CodeFields(record, event);
-  constexpr bool kFrequent =
-      std::same_as<E, Allocate> || std::same_as<E, FreeRequested> || std::same_as<E, FreeCompleted>;
+  constexpr bool kFrequent = std::same_as<E, Allocate> || std::same_as<E, FreeRequested> ||
+                             std::same_as<E, FreeCompleted> || std::same_as<E, Activity>;
   ++events_.unflushed_events;
   Commit(events_, record.Finish(), /*at_once=*/!kFrequent);
   return absl::OkStatus();

@@ -42,6 +42,35 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
                           "unmap 0 0x100000 size=2097152"));
 }
 
+// The second thread's allocation comes between, and the third operation allocates nothing.
+TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
+  RecordedRun run;
+  run.Allocate(0x200, 1);  // 1: before anything is tied
+  run.recorder().TieActivities();
+  const uint64_t first = OperationBlocks::Begin();
+  run.Allocate(0x400, 1);
+  uint64_t second = 0;
+  std::thread([&] {
+    second = OperationBlocks::Begin();
+    run.Allocate(0x600, 1);
+  }).join();
+  run.Allocate(0x800, 1);
+  const uint64_t third = OperationBlocks::Begin();
+  OperationBlocks::End();
+  run.Allocate(0xa00, 1);
+  const trace::Activity kernel{.stream = 7, .duration_ns = 9};
+  run.recorder().NoteActivities({{{kernel, "gelu", first},
+                                  {kernel, "gelu", second},
+                                  {kernel, "relu", third},
+                                  {kernel, "relu", 0}}});
+  const auto lines = run.Lines();
+  EXPECT_THAT(std::vector(lines.end() - 4, lines.end()),
+              ElementsAre("activity 0 kernel duration=9 stream=7 name=gelu block=4",
+                          "activity 0 kernel duration=9 stream=7 name=gelu block=3",
+                          "activity 0 kernel duration=9 stream=7 name=relu",
+                          "activity 0 kernel duration=9 stream=7 name=relu"));
+}
+
 TEST(RecorderTest, TagsNestAndReachAllocations) {
   RecordedRun run;
   run.recorder().PushTag("run");

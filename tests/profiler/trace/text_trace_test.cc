@@ -48,6 +48,9 @@ info host node7
   card 0 total=24 free=1 context=2 other_processes=3 outside_allocator=4 reserved=5 live_requested=6 live_allocated=7 stream_wait=8 cached=9 holes=10 largest_hole=11 private_pools=12
   card 1 total=24
 @14000 lost 3 reason="No space left on device"
+@15000 activity 0 kernel start=5000 duration=70 stream=7 name=_Z4geluPf block=6
+@16000 activity 0 copy start=6000 duration=80 stream=7 bytes=4096 name=HtoD
+@17000 activity 1 memory_given start=7000 bytes=2097152 address=0x7f0040000000
 )";
   EXPECT_EQ(Through(kText), kText);
 }

@@ -33,6 +33,10 @@ class FieldPrinter {
   void Unless(uint64_t /*mask*/, unsigned /*bit*/, T value, T /*expected*/) {
     Number(value);
   }
+  void Near(uint64_t value, uint64_t /*other*/) { Number(value); }
+  void NearUnless(uint64_t /*mask*/, unsigned /*bit*/, uint64_t value, uint64_t /*expected*/) {
+    Number(value);
+  }
   template <typename T>
   void List(const std::vector<T>& items, size_t /*most*/) {
     for (const T& item : items) CodeFields(*this, item);
@@ -59,6 +63,7 @@ class FieldInventor {
   void Number(Role& role) { role = static_cast<Role>(random_() % 10); }
   void Number(Phase& phase) { phase = static_cast<Phase>(random_() % 8); }
   void Number(OutsideKind& kind) { kind = static_cast<OutsideKind>(random_() % 6); }
+  void Number(ActivityKind& kind) { kind = static_cast<ActivityKind>(random_() % 5); }
   void Device(int32_t& device) { device = static_cast<int32_t>(random_() >> (random_() % 64)); }
   void Place(int32_t& device, uint64_t& address) {
     Device(device);
@@ -70,6 +75,10 @@ class FieldInventor {
   void Unless(uint64_t mask, unsigned bit, T& field, T expected) {
     field = expected;
     if ((mask >> bit & 1) != 0) Number(field);
+  }
+  void Near(uint64_t& field, uint64_t /*other*/) { Number(field); }
+  void NearUnless(uint64_t mask, unsigned bit, uint64_t& field, uint64_t expected) {
+    Unless(mask, bit, field, expected);
   }
   template <typename T>
   void List(std::vector<T>& items, size_t /*most*/) {

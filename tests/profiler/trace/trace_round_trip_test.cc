@@ -162,6 +162,26 @@ TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
   EXPECT_LT(bytes / 300'000, 12);
 }
 
+// A training step's kernels: 60 names, three in a row of one allocation, microseconds each.
+TEST_F(TraceRoundTripTest, AKernelTakesLessThanTwelveBytes) {
+  Begin();
+  std::mt19937_64 random(9);
+  uint64_t start = 1'000'000'000;
+  for (uint64_t i = 0; i < 100'000; ++i) {
+    const Activity kernel{.stream = 7,
+                          .start_ns = start += 900 + random() % 9000,
+                          .duration_ns = 2000 + random() % 60'000,
+                          .name = static_cast<StringId>(900 + random() % 60),
+                          .block = 4 * (i / 3)};
+    start += kernel.duration_ns;
+    ASSERT_TRUE(writer_->Write(++sequence_, i / 64 * 1'000'000, kernel).ok());
+  }
+  Close();
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path_));
+  RecordProperty("bytes_per_kernel", std::to_string(bytes / 100'000));
+  EXPECT_LT(bytes / 100'000, 12);
+}
+
 TEST_F(TraceRoundTripTest, ClosingCutsWhatWasAllocatedAhead) {
   Begin();
   WriteAllocations(1);
