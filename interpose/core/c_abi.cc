@@ -311,6 +311,17 @@ void memtrace_set_phase(int phase) {
   Contain([&] { memtrace::SetPhase(static_cast<memtrace::trace::Phase>(phase)); });
 }
 
+void memtrace_pause_activities() {
+  Contain([] {
+    if (auto* activities = Process::Get().activities()) activities->Pause();
+  });
+}
+void memtrace_resume_activities() {
+  Contain([] {
+    if (auto* activities = Process::Get().activities()) activities->Resume();
+  });
+}
+
 void memtrace_annotate(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
   Contain([&] {

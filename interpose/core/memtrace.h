@@ -423,6 +423,11 @@ MEMTRACE_API void memtrace_begin_step(void);
 MEMTRACE_API void memtrace_set_phase(int phase);
 MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
 
+/* With MEMTRACE_CUPTI: another tool of the process needs CUPTI from here on / no longer. May be
+ * nested; do nothing otherwise. What the cards do meanwhile is not recorded. */
+MEMTRACE_API void memtrace_pause_activities(void);
+MEMTRACE_API void memtrace_resume_activities(void);
+
 /* [address, address + bytes) is `role` (event.h) of `path` and belongs to `owner`; 0 leaves owner
  * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
 MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,

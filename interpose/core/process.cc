@@ -72,6 +72,7 @@ void Process::UnlockAfterFork() {
 // parent may have held the long lock: it is made anew.
 void Process::BeginAnewInForkedChild() {
   if (auto* recorder = recorder_.load()) recorder->AbandonInForkedChild();
+  activities_ = nullptr;
   // Children that go on with copies of the cards go on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
@@ -106,9 +107,18 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     HearOfOutside();
   }
   SayWhatWasKept();
+  if (mode != MEMTRACE_MODE_OUTSIDE) BeginActivities();
   // Alone, the first block is there already but not told yet: it must not count as the context.
   if (mode != MEMTRACE_MODE_OUTSIDE) SampleCards();
   return absl::OkStatus();
+}
+
+// No lock is held: CUPTI asks for buffers when it likes.
+void Process::BeginActivities() {
+  if (recorder() == nullptr || activities() != nullptr) return;
+  CardActivities* made = CardActivities::MakeIfWanted(*recorder());
+  activities_.store(made, std::memory_order_release);
+  if (made != nullptr) made->Begin();
 }
 
 // Beside an allocator what lies outside has events of its own; before there is one, it is what the
@@ -291,6 +301,7 @@ std::vector<trace::CardLedger> Process::LedgersAt(const OutOfMemoryEvent& event)
 
 std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
   CallBeforeOutOfMemory();
+  if (auto* activities = this->activities()) activities->Flush();
   std::vector<trace::CardLedger> ledgers = LedgersAt(event);
   std::vector<recorder::Recorder::NamedBytes> owners;
   if (auto* recorder = this->recorder()) {
@@ -315,6 +326,7 @@ void Process::Close() {
     if (closed_ || recorder() == nullptr) return;
     closed_ = true;
   }
+  if (auto* activities = this->activities()) activities->End();
   SampleCards();
   for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
   SayHowThePlanWent();

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "allocator/caching_allocator.h"
 #include "allocator/cuda/open_card.h"
+#include "interpose/core/card_activities.h"
 #include "interpose/core/card_reader.h"
 #include "interpose/core/change_watch.h"
 #include "interpose/core/frame_names.h"
@@ -58,6 +59,9 @@ class Process {
 
   // Null before Start(), and for good if MEMTRACE_TRACE=0 asked for no trace.
   recorder::Recorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
+
+  // What the cards did, by CUPTI; null unless it is asked for, and before Start().
+  CardActivities* activities() const { return activities_.load(std::memory_order_acquire); }
 
   Names& names() { return names_; }
   PythonFrames& python_frames() { return frames_.python(); }
@@ -150,6 +154,7 @@ class Process {
   void HearOfOutside();
   const std::vector<Card>& cards() const { return is_started() ? cards_ : outside_cards_; }
   Bytes OutsideOn(const Card& card) const;
+  void BeginActivities();
   void ReadPlan();
   void SayHowThePlanWent();
   void OpenTrace();
@@ -171,6 +176,7 @@ class Process {
   ChangeWatch watch_;
   OutsideMemory outside_;
   std::atomic<recorder::Recorder*> recorder_ = nullptr;
+  std::atomic<CardActivities*> activities_ = nullptr;  // leaked, likewise
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
   std::vector<Card> cards_;  // fixed once started_ is true

@@ -46,6 +46,11 @@ void Forget(std::vector<uint32_t>& names) {
   if (!names.empty()) names.pop_back();
 }
 
+// What a thread launches after this is no longer of what it allocated before it.
+void EndOperation() {
+  if (auto* activities = Process::Get().activities()) activities->EndOperation();
+}
+
 // Marks the number of a scope from before there was a recorder: the name of its two parts.
 constexpr uint32_t kKeptScope = uint32_t{1} << 31;
 constexpr char kBetweenParts = '\n';
@@ -132,12 +137,17 @@ void LeaveScope() {
 }
 
 void SetPhase(trace::Phase phase) {
+  EndOperation();
   if (auto* recorder = Recorder()) return static_cast<void>(recorder->SetPhase(phase));
   kept_phase = static_cast<uint8_t>(phase);
 }
 
 void BeginStep() {
   if (auto* recorder = Recorder()) {
+    if (auto* activities = Process::Get().activities()) {
+      activities->EndOperation();
+      activities->Flush();
+    }
     recorder->BeginStep();
     Process::Get().SampleCards();
     return;
@@ -148,6 +158,7 @@ void BeginStep() {
 uint64_t CaptureContext() {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return 0;
+  if (auto* activities = Process::Get().activities()) activities->BeginOperation();
   const trace::StackId stack = Process::Get().python_frames().Walk(
       [&](std::span<const recorder::RawFrame> frames) { return recorder->InternStack(frames); });
   return recorder->CurrentContext(stack);

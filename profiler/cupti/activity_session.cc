@@ -113,7 +113,8 @@ void ActivitySession::Flush() {
 
 void ActivitySession::SetOperation(uint64_t operation) {
   static thread_local uint64_t said = 0;
-  if (said == operation || !is_on()) return;
+  if (!is_on()) operation = 0;  // what was said before is still told to whoever uses CUPTI now
+  if (said == operation) return;
   if (said != 0) library_.pop_external(kOperation, nullptr);
   if (operation != 0) library_.push_external(kOperation, operation);
   said = operation;
@@ -148,13 +149,20 @@ void ActivitySession::TakeBuffer(CUcontext context, uint32_t stream, uint8_t* bu
   }
 }
 
+void ActivitySession::TellThese() {
+  if (!told_.empty()) tell_(told_);
+  told_.clear();
+}
+
 void ActivitySession::TellAll(uint8_t* buffer, size_t valid) {
   const std::lock_guard lock(mutex_);
   clocks_.Align();
   CUpti_Activity* record = nullptr;
   while (library_.next_record(buffer, valid, &record) == CUPTI_SUCCESS) {
-    if (const auto activity = decoder_.Decode(*record)) tell_(*activity);
+    if (const auto activity = decoder_.Decode(*record)) told_.push_back(*activity);
+    if (told_.size() == kMostTold) TellThese();
   }
+  TellThese();
   if (spare_buffers_.size() < kSpareBuffers) {
     spare_buffers_.push_back(buffer);
   } else {

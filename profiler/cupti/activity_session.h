@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,7 +29,9 @@ namespace memtrace::cupti {
 // flush, one at a time.
 class ActivitySession {
  public:
-  using Tell = std::function<void(const CardActivity&)>;
+  // At most kMostTold at once; names are valid during the call.
+  using Tell = std::function<void(std::span<const CardActivity>)>;
+  static constexpr size_t kMostTold = 64;
 
   static ActivitySession& Make(const CuptiLibrary& library, Tell tell);
 
@@ -41,8 +44,8 @@ class ActivitySession {
   void Flush();
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
 
-  // What the calling thread launches from now on belongs to `operation`; 0 ends it. Two calls of
-  // CUPTI, none if nothing changes.
+  // What the calling thread launches from now on belongs to `operation`; 0, or a session that is
+  // off, ends it. Two calls of CUPTI, none if nothing changes.
   void SetOperation(uint64_t operation);
 
   // Records that CUPTI could not keep, so far.
@@ -57,6 +60,7 @@ class ActivitySession {
   absl::Status EnableAll();
   void DisableAll();
   void TellAll(uint8_t* buffer, size_t valid);
+  void TellThese();
 
   static inline std::atomic<ActivitySession*> current = nullptr;
 
@@ -66,6 +70,7 @@ class ActivitySession {
       mutex_;  // guards what follows; CUPTI is only asked for the time and the next record under it
   ClockAlignment clocks_;
   ActivityDecoder decoder_;
+  std::vector<CardActivity> told_;  // kept for its room
   std::vector<uint8_t*> spare_buffers_;
   std::atomic<bool> is_on_ = false;
   std::atomic<uint64_t> dropped_ = 0;

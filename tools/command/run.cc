@@ -180,9 +180,15 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.add_flag("--no-paths", options->request.no_paths,
                "Leave folders out of what is recorded: files, script, arguments")
       ->group("What it leaves");
+  CLI::Option* cupti =
+      app.add_flag("--cupti", options->request.cupti,
+                   "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie\n"
+                   "unwritten. It takes some MiB of the card, and time (docs/cupti.md)")
+          ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing: our allocator alone, at its full speed")
       ->excludes(output)
+      ->excludes(cupti)
       ->group("What it leaves");
   app.add_flag("-q,--quiet", options->quiet, "Do not say which trace was written")
       ->group("What it leaves");

@@ -21,6 +21,7 @@ struct LaunchRequest {
   std::string keep;                    // of each trace, at most so much: "256MiB"; empty: all
   bool no_paths = false;               // files, scripts and arguments without their folders
   bool no_trace = false;               // our allocator alone, nothing recorded
+  bool cupti = false;                  // record what the cards do, too
   std::string allocator = "memtrace";  // or "native"
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on where they can be had, which is no reason to refuse the program.

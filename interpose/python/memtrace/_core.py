@@ -41,6 +41,7 @@ class Core:
         self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)
         self._library.memtrace_set_before_out_of_memory.argtypes = (CALLBACK, c_void_p)
         self._library.memtrace_close.restype = None
+        self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
         self.push_tag = short.memtrace_push_tag
         self.pop_tag = short.memtrace_pop_tag
         self.push_module = short.memtrace_push_module
@@ -93,6 +94,14 @@ class Core:
         """Has `callback` called before an out-of-memory is recorded; it is kept alive here."""
         self._callback = callback
         self._library.memtrace_set_before_out_of_memory(callback, None)
+
+    def pause_activities(self) -> None:
+        """Another user of CUPTI begins; nothing without MEMTRACE_CUPTI."""
+        self._library.memtrace_pause_activities()
+
+    def resume_activities(self) -> None:
+        """It has ended."""
+        self._library.memtrace_resume_activities()
 
     def close(self) -> None:
         """Ends the trace. Nothing calls Python any more: the interpreter may be gone before the last allocation."""

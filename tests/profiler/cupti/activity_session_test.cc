@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,8 +45,9 @@ class ActivitySessionTest : public testing::Test {
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     auto library = CuptiLibrary::Find();
     ASSERT_TRUE(library.ok()) << library.status();
-    session_ = &ActivitySession::Make(*library, [this](const CardActivity& activity) {
-      told_.push_back({activity, std::string(activity.name)});
+    session_ = &ActivitySession::Make(*library, [this](std::span<const CardActivity> activities) {
+      for (const CardActivity& activity : activities)
+        told_.push_back({activity, std::string(activity.name)});
     });
   }
   void TearDown() override { session_->End(); }

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/card_activities.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace memtrace {
+namespace {
+
+static_assert(static_cast<int>(cupti::ActivityKind::kMemoryTakenBack) ==
+              static_cast<int>(trace::ActivityKind::kMemoryTakenBack));
+
+recorder::ToldActivity ToTold(const cupti::CardActivity& activity) {
+  return {.activity = {.kind = static_cast<trace::ActivityKind>(activity.kind),
+                       .device = static_cast<int32_t>(activity.device),
+                       .stream = activity.stream,
+                       .start_ns = activity.start_ns,
+                       .duration_ns = activity.duration_ns,
+                       .bytes = activity.bytes,
+                       .address = activity.address},
+          .name = activity.name,
+          .operation = activity.operation};
+}
+
+}  // namespace
+
+CardActivities* CardActivities::MakeIfWanted(recorder::Recorder& recorder) {
+  const char* set = std::getenv("MEMTRACE_CUPTI");
+  if (set == nullptr) return nullptr;
+  const std::string wanted = set;
+  if (wanted.empty() || wanted == "0") return nullptr;
+  return new CardActivities(recorder, wanted == "1" ? "" : wanted);
+}
+
+void CardActivities::Say(std::string_view state, std::string_view reason) {
+  recorder_.Annotate("cupti.state", state);
+  if (!reason.empty()) recorder_.Annotate("cupti.reason", reason);
+}
+
+absl::Status CardActivities::FindLibrary() {
+  const auto library =
+      library_.empty() ? cupti::CuptiLibrary::Find() : cupti::CuptiLibrary::Load(library_);
+  if (!library.ok()) return library.status();
+  session_ = &cupti::ActivitySession::Make(
+      *library, [this](std::span<const cupti::CardActivity> activities) { Write(activities); });
+  return absl::OkStatus();
+}
+
+void CardActivities::Begin() {
+  const std::lock_guard lock(mutex_);
+  if (session_ != nullptr || has_ended_) return;
+  recorder_.TieActivities();
+  if (const absl::Status found = FindLibrary(); !found.ok()) {
+    const std::string reason(found.message());
+    Say("absent", reason);
+    std::fprintf(stderr, "memtrace: without what the cards do (%s); the program goes on\n",
+                 reason.c_str());
+    return;
+  }
+  BeginOrSayWhyNot();
+}
+
+void CardActivities::BeginOrSayWhyNot() {
+  const absl::Status begun = session_.load()->Begin();
+  if (begun.ok()) return Say("on", "");
+  const std::string reason(begun.message());
+  Say("refused", reason);
+  if (std::exchange(has_complained_, true)) return;
+  std::fprintf(stderr, "memtrace: without what the cards do: CUPTI says %s; the program goes on\n",
+               reason.c_str());
+}
+
+void CardActivities::Pause() {
+  const std::lock_guard lock(mutex_);
+  if (++pauses_ > 1 || session_ == nullptr || !session_.load()->is_on()) return;
+  session_.load()->SetOperation(0);  // else the other tool hears of it with every launch
+  session_.load()->End();
+  Say("paused", "torch.profiler uses CUPTI");
+}
+
+// What CUPTI refused once is asked for again: it may have been the other tool that held it.
+void CardActivities::Resume() {
+  const std::lock_guard lock(mutex_);
+  if (pauses_ == 0 || --pauses_ > 0 || session_ == nullptr || has_ended_) return;
+  BeginOrSayWhyNot();
+}
+
+void CardActivities::Flush() {
+  if (auto* session = session_.load()) session->Flush();
+}
+
+void CardActivities::End() {
+  const std::lock_guard lock(mutex_);
+  if (session_ == nullptr || has_ended_) return;
+  has_ended_ = true;
+  session_.load()->End();
+  recorder_.Annotate("cupti.dropped", std::to_string(session_.load()->dropped()));
+}
+
+void CardActivities::BeginOperation() {
+  auto* session = session_.load(std::memory_order_acquire);
+  if (session == nullptr) return;
+  session->SetOperation(session->is_on() ? recorder::OperationBlocks::Begin() : 0);
+}
+
+void CardActivities::EndOperation() {
+  recorder::OperationBlocks::End();
+  if (auto* session = session_.load(std::memory_order_acquire)) session->SetOperation(0);
+}
+
+void CardActivities::Write(std::span<const cupti::CardActivity> activities) {
+  told_.clear();
+  told_.reserve(activities.size());
+  for (const cupti::CardActivity& activity : activities) told_.push_back(ToTold(activity));
+  recorder_.NoteActivities(told_);
+}
+
+}  // namespace memtrace

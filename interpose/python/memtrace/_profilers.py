@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Giving way to torch.profiler, which needs CUPTI for itself (docs/cupti.md)."""
+
+import functools
+import importlib
+import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._core import Core
+from memtrace._say import say
+
+
+def watch(torch: ModuleType, core: Core) -> None:
+    """Watches where torch.autograd.profiler, and with it torch.profiler, starts and ends a profile of the cards."""
+    if os.environ.get("MEMTRACE_CUPTI", "") in ("", "0"):
+        return
+    profiler = importlib.import_module("torch.autograd.profiler")
+    names = ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
+    if not all(callable(getattr(profiler, name, None)) for name in names):
+        say(f"torch {torch.__version__} starts its profiler in a way that is not known: do not use it with --cupti")
+        return
+    cuda = torch.profiler.ProfilerActivity.CUDA
+    is_paused = False
+
+    def resume() -> None:
+        nonlocal is_paused
+        if is_paused:
+            is_paused = False
+            core.resume_activities()
+
+    def starting(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def start(config: Any, activities: Any, *args: Any, **kwargs: Any) -> Any:
+            nonlocal is_paused
+            if cuda in activities and not is_paused:
+                is_paused = True
+                core.pause_activities()
+            try:
+                return original(config, activities, *args, **kwargs)
+            except BaseException:
+                resume()
+                raise
+
+        return start
+
+    def ending(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def end(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            finally:
+                resume()
+
+        return end
+
+    for name, wrap in zip(names, (starting, starting, ending), strict=True):
+        setattr(profiler, name, wrap(getattr(profiler, name)))
