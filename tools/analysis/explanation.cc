@@ -163,6 +163,10 @@ class Explainer {
   void ExplainFailure();
   void ExplainPeak();
   void ExplainNextStep();
+  void ExplainIdleBlocks(const std::vector<CapturedBlock>& captured, uint64_t moment_ns) {
+    result_.idle =
+        FindIdleBlocks(captured, moment_ns, live_, timeline_.activities(), source_, sites_);
+  }
 
   const EventSource& source_;
   uint64_t wanted_oom_;
@@ -179,6 +183,7 @@ Explanation Explainer::Run() {
   result_.annotations = timeline_.annotations();
   result_.counts = timeline_.counts();
   result_.timelines = timeline_.cards();
+  result_.activities = timeline_.activities();
   ExplainCards();
   if (timeline_.failed()) {
     ExplainFailure();
@@ -210,6 +215,7 @@ void Explainer::ExplainFailure() {
   result_.card = CardOf(result_.cards, failed.event.device);
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.held = BreakDown(moments_.at_failure, false, live_, source_, sites_);
+  ExplainIdleBlocks(moments_.at_failure, failed.at_ns);
   result_.foreach_copy = FindForeachCopy(failed, moments_.at_failure, result_.held, live_, source_);
   result_.outside = HoldingsOf(moments_.outside_at_failure, sites_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
@@ -224,6 +230,8 @@ void Explainer::ExplainPeak() {
   result_.card = FullestCard(result_.cards);
   const int32_t device = result_.cards[result_.card].index;
   result_.held = BreakDown(moments_.at_peak[device], false, live_, source_, sites_);
+  if (const auto card = timeline_.cards().find(device); card != timeline_.cards().end())
+    ExplainIdleBlocks(moments_.at_peak[device], card->second.peak_ns);
   const auto at_peak = moments_.outside_at_peak.find(device);
   result_.outside =
       HoldingsOf(at_peak != moments_.outside_at_peak.end() ? at_peak->second

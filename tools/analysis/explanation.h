@@ -13,6 +13,7 @@
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/idle_blocks.h"
 #include "tools/analysis/next_step.h"
 #include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
@@ -52,6 +53,8 @@ struct Explanation {
   std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
   std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
                                           // trace without blocks
+  std::optional<IdleBlocks> idle;         // of `held`; nothing without CUPTI
+  ActivityWatch activities;               // what CUPTI told
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;
   Annotations annotations;
@@ -59,7 +62,8 @@ struct Explanation {
 };
 
 // Explains the last out-of-memory, the one numbered `wanted_oom` (from 1), or, without one, the
-// highest peak. Reads the source twice; time grows with events, memory with living blocks.
+// highest peak. Reads the source twice (with CUPTI three times); time grows with events, memory
+// with living blocks.
 Explanation Explain(const EventSource& source, uint64_t wanted_oom);
 
 }  // namespace memtrace::analysis

@@ -8,6 +8,8 @@
 namespace memtrace::analysis {
 
 void LiveSet::Apply(const trace::Event& event) {
+  sequence_ = event.sequence;
+  now_ns_ = event.time_ns;
   position_.Advance(event);
   std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
@@ -30,6 +32,8 @@ void LiveSet::Apply(const trace::Allocate& allocation) {
   }
   blocks_[id].allocation = allocation;
   blocks_[id].birth = position_;
+  blocks_[id].sequence = sequence_;
+  blocks_[id].born_ns = now_ns_;
   device.by_address.emplace(allocation.address, id);
 }
 
@@ -37,6 +41,7 @@ void LiveSet::Apply(const trace::Alive& alive) {
   Apply(alive.block);
   Block& block = *Find(alive.block.device, alive.block.address);
   block.birth = position_.BirthOf(alive);
+  block.sequence = alive.birth;
   block.waiting = alive.waiting != 0;
   if (block.waiting) block.death = position_;
   if (alive.role == trace::Role::kUnknown && alive.path == 0) return;

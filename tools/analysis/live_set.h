@@ -24,6 +24,8 @@ using BlockId = uint32_t;
 
 struct Block {
   trace::Allocate allocation;
+  uint64_t sequence = 0;  // of its allocation
+  uint64_t born_ns = 0;   // since the trace began; when recording began, if it lived then
   Position birth;
   Position death;        // meaningful if `freed`; of the free's request
   bool waiting = false;  // its free was requested
@@ -81,6 +83,8 @@ class LiveSet {
   std::vector<BlockId> vacant_;         // entries of blocks_ to use again
   std::vector<LabelledRange> archive_;  // labels of captured blocks that were freed
   Position position_;
+  uint64_t sequence_ = 0;  // of the event that is replayed
+  uint64_t now_ns_ = 0;
 };
 
 }  // namespace memtrace::analysis

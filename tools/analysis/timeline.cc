@@ -15,7 +15,9 @@ Timeline::Timeline(const EventSource& source, uint64_t wanted_oom)
 void Timeline::Apply(const trace::Event& event) {
   ++counts_.events;
   counts_.last_ns = std::max(counts_.last_ns, event.time_ns);
+  now_ns_ = event.time_ns;
   position_.Advance(event);
+  activities_.Apply(event, source_);
   std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
@@ -37,6 +39,7 @@ void Timeline::Apply(const trace::Allocate& allocation) {
   card.peak = card.live_requested;
   card.peak_event = counts_.events;
   card.peak_at = position_;
+  card.peak_ns = now_ns_;
   card.peak_sample = card.last_sample;
 }
 
@@ -92,6 +95,7 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.event = out_of_memory;
   failed.ordinal = counts_.events;
   failed.at = position_;
+  failed.at_ns = now_ns_;
   failed.rise_of_previous_step =
       replays_[out_of_memory.device].curve.RiseFrom(out_of_memory.requested);
   failed.live_at_steps = card.live_at_steps;

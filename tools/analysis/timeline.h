@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "profiler/trace/event.h"
+#include "tools/analysis/activity_watch.h"
 #include "tools/analysis/annotation.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/position.h"
@@ -28,6 +29,7 @@ struct CardTimeline {
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;
+  uint64_t peak_ns = 0;                          // since the trace began
   std::optional<trace::CardLedger> peak_sample;  // the latest sample up to the peak, or the first
   std::optional<trace::CardLedger> last_sample;
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
@@ -38,6 +40,7 @@ struct FailedRequest {
   trace::OutOfMemory event;
   uint64_t ordinal = 0;  // of the event
   Position at;
+  uint64_t at_ns = 0;
   std::optional<uint64_t> rise_of_previous_step;  // StepCurve::RiseFrom
   std::vector<uint64_t> live_at_steps;
   Update update;            // the latest, as it stood then
@@ -67,6 +70,7 @@ class Timeline {
   const std::optional<FailedRequest>& failed() const { return failed_; }
   const Annotations& annotations() const { return annotations_; }
   const EventCounts& counts() const { return counts_; }
+  const ActivityWatch& activities() const { return activities_; }
   Update latest_update() const { return updates_.Latest(counts_.events); }
 
  private:
@@ -102,7 +106,9 @@ class Timeline {
   Annotations annotations_;
   EventCounts counts_;
   Position position_;
+  uint64_t now_ns_ = 0;
   UpdateWatch updates_;
+  ActivityWatch activities_;
 };
 
 }  // namespace memtrace::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
+#include "tools/report/activity_table.h"
 #include "tools/report/json_text.h"
 #include "tools/report/verdict_text.h"
 
@@ -232,6 +233,9 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["cards"] = CardsJson(explanation);
   report["holdings"] = HoldingsJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);
+  if (!explanation.activities.state().empty())
+    report["activities"] = ActivitiesJson(explanation.activities);
   report["remedies"] = RemediesJson(explanation);
   report["next_step"] = NextStepJson(explanation);
   report["simulated"] = SimulatedJson(run);

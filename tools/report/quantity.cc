@@ -31,6 +31,10 @@ std::string FormatBytes(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+std::string FormatSeconds(uint64_t nanoseconds) {
+  return FormatHundredths(static_cast<int64_t>(nanoseconds / 10'000'000)) + " s";
+}
+
 std::string FormatCount(uint64_t count) {
   std::string text = std::to_string(count);
   for (size_t at = text.size(); at > 3;) {

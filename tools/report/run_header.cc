@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/run_header.h"
 
+#include "tools/report/activity_table.h"
 #include "tools/report/command_words.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/printable.h"
@@ -172,6 +173,7 @@ std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& 
          (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
          JoinedByDots({Printable(run.file), command, RankText(run), Versions(run), CardText(run)}) +
          JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
+                       ActivityText(explanation.activities),
                        run.completeness.closed ? "" : "file not closed: killed or still running"});
 }
 

@@ -3,6 +3,7 @@
 #include "tools/report/stats_report.h"
 
 #include "nlohmann/json.hpp"
+#include "tools/report/activity_table.h"
 #include "tools/report/command_words.h"
 #include "tools/report/json_text.h"
 #include "tools/report/printable.h"
@@ -45,12 +46,8 @@ std::string Row(std::string_view name, const std::string& figure) {
   return "  " + LeftAligned(name, 16) + RightAligned(figure, 16) + "\n";
 }
 
-std::string Seconds(uint64_t nanoseconds) {
-  return FormatHundredths(static_cast<int64_t>(nanoseconds / 10'000'000)) + " s";
-}
-
 std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFacts& run) {
-  std::string rows = Row("duration", Seconds(counts.last_ns));
+  std::string rows = Row("duration", FormatSeconds(counts.last_ns));
   if (run.file_bytes == 0 || counts.events == 0) return rows;
   const auto tenths = static_cast<int64_t>(run.file_bytes * 10 / counts.events);
   return rows + Row("file", FormatBytes(run.file_bytes)) +
@@ -95,7 +92,8 @@ std::string TextStats(const analysis::Explanation& explanation, const analysis::
   }
   for (const analysis::CardExplanation& card : explanation.cards) text += PeakText(card);
   return text + "\nEVENTS\n" + EventRows(explanation.counts, run.completeness.lost_events) +
-         "\nTRACE\n" + FileRows(explanation.counts, run) + SnapshotRows(explanation.annotations);
+         ActivitySection(explanation.activities) + "\nTRACE\n" + FileRows(explanation.counts, run) +
+         SnapshotRows(explanation.annotations);
 }
 
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run) {
@@ -114,6 +112,8 @@ std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFac
   stats["events"] = {{"all", counts.events},  {"allocations", counts.allocations},
                      {"frees", counts.frees}, {"labels", counts.relabels},
                      {"steps", counts.steps}, {"out_of_memory", counts.out_of_memory}};
+  const analysis::ActivityWatch& activities = timeline.activities();
+  if (!activities.state().empty()) stats["activities"] = ActivitiesJson(activities);
   stats["lost"] = LostJson(run.completeness);
   for (const auto& [key, value] : timeline.annotations()) {
     if (key.rfind("snapshot.", 0) == 0) stats["snapshots"][key.substr(9)] = value;

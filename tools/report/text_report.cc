@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/analysis/frames.h"
+#include "tools/report/activity_table.h"
 #include "tools/report/holder_table.h"
 #include "tools/report/ledger_table.h"
 #include "tools/report/outside_table.h"
@@ -167,8 +168,9 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
 std::string TextReport(const Explanation& explanation, const RunFacts& run) {
   return RunHeader(explanation, run) + "\n" + VerdictSection(explanation) +
          RequestSection(explanation) + LedgerTable(explanation) + HolderTable(explanation) +
-         OutsideTable(explanation) + PeakSection(explanation) + OtherCardsSection(explanation) +
-         SimulationSection(run) + RemedySection(explanation) + NextSection(explanation, run);
+         OutsideTable(explanation) + IdleTable(explanation) + PeakSection(explanation) +
+         OtherCardsSection(explanation) + SimulationSection(run) + RemedySection(explanation) +
+         NextSection(explanation, run);
 }
 
 }  // namespace memtrace::report

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/report/activity_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -124,6 +125,11 @@ std::string PhaseText(trace::Phase phase) {
   return std::string(PhaseName(phase));
 }
 
+void AddIdle(const Explanation& explanation, std::vector<std::string>& sentences) {
+  if (std::string idle = IdleSentence(explanation); !idle.empty())
+    sentences.push_back(std::move(idle));
+}
+
 }  // namespace
 
 std::string DescribePosition(const analysis::Position& position) {
@@ -140,6 +146,7 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     if (std::string next = NextStepSentence(explanation); !next.empty()) {
       sentences.push_back(std::move(next));
     }
+    AddIdle(explanation, sentences);
     return sentences;
   }
   const Ledger& ledger = explanation.cards[explanation.card].ledger;
@@ -152,6 +159,7 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     const std::string text = ContributionSentence(contribution);
     if (!text.empty()) sentences.push_back(text);
   }
+  AddIdle(explanation, sentences);
   return sentences;
 }
 

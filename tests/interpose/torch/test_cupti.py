@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`memtrace run --cupti` over real torch on the card's CUPTI: kernels, idle blocks, and whoever else wants CUPTI."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.cupti_contract import KEPT, PROGRAM, check_gap, check_kept_block, check_kernels, kept_row
+from support.programs import BUILD, MEMTRACE, memtrace, on_card
+
+REFUSING = BUILD / "tests" / "interpose" / "core" / "librefusing_cupti.so"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return on_card(PROGRAM, tmp_path_factory.mktemp("cupti"), options=("--cupti",))
+
+
+def test_every_launch_is_a_kernel_and_most_are_tied_to_a_block(run):
+    check_kernels(run)
+    report = run.report()
+    assert report["activities"]["kernels"] == report["simulated"]["kernel_launches"]
+
+
+def test_a_block_that_is_kept_and_not_written_for_steps_is_named_first(run):
+    check_kept_block(run)
+
+
+def test_texts_say_what_is_inferred(run):
+    text = memtrace("report", str(run.trace)).out
+    assert "NOT WRITTEN SINCE AN EARLIER STEP" in text
+    assert "(inferred" in text and "reads are not seen" in text
+    assert "CARD ACTIVITY" in memtrace("stats", str(run.trace)).out
+
+
+def test_the_allocations_are_those_of_a_run_without_it(run, tmp_path):
+    plain = on_card(PROGRAM, tmp_path)
+    assert "activities" not in plain.stats() and "idle" not in plain.report()
+    assert plain.report()["peak"] == run.report()["peak"]
+    counts = ("allocations", "frees", "labels", "steps")
+    assert [plain.stats()["events"][name] for name in counts] == [run.stats()["events"][name] for name in counts]
+
+
+def test_torchs_own_allocator_is_tied_likewise(tmp_path):
+    run = on_card(PROGRAM, tmp_path, options=("--cupti", "--allocator", "native"))
+    check_kernels(run)
+    assert kept_row(run.report())["bytes"] >= KEPT
+
+
+def test_a_profile_is_as_it_is_without_us_and_the_gap_is_said(tmp_path):
+    plain = on_card(PROGRAM, tmp_path, "profile")
+    ours = on_card(PROGRAM, tmp_path, "profile", options=("--cupti",))
+    assert len(plain.printed()) > 3
+    assert ours.printed() == plain.printed()
+    assert "nvalid" not in ours.err  # kineto's complaint about correlations that are not its own
+    check_gap(ours)
+    assert "torch.profiler" in memtrace("report", str(ours.trace)).out
+
+
+def test_an_out_of_memory_has_the_kernels_before_it(tmp_path):
+    run = on_card(PROGRAM, tmp_path, "fail", options=("--cupti",))
+    report = run.report()
+    assert report["request"]["bytes"] == 1 << 50
+    assert kept_row(report)["last_step"] < 4
+
+
+def test_killed_it_leaves_a_file_with_the_kernels_of_the_steps_before(tmp_path):
+    run = on_card(PROGRAM, tmp_path, "kill", options=("--cupti",), expect=128 + signal.SIGKILL)
+    stats = run.stats()
+    assert stats["lost"]["damaged_blocks"] == 0
+    assert stats["activities"]["state"] == "on"
+    assert stats["activities"]["kernels"] > 50
+
+
+@pytest.mark.parametrize(
+    ("library", "state", "reason"),
+    [
+        ("/nowhere/libcupti.so.13", "absent", "/nowhere/libcupti.so.13"),
+        (str(REFUSING), "refused", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
+    ],
+)
+def test_what_cupti_cannot_do_is_a_state_and_one_line(tmp_path, library, state, reason):
+    run = on_card(PROGRAM, tmp_path, MEMTRACE_CUPTI=library)
+    assert len(run.err.splitlines()) == 1 and reason in run.err
+    report = run.report()
+    assert (report["activities"]["state"], report["activities"]["kernels"]) == (state, 0)
+    assert reason in report["activities"]["reason"]
+    assert "idle" not in report
+    assert f"no kernels: CUPTI is {state}" in " ".join(memtrace("report", str(run.trace)).out.split())
+
+
+def test_without_a_card_it_is_not_even_looked_for(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import torch; print(torch.cuda.is_available(), torch.ones(3).sum().item())\n")
+    done = subprocess.run(
+        [MEMTRACE, "run", "-q", "--cupti", "--", sys.executable, script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    if done.stdout.startswith("True"):
+        pytest.skip("this machine has a card")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False 3.0\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]
+
+
+def test_nothing_recorded_and_cupti_exclude_each_other():
+    refused = memtrace("run", "--cupti", "--no-trace", "--", "true")
+    assert refused.status == 2 and "--cupti" in refused.err

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/activity_table.h"
+
+#include <algorithm>
+
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::ActivityWatch;
+using analysis::IdleBlocks;
+using analysis::IdleSite;
+using nlohmann::ordered_json;
+
+constexpr size_t kRows = 5;
+
+std::string Counted(uint64_t count, const std::string& one) {
+  return FormatCount(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string Because(const ActivityWatch& activities) {
+  return activities.reason().empty() ? "" : " (" + Printable(activities.reason()) + ")";
+}
+
+std::string Row(std::string_view name, const std::string& figure) {
+  return "  " + LeftAligned(name, 16) + RightAligned(figure, 16) + "\n";
+}
+
+std::string SiteLine(const IdleSite& site, TableUnit unit) {
+  std::string role(RoleName(site.role));
+  if (site.role != trace::Role::kUnknown) role += '*';
+  const int64_t hundredths = Hundredths(static_cast<int64_t>(site.bytes), unit);
+  return "  " + LeftAligned(role, 17) + LeftAligned(Printable(site.site), 22) +
+         RightAligned(FormatHundredths(hundredths), 9) + RightAligned(FormatCount(site.blocks), 8) +
+         "  " +
+         LeftAligned(site.last_step == 0 ? "start" : "step " + std::to_string(site.last_step), 8) +
+         "  " + FormatSeconds(site.idle_ns) + "\n";
+}
+
+// Small things always lie about: counters, random states.
+bool IsWorthSaying(const analysis::Explanation& explanation) {
+  if (!explanation.idle || explanation.idle->bytes == 0) return false;
+  return explanation.idle->bytes >= explanation.held.bytes / 100;
+}
+
+}  // namespace
+
+std::string ActivityText(const ActivityWatch& activities) {
+  if (activities.state().empty()) return "";
+  if (!activities.was_on())
+    return "no kernels: CUPTI is " + Printable(activities.state()) + Because(activities);
+  std::string text = Counted(activities.kernels(), "kernel") + " by CUPTI";
+  if (activities.gaps() > 0)
+    text += ", none for " + FormatSeconds(activities.gap_ns()) + Because(activities);
+  if (activities.dropped() > 0)
+    text += ", " + Counted(activities.dropped(), "record") + " DROPPED by it";
+  return text;
+}
+
+std::string ActivitySection(const ActivityWatch& activities) {
+  if (activities.state().empty()) return "";
+  std::string rows = "\nCARD ACTIVITY\n";
+  rows += Wrapped("  " + ActivityText(activities), 4);
+  if (!activities.was_on()) return rows;
+  rows += Row("kernels", FormatCount(activities.kernels())) +
+          Row("copies", FormatCount(activities.copies())) +
+          Row("fills", FormatCount(activities.fills()));
+  for (const auto& [device, time] : activities.kernel_time())
+    rows += Row("busy, card " + std::to_string(device), FormatSeconds(time.total()));
+  return rows;
+}
+
+ordered_json ActivitiesJson(const ActivityWatch& activities) {
+  ordered_json busy = ordered_json::array();
+  for (const auto& [device, time] : activities.kernel_time())
+    busy.push_back({{"index", device}, {"busy_ns", time.total()}});
+  return {{"state", activities.state()},
+          {"reason", activities.reason()},
+          {"kernels", activities.kernels()},
+          {"tied_kernels", activities.tied_kernels()},
+          {"copies", activities.copies()},
+          {"fills", activities.fills()},
+          {"cards", busy},
+          {"gaps", activities.gaps()},
+          {"gap_ns", activities.gap_ns()},
+          {"dropped", activities.dropped()}};
+}
+
+std::string IdleSentence(const analysis::Explanation& explanation) {
+  if (!IsWorthSaying(explanation)) return "";
+  const IdleBlocks& idle = *explanation.idle;
+  return "By then " + FormatBytes(idle.bytes) + " in " + Counted(idle.blocks, "block") +
+         " had not been written since an earlier step, for at least " +
+         FormatSeconds(idle.idle_ns) + " (inferred from kernels; reads are not seen).";
+}
+
+std::string IdleTable(const analysis::Explanation& explanation) {
+  if (!IsWorthSaying(explanation)) return "";
+  const IdleBlocks& idle = *explanation.idle;
+  const TableUnit unit = UnitFor(idle.bytes);
+  std::string table = "\n" + LeftAligned("NOT WRITTEN SINCE AN EARLIER STEP", 41) +
+                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) + "  " +
+                      "written   before\n";
+  const size_t shown = std::min(idle.sites.size(), kRows);
+  uint64_t rest = idle.bytes;
+  for (size_t i = 0; i < shown; ++i) {
+    table += SiteLine(idle.sites[i], unit);
+    rest -= idle.sites[i].bytes;
+  }
+  if (idle.sites.size() > shown)
+    table += "  … " + FormatCount(idle.sites.size() - shown) + " more, " + FormatBytes(rest) + "\n";
+  std::string limits =
+      "  (inferred: a block is written at its allocation and by what its thread launches until the "
+      "next one; reads are not seen; what hooks say the role of is left out";
+  if (idle.unknown_bytes > 0)
+    limits += "; " + FormatBytes(idle.unknown_bytes) +
+              " are older, too, but CUPTI was not listened to all the time since";
+  return table + Wrapped(limits + ")", 3);
+}
+
+ordered_json IdleJson(const IdleBlocks& idle) {
+  ordered_json sites = ordered_json::array();
+  for (const IdleSite& site : idle.sites) {
+    sites.push_back({{"role", std::string(RoleName(site.role))},
+                     {"site", site.site},
+                     {"bytes", site.bytes},
+                     {"blocks", site.blocks},
+                     {"last_step", site.last_step},
+                     {"idle_ns", site.idle_ns}});
+  }
+  return {{"bytes", idle.bytes},     {"blocks", idle.blocks},
+          {"idle_ns", idle.idle_ns}, {"unknown_bytes", idle.unknown_bytes},
+          {"how_known", "inferred"}, {"sites", sites}};
+}
+
+}  // namespace memtrace::report
