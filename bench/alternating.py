@@ -29,7 +29,7 @@ def way() -> str:
 def prepare(ours: bool | None = None) -> None:
     """Puts the simulated card in place, and our allocator if `ours` or, where that is open, unless the way is native.
 
-    The way "unrecorded" has our allocator alone.
+    The way "unrecorded" has our allocator alone, "cupti" records what the card does, too.
 
     Host values are off: they are the card's cost and not the recorder's (host_values_step.py has it).
     """
@@ -37,6 +37,7 @@ def prepare(ours: bool | None = None) -> None:
 
     os.environ["MEMTRACE_HOST_VALUES"] = "0"
     memtrace.simulated_card("80GiB")
+    os.environ["MEMTRACE_CUPTI"] = "1" if way() == "cupti" else "0"
     if way() == "unrecorded":
         os.environ["MEMTRACE_TRACE"] = "0"
     if way() not in ("native", "history") if ours is None else ours:

@@ -102,7 +102,8 @@ void CardActivities::End() {
 void CardActivities::BeginOperation() {
   auto* session = session_.load(std::memory_order_acquire);
   if (session == nullptr) return;
-  session->SetOperation(session->is_on() ? recorder::OperationBlocks::Begin() : 0);
+  if (!session->is_on()) return EndOperation();
+  session->SetOperation(recorder::OperationBlocks::Begin());
 }
 
 void CardActivities::EndOperation() {
