@@ -83,8 +83,9 @@ void CardActivities::Pause() {
 // What CUPTI refused once is asked for again: it may have been the other tool that held it.
 void CardActivities::Resume() {
   const std::lock_guard lock(mutex_);
-  if (pauses_ == 0 || --pauses_ > 0 || session_ == nullptr || has_ended_) return;
-  BeginOrSayWhyNot();
+  if (pauses_ == 0) return;
+  --pauses_;
+  if (pauses_ == 0 && session_ != nullptr && !has_ended_) BeginOrSayWhyNot();
 }
 
 void CardActivities::Flush() {

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr uint64_t kSlack = 1'000'000'000;  // of other clocks
-constexpr char kKernel = 0;  // any address can stand for the host's side of a kernel
+constexpr char kKernel = 0;                 // any address can stand for the host's side of a kernel
 
 class CardActivitiesTest : public CardProcessTest {
  protected:
