@@ -432,9 +432,9 @@ MEMTRACE_API void memtrace_resume_activities(void);
  * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
 MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,
                                    uint32_t owner, uint32_t path);
-/* The same of `count` ranges of one role at once, five words each: device, address, bytes, parameter,
- * path. `parameter` is the address of the one that the range serves (as its gradient, its optimizer's
- * states) or 0: what was allocated without an owner gets the parameter's. */
+/* The same of `count` ranges of one role at once, five words each: device, address, bytes,
+ * parameter, path. `parameter` is the address of the one that the range serves (as its gradient,
+ * its optimizer's states) or 0: what was allocated without an owner gets the parameter's. */
 #define MEMTRACE_LABEL_WORDS 5
 MEMTRACE_API void memtrace_relabel_all(int role, const uint64_t* labels, size_t count);
 
