@@ -17,8 +17,10 @@ Role InferRole(Phase birth, bool stayed_in_phase, bool gone) {
       return stayed_in_phase ? Role::kTemporary : Role::kOptimizerState;
     case Phase::kBackward:
       return Role::kTemporary;
-    case Phase::kOther:
     case Phase::kInit:
+      // A model being built has copies that go before its first forward.
+      return gone && stayed_in_phase ? Role::kTemporary : Role::kUnknown;
+    case Phase::kOther:
       return Role::kUnknown;
   }
   return Role::kUnknown;

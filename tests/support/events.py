@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The blocks of a recorded run, one by one: for tests that ask about all of them, not about the peak."""
 
+import math
 import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from support.programs import BUILD
@@ -28,6 +30,17 @@ class Block:
     phase: str
     micro_batch: int
     labels: list[dict[str, str]] = field(default_factory=list)
+    number: int = 0  # among the allocations of its card, from 1
+    freed_as: float = math.inf  # among the frees of its card, from 1
+    parts: list[tuple[int, int, str]] = field(default_factory=list)  # of it that were labelled: begin, end, role
+
+    def bytes_by_role(self) -> Counter[str]:
+        """Its bytes, each by the latest role that was stated of it, or ""."""
+        cuts = sorted({0, self.bytes, *(min(end, self.bytes) for _, end, _ in self.parts), *(p[0] for p in self.parts)})
+        sums: Counter[str] = Counter()
+        for begin, end in pairwise(cuts):
+            sums[next((role for low, high, role in reversed(self.parts) if low <= begin < high), "")] += end - begin
+        return sums
 
     @property
     def role(self) -> str:
@@ -46,6 +59,8 @@ def blocks(trace: Path) -> list[Block]:
     step, phase, micro_batch = 0, "other", 0
     born: list[Block] = []
     live: dict[tuple[int, int], Block] = {}
+    allocations: Counter[int] = Counter()
+    frees: Counter[int] = Counter()
     for line in text.splitlines():
         words = shlex.split(line) if '"' in line else line.split()
         if words[0].startswith("@"):
@@ -63,17 +78,39 @@ def blocks(trace: Path) -> list[Block]:
                 phase,
                 micro_batch,
             )
+            allocations[block.device] += 1
+            block.number = allocations[block.device]
             born.append(block)
             live[block.device, block.address] = block
         elif words[0] == "free_requested":
-            live.pop((int(words[1]), int(words[2], 16)), None)
-        elif words[0] == "relabel" and (int(words[1]), int(words[2], 16)) in live:
-            live[int(words[1]), int(words[2], 16)].labels.append(values)
+            frees[int(words[1])] += 1
+            if freed := live.pop((int(words[1]), int(words[2], 16)), None):
+                freed.freed_as = frees[int(words[1])]
+        elif words[0] == "relabel":
+            _label(live, int(words[1]), int(words[2], 16), values)
         elif words[0] == "step":
             step, micro_batch = int(words[1]), 0
         elif words[0] == "phase":
             phase, micro_batch = words[1], int(values.get("micro_batch", micro_batch))
     return born
+
+
+def _label(live: dict[tuple[int, int], Block], device: int, address: int, values: dict[str, str]) -> None:
+    """A label may cover a part of a block, which then is not the block's own."""
+    block = live.get((device, address))
+    if block is not None:
+        block.labels.append(values)
+    else:
+        within = (b for b in live.values() if b.device == device and b.address < address < b.address + b.bytes)
+        block = next(within, None)
+    if block is not None:
+        begin = address - block.address
+        block.parts.append((begin, begin + int(values["size"]), values["role"]))
+
+
+def alive(found: Iterable[Block], device: int, born: int, gone: int) -> list[Block]:
+    """Those that are in use on the card when it has had so many allocations and frees."""
+    return [b for b in found if b.device == device and b.number <= born and b.freed_as > gone]
 
 
 def bytes_by(found: Iterable[Block], *names: str) -> dict[tuple[object, ...], int]:

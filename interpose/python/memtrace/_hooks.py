@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from memtrace import _communication, _generation, _passes, _profilers, _recomputation, _threads
+from memtrace import _communication, _generation, _passes, _placement, _profilers, _recomputation, _threads
 from memtrace._core import (
     PHASE_BACKWARD,
     PHASE_EVALUATE,
@@ -31,6 +31,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _passes.watch_optimizers(torch, session)
     _recomputation.watch(torch, session)
     _generation.watch(torch, session)
+    _placement.watch(torch, session)
     _communication.watch(torch, session)
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)

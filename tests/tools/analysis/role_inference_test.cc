@@ -41,7 +41,13 @@ TEST(RoleInferenceTest, WhatTheBackwardMakesIsTemporaryUntilLabelled) {
   EXPECT_EQ(Inferred(Phase::kBackward, false, 2), Role::kTemporary);
 }
 
+TEST(RoleInferenceTest, WhatGoesBeforeTheFirstForwardIsTemporary) {
+  EXPECT_EQ(Inferred(Phase::kInit, true, 0), Role::kTemporary);
+  EXPECT_EQ(Inferred(Phase::kInit, true, 1), Role::kUnknown);
+}
+
 TEST(RoleInferenceTest, OutsideAllPhasesNothingIsGuessed) {
+  EXPECT_EQ(Inferred(Phase::kOther, true, 0), Role::kUnknown);
   EXPECT_EQ(Inferred(Phase::kOther, false, 2), Role::kUnknown);
   EXPECT_EQ(Inferred(Phase::kInit, false, 2), Role::kUnknown);
 }

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""accelerate: a model that is spread over cards gets its tensors one by one, past the hooks of registration."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._import_watch import when_imported
+from memtrace._quiet import quieter
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Watches accelerate, once it is imported."""
+    when_imported("accelerate.utils.modeling", lambda module: _watch_placement(module, torch, session))
+
+
+def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) -> None:
+    original: Callable[..., Any] | None = getattr(module, "set_module_tensor_to_device", None)
+    if original is None:
+        return
+
+    def label(owner: Any, name: str) -> None:
+        tensor = functools.reduce(getattr, name.split("."), owner)
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        (session.labels.parameter if is_parameter else session.labels.buffer)(tensor, name)
+
+    quiet_label = quieter(torch)(label)
+
+    @functools.wraps(original)
+    def set_module_tensor_to_device(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        quiet_label(*_named(*args, **kwargs))
+        return result
+
+    module.set_module_tensor_to_device = set_module_tensor_to_device  # type: ignore[attr-defined]
+
+
+def _named(module: Any, tensor_name: str, *_args: Any, **_kwargs: Any) -> tuple[Any, str]:
+    return module, tensor_name
