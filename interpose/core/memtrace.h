@@ -319,6 +319,11 @@ struct memtrace_observed {
   int32_t device;
   uint64_t address, bytes, stream; /* bytes as asked for */
   uint64_t context; /* of memtrace_capture_context, for ALLOCATE; 0 if there is none */
+  /* ALLOCATE: what the block occupies at least; 0: `bytes` rounded up to 512. It also occupies what
+   * would be left over of the free memory that it is cut from, if that is at most `unsplit` bytes.
+   */
+  uint64_t occupied, unsplit;
+  int32_t is_segment; /* MAP: no block reaches beyond it; 0: it goes on where it meets another */
 };
 /* In the order in which things happened on the card; may be called under the other allocator's
  * lock. */

@@ -14,22 +14,37 @@ void Subtract(Bytes& from, Bytes bytes) { from = Minus(from, bytes); }
 
 }  // namespace
 
+Bytes ObservedMemory::Occupied(const memtrace_observed& event) {
+  const Bytes usual = RoundUp(event.bytes, kTorchRounding);
+  if (event.kind != MEMTRACE_OBSERVED_ALLOCATE) return segments_.Occupied(event.address, usual);
+  const Bytes least = event.occupied == 0 ? usual : event.occupied;
+  return segments_.Take(event.address, usual, least, event.unsplit);
+}
+
 void ObservedMemory::Note(const memtrace_observed& event) {
-  const StreamId stream{event.stream};
-  const Bytes occupied = RoundUp(event.bytes, kTorchRounding);
+  const std::lock_guard lock(mutex_);
+  switch (event.kind) {
+    case MEMTRACE_OBSERVED_ALLOCATE:
+    case MEMTRACE_OBSERVED_FREE_REQUESTED:
+    case MEMTRACE_OBSERVED_FREE_COMPLETED:
+      return NoteBlock(event);
+    case MEMTRACE_OBSERVED_MAP:
+    case MEMTRACE_OBSERVED_UNMAP:
+      return NoteRange(event);
+    default:
+      return;
+  }
+}
+
+void ObservedMemory::NoteBlock(const memtrace_observed& event) {
+  const Bytes occupied = Occupied(event);
   const BlockEvent block{.device = device_,
-                         .stream = stream,
+                         .stream = StreamId{event.stream},
                          .pool = {},
                          .address = event.address,
                          .requested = event.bytes,
                          .allocated = occupied,
                          .context = event.context};
-  const RangeEvent range{.device = device_,
-                         .stream = stream,
-                         .pool = {},
-                         .address = event.address,
-                         .size = event.bytes};
-  const std::lock_guard lock(mutex_);
   switch (event.kind) {
     case MEMTRACE_OBSERVED_ALLOCATE:
       sums_.live_requested += event.bytes;
@@ -40,18 +55,27 @@ void ObservedMemory::Note(const memtrace_observed& event) {
       Subtract(sums_.live_allocated, occupied);
       sums_.stream_wait += occupied;
       return recorder_.FreeRequested(block);
-    case MEMTRACE_OBSERVED_FREE_COMPLETED:
-      Subtract(sums_.stream_wait, occupied);
-      return recorder_.FreeCompleted(block);
-    case MEMTRACE_OBSERVED_MAP:
-      sums_.reserved += event.bytes;
-      return recorder_.Mapped(range);
-    case MEMTRACE_OBSERVED_UNMAP:
-      Subtract(sums_.reserved, event.bytes);
-      return recorder_.Unmapped(range);
     default:
-      return;
+      Subtract(sums_.stream_wait, occupied);
+      segments_.GiveBack(event.address);
+      return recorder_.FreeCompleted(block);
   }
+}
+
+void ObservedMemory::NoteRange(const memtrace_observed& event) {
+  const RangeEvent range{.device = device_,
+                         .stream = StreamId{event.stream},
+                         .pool = {},
+                         .address = event.address,
+                         .size = event.bytes};
+  if (event.kind == MEMTRACE_OBSERVED_MAP) {
+    sums_.reserved += event.bytes;
+    if (event.is_segment != 0) segments_.Add(event.address, event.bytes);
+    return recorder_.Mapped(range);
+  }
+  Subtract(sums_.reserved, event.bytes);
+  segments_.Remove(event.address);
+  recorder_.Unmapped(range);
 }
 
 AllocatorLedger ObservedMemory::ledger() const {

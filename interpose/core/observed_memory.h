@@ -7,12 +7,13 @@
 
 #include "allocator/allocation_observer.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/observed_segments.h"
 
 namespace memtrace {
 
 // What another allocator holds on one card, summed up from its events, which are passed on to a
-// recorder. Its events carry sizes as asked for; what a block occupies is inferred by torch's
-// rounding to 512 bytes, so tails that it did not split off count as cached.
+// recorder. Its events carry sizes as asked for; what a block occupies follows from how it rounds
+// (memtrace_observed) and from where its other blocks lie.
 //
 // Thread rule: any thread; events of one card come in their order.
 class ObservedMemory {
@@ -31,11 +32,17 @@ class ObservedMemory {
   AllocatorLedger LedgerOf(const memtrace_observed_out_of_memory& event) const;
 
  private:
+  // Under the lock, all of these.
+  void NoteBlock(const memtrace_observed& event);
+  void NoteRange(const memtrace_observed& event);
+  Bytes Occupied(const memtrace_observed& event);
+
   const DeviceIndex device_;
   const Caches caches_;
   AllocationObserver& recorder_;
   mutable std::mutex mutex_;
-  AllocatorLedger sums_;
+  AllocatorLedger sums_;       // guarded by mutex_
+  ObservedSegments segments_;  // likewise
 };
 
 }  // namespace memtrace

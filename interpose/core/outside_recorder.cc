@@ -19,7 +19,10 @@ memtrace_observed EventOf(memtrace_observed_kind kind, const OutsideBlock& block
           .address = AddressOf(block),
           .bytes = block.bytes,
           .stream = block.stream,
-          .context = block.context};
+          .context = block.context,
+          .occupied = 0,
+          .unsplit = 0,
+          .is_segment = 0};
 }
 
 }  // namespace

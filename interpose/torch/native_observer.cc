@@ -6,10 +6,12 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/autograd_context.h"
 #include "interpose/torch/host_values/host_values.h"
+#include "interpose/torch/native_sizes.h"
 
 namespace memtrace::shim {
 namespace {
@@ -49,7 +51,21 @@ std::shared_ptr<c10::GatheredContext> CaptureContext() {
 
 uint64_t TakeContext() { return std::exchange(context_of_the_next_event, 0); }
 
-// Runs under the allocator's lock: must not call torch and must not wait for the interpreter.
+// One a card; made before the first event, and never destroyed: events come until the very end.
+std::vector<NativeSizes>& SizesOfCards() {
+  static auto& sizes = *new std::vector<NativeSizes>;
+  return sizes;
+}
+
+void AddSize(memtrace_observed& event, const Entry& entry) {
+  auto& sizes = SizesOfCards()[static_cast<size_t>(entry.device_)];
+  if (entry.action_ != Entry::ALLOC) return sizes.Note(entry);
+  const NativeSizes::Size size = sizes.Of(entry);
+  event.occupied = size.occupied;
+  event.unsplit = size.unsplit;
+}
+
+// Runs under the allocator's lock: must not wait for the interpreter.
 void Pass(const Entry& entry) {
   const int kind = ObservedKind(entry.action_);
   if (kind < 0) return;
@@ -60,6 +76,8 @@ void Pass(const Entry& entry) {
   event.address = entry.addr_;
   event.bytes = entry.size_;
   event.stream = reinterpret_cast<uint64_t>(entry.stream_);
+  event.is_segment = entry.action_ == Entry::SEGMENT_ALLOC ? 1 : 0;
+  AddSize(event, entry);
   if (kind == MEMTRACE_OBSERVED_ALLOCATE) {
     event.context = TakeContext();
     ForgetFreshMemory(entry.addr_, entry.size_);
@@ -84,8 +102,11 @@ void PassOutOfMemory(int64_t device, size_t requested, size_t total, size_t free
   memtrace_observe_out_of_memory(&event);
 }
 
-void PassPart(memtrace_observed_kind kind, const c10::CachingDeviceAllocator::SegmentInfo& segment,
-              uint64_t address, uint64_t bytes) {
+using Segment = c10::CachingDeviceAllocator::SegmentInfo;
+using Block = c10::CachingDeviceAllocator::BlockInfo;
+
+memtrace_observed PartOf(const Segment& segment, memtrace_observed_kind kind, uint64_t address,
+                         uint64_t bytes) {
   memtrace_observed event{};
   event.size = sizeof(event);
   event.kind = kind;
@@ -93,17 +114,28 @@ void PassPart(memtrace_observed_kind kind, const c10::CachingDeviceAllocator::Se
   event.address = address;
   event.bytes = bytes;
   event.stream = reinterpret_cast<uint64_t>(segment.stream);
+  return event;
+}
+
+void PassBlock(const Segment& segment, const Block& block, uint64_t address) {
+  auto event = PartOf(segment, MEMTRACE_OBSERVED_ALLOCATE, address, block.requested_size);
+  event.occupied = block.size;
+  event.unsplit = segment.is_large ? 1 : 0;  // what follows it in the segment is not its rest
+  memtrace_observe(&event);
+  if (block.allocated) return;
+  event.kind = MEMTRACE_OBSERVED_FREE_REQUESTED;
   memtrace_observe(&event);
 }
 
 // Observing may begin when CUDA is in use already.
 void PassWhatIsThere() {
-  for (const auto& segment : native::snapshot().segments) {
-    PassPart(MEMTRACE_OBSERVED_MAP, segment, segment.address, segment.total_size);
+  for (const Segment& segment : native::snapshot().segments) {
+    auto mapped = PartOf(segment, MEMTRACE_OBSERVED_MAP, segment.address, segment.total_size);
+    mapped.is_segment = segment.is_expandable ? 0 : 1;
+    memtrace_observe(&mapped);
     uint64_t address = segment.address;
-    for (const auto& block : segment.blocks) {
-      if (block.allocated)
-        PassPart(MEMTRACE_OBSERVED_ALLOCATE, segment, address, block.requested_size);
+    for (const Block& block : segment.blocks) {
+      if (block.active) PassBlock(segment, block, address);
       address += block.size;
     }
   }
@@ -114,6 +146,7 @@ void PassWhatIsThere() {
 bool ObserveNativeAllocator(int device_count) {
   FollowAutograd();
   if (memtrace_start(device_count, MEMTRACE_MODE_OBSERVE) != MEMTRACE_OK) return false;
+  SizesOfCards().resize(static_cast<size_t>(device_count));
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);

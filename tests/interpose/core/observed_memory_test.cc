@@ -9,12 +9,37 @@ namespace {
 
 class ObservedMemoryTest : public ::testing::Test {
  protected:
-  void Note(memtrace_observed_kind kind, Bytes bytes) {
+  static memtrace_observed Event(memtrace_observed_kind kind, Bytes bytes, DeviceAddress address) {
     memtrace_observed event{};
     event.size = sizeof(event);
     event.kind = kind;
     event.bytes = bytes;
+    event.address = address;
+    return event;
+  }
+
+  void Note(memtrace_observed_kind kind, Bytes bytes, DeviceAddress address = 0) {
+    memory_.Note(Event(kind, bytes, address));
+  }
+
+  void Segment(DeviceAddress address, Bytes bytes) {
+    memtrace_observed event = Event(MEMTRACE_OBSERVED_MAP, bytes, address);
+    event.is_segment = 1;
     memory_.Note(event);
+  }
+
+  // What the block occupies, if a rest of up to 1 MiB stays with it.
+  Bytes Take(DeviceAddress address, Bytes bytes) {
+    const Bytes before = memory_.ledger().live_allocated;
+    memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, bytes, address);
+    event.unsplit = 1_MiB;
+    memory_.Note(event);
+    return memory_.ledger().live_allocated - before;
+  }
+
+  void Free(DeviceAddress address, Bytes bytes) {
+    Note(MEMTRACE_OBSERVED_FREE_REQUESTED, bytes, address);
+    Note(MEMTRACE_OBSERVED_FREE_COMPLETED, bytes, address);
   }
 
   AllocationObserver nobody_;
@@ -32,6 +57,43 @@ TEST_F(ObservedMemoryTest, EveryMappedByteIsInOneEntry) {
   EXPECT_EQ(ledger.stream_wait, 5_MiB);
   EXPECT_EQ(ledger.cached, 20_MiB - 8_MiB - 512);
   Note(MEMTRACE_OBSERVED_FREE_COMPLETED, 5_MiB);
+  EXPECT_EQ(memory_.ledger().stream_wait, 0u);
+}
+
+// A block of 13 MiB in a segment of 14, and one of 2 MiB in what is left of one of 20.
+TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
+  constexpr DeviceAddress kFirst = 1_GiB;
+  constexpr DeviceAddress kSecond = kFirst + 14_MiB;  // adjacent, and another segment all the same
+  Segment(kFirst, 14_MiB);
+  Segment(kSecond, 20_MiB);
+  EXPECT_EQ(Take(kFirst, 13_MiB), 14_MiB);
+  EXPECT_EQ(Take(kSecond, 8_MiB), 8_MiB);
+  EXPECT_EQ(Take(kSecond + 10_MiB, 9_MiB), 10_MiB);
+  EXPECT_EQ(Take(kSecond + 8_MiB, 2_MiB - 512), 2_MiB);
+  const Bytes before = memory_.ledger().live_allocated;
+  Free(kSecond + 8_MiB, 2_MiB - 512);
+  EXPECT_EQ(before - memory_.ledger().live_allocated, 2_MiB);
+  EXPECT_EQ(memory_.ledger().stream_wait, 0u);
+}
+
+TEST_F(ObservedMemoryTest, ASegmentThatCameAgainIsFree) {
+  Segment(1_GiB, 14_MiB);
+  EXPECT_EQ(Take(1_GiB, 13_MiB), 14_MiB);
+  Free(1_GiB, 13_MiB);
+  Note(MEMTRACE_OBSERVED_UNMAP, 14_MiB, 1_GiB);
+  EXPECT_EQ(Take(1_GiB, 13_MiB), 13_MiB) << "of a segment that grows";
+  Free(1_GiB, 13_MiB);
+  Segment(1_GiB, 16_MiB);
+  EXPECT_EQ(Take(1_GiB, 13_MiB), 13_MiB);
+}
+
+TEST_F(ObservedMemoryTest, WhatWasRoundedOtherwiseIsFreedAsItWasTaken) {
+  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 1200, 1_GiB);
+  event.occupied = 2048;
+  memory_.Note(event);
+  EXPECT_EQ(memory_.ledger().live_allocated, 2048u);
+  Free(1_GiB, 1200);
+  EXPECT_EQ(memory_.ledger().live_allocated, 0u);
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/torch/native_sizes.h"
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDAAllocatorConfig.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "interpose/torch/allocator_settings.h"
+
+namespace memtrace::shim {
+namespace {
+
+namespace native = c10::cuda::CUDACachingAllocator;
+
+constexpr uint64_t kUnit = 512;
+constexpr uint64_t kLargestSmall = 1 << 20;
+constexpr uint64_t kLargestRest = 1 << 20;  // of a large block
+constexpr uint64_t kEverything = std::numeric_limits<uint64_t>::max();
+
+uint64_t Rounded(size_t bytes) {
+  const uint64_t least = std::max<uint64_t>(BytesByDivisions(bytes), kUnit);
+  return (least + kUnit - 1) / kUnit * kUnit;
+}
+
+bool IsPrivate(const NativeSizes::Entry& entry) { return entry.mempool_ != c10::MempoolId_t{}; }
+
+// Segments of a private pool may be of an allocator of its own, and then do not expand. Where they
+// do, nobody asks how much stays unsplit.
+uint64_t Unsplit(const NativeSizes::Entry& allocation, uint64_t occupied) {
+  using c10::CachingAllocator::AcceleratorAllocatorConfig;
+  if (occupied <= kLargestSmall) return 0;
+  if (native::CUDAAllocatorConfig::expandable_segments() && !IsPrivate(allocation))
+    return kUnit - 1;
+  return occupied < AcceleratorAllocatorConfig::max_split_size() ? kLargestRest : kEverything;
+}
+
+// The lock is recursive: it may be asked for under it.
+int64_t Splits(c10::DeviceIndex device) {
+  return native::get()->getDeviceStats(device).inactive_split[0].current;
+}
+
+}  // namespace
+
+NativeSizes::Size NativeSizes::Of(const Entry& allocation) {
+  const uint64_t occupied = Rounded(allocation.size_);
+  if (!IsPrivate(allocation)) return {occupied, Unsplit(allocation, occupied)};
+  LearnWhetherItSplits(allocation, occupied);
+  const bool is_whole = unsplit_pools_.count(allocation.mempool_) != 0;
+  return {occupied, is_whole ? kEverything : Unsplit(allocation, occupied)};
+}
+
+// A segment is split, if it is, before its first block is told.
+void NativeSizes::LearnWhetherItSplits(const Entry& allocation, uint64_t occupied) {
+  const uint64_t segment = std::exchange(new_segment_, 0);
+  const uint64_t rest = segment > occupied ? segment - occupied : 0;
+  if (rest == 0 || rest <= Unsplit(allocation, occupied)) return;
+  if (Splits(allocation.device_) == splits_before_) unsplit_pools_.insert(allocation.mempool_);
+}
+
+void NativeSizes::Note(const Entry& entry) {
+  new_segment_ = 0;
+  if (entry.action_ != Entry::SEGMENT_ALLOC || !IsPrivate(entry)) return;
+  new_segment_ = entry.size_;
+  splits_before_ = Splits(entry.device_);
+}
+
+}  // namespace memtrace::shim
