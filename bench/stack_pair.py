@@ -6,9 +6,9 @@ Usage: stack_pair.py [--pairs 5] [--count 20000] [--depth 40]
 
 Each way times `count` calls that go `depth` frames deep and allocate and free 4 KiB there, so that no frame is the one
 of the pair before: what a program does whose calls return between its allocations. The ways: our allocator alone, and
-recording; torch's native allocator alone, and with `torch.cuda.memory._record_memory_history(stacks="python")`. The
-Python of the calls is in all of them: only the differences, recording less alone, say what recording costs. `near` is
-the same from the outermost frames of the script.
+recording, without and with native stacks; torch's native allocator alone, and with
+`torch.cuda.memory._record_memory_history(stacks="python")`. The Python of the calls is in all of them: only the
+differences, recording less alone, say what recording costs. `near` is the same from the outermost frames of the script.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import time
 
 from alternating import alternate, prepare, way
 
-WAYS = ("ours alone", "ours recording", "native alone", "native history")
+WAYS = ("ours alone", "ours recording", "ours with native stacks", "native alone", "native history")
 ROUNDS = 7
 
 
@@ -41,7 +41,8 @@ def pairs(count: int, depth: int, alloc, free, stream) -> float:
 
 def child(count: int, depth: int) -> None:
     """Prints ns per pair at both depths as JSON."""
-    os.environ["MEMTRACE_TRACE"] = "1" if way() == "ours recording" else "0"
+    os.environ["MEMTRACE_TRACE"] = "0" if way().endswith("alone") else "1"
+    os.environ["MEMTRACE_NATIVE_STACKS"] = "1" if way() == "ours with native stacks" else ""
     prepare(ours=way().startswith("ours"))
     import torch
 
@@ -75,7 +76,8 @@ def main() -> None:
     for where in ("near", "deep"):
         figures = [[run[place][where] for run in runs] for place in range(len(WAYS))]
         ours = [recording - alone for alone, recording in zip(figures[0], figures[1], strict=True)]
-        torchs = [history - alone for alone, history in zip(figures[2], figures[3], strict=True)]
+        native = [recording - alone for alone, recording in zip(figures[0], figures[2], strict=True)]
+        torchs = [history - alone for alone, history in zip(figures[3], figures[4], strict=True)]
         print(
             f"{where}: "
             + ", ".join(f"{name} {statistics.median(f):.0f}" for name, f in zip(WAYS, figures, strict=True))
@@ -83,7 +85,8 @@ def main() -> None:
         print(
             f"  recording adds {statistics.median(ours):.0f} ns a pair (min {min(ours):.0f}, max {max(ours):.0f}), "
             f"torch's history {statistics.median(torchs):.0f}: "
-            f"{statistics.median(torchs) / statistics.median(ours):.1f} times"
+            f"{statistics.median(torchs) / statistics.median(ours):.1f} times; with native stacks ours adds "
+            f"{statistics.median(native):.0f} (min {min(native):.0f}, max {max(native):.0f})"
         )
 
 

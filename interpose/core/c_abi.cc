@@ -126,7 +126,10 @@ int memtrace_python_frames(char* text, uint64_t size) {
   return Contain(0, [&] { return memtrace::WritePythonFrames({text, size}); });
 }
 
-uint64_t memtrace_capture_context() { return Contain(uint64_t{0}, memtrace::CaptureContext); }
+uint64_t memtrace_capture_context() {
+  const void* caller = __builtin_return_address(0);
+  return Contain(uint64_t{0}, [&] { return memtrace::CaptureContext(caller); });
+}
 
 int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context, void** address,
                       memtrace_out_of_memory* out_of_memory) {

@@ -14,7 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string_view>
+
+#include "profiler/trace/build_id.h"
 
 namespace memtrace {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 struct Collected {
   std::span<recorder::RawFrame> frames;
   const void* caller = nullptr;
+  CodeRange outside;
   size_t count = 0;
 };
 
@@ -29,7 +31,7 @@ _Unwind_Reason_Code Collect(_Unwind_Context* context, void* user) {
   auto& collected = *static_cast<Collected*>(user);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of code
   const void* address = reinterpret_cast<const void*>(_Unwind_GetIP(context));
-  if (address == nullptr) return _URC_END_OF_STACK;
+  if (address == nullptr || collected.outside.Has(address)) return _URC_END_OF_STACK;
   if (address == collected.caller) collected.count = 0;
   if (collected.count == collected.frames.size()) return _URC_END_OF_STACK;
   collected.frames[collected.count++] = {address, NativeFrames::kInstruction};
@@ -66,30 +68,6 @@ std::string FileOf(const char* name) {
                     : std::string(name != nullptr ? name : "?");
 }
 
-std::string BuildIdIn(const char* notes, size_t bytes) {
-  constexpr std::string_view kOwner("GNU\0", 4);
-  while (bytes >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    std::memcpy(&note, notes, sizeof(note));
-    const size_t name_bytes = (note.n_namesz + 3) & ~size_t{3};
-    const size_t length = sizeof(note) + name_bytes + ((note.n_descsz + 3) & ~size_t{3});
-    if (length > bytes) return "";
-    const char* name = notes + sizeof(note);
-    if (note.n_type == NT_GNU_BUILD_ID && std::string_view(name, note.n_namesz) == kOwner) {
-      std::string id;
-      for (size_t i = 0; i < note.n_descsz; ++i) {
-        const auto byte = static_cast<unsigned char>(name[name_bytes + i]);
-        id += "0123456789abcdef"[byte >> 4];
-        id += "0123456789abcdef"[byte & 15];
-      }
-      return id;
-    }
-    notes += length;
-    bytes -= length;
-  }
-  return "";
-}
-
 struct WantedModule {
   const void* base = nullptr;
   std::string build_id;
@@ -104,7 +82,7 @@ int FindBuildId(dl_phdr_info* module, size_t /*size*/, void* user) {
     const auto* segment = reinterpret_cast<const char*>(module->dlpi_addr + header.p_vaddr);
     if (header.p_type == PT_LOAD && header.p_offset == 0) is_it = segment == wanted.base;
     if (header.p_type == PT_NOTE && wanted.build_id.empty())
-      wanted.build_id = BuildIdIn(segment, header.p_memsz);
+      wanted.build_id = trace::BuildIdInNotes(segment, header.p_memsz);
   }
   if (is_it) return 1;
   wanted.build_id.clear();
@@ -113,8 +91,9 @@ int FindBuildId(dl_phdr_info* module, size_t /*size*/, void* user) {
 
 }  // namespace
 
-size_t NativeFrames::Walk(const void* caller, std::span<recorder::RawFrame> frames) {
-  Collected collected{.frames = frames, .caller = caller};
+size_t NativeFrames::Walk(const void* caller, std::span<recorder::RawFrame> frames,
+                          CodeRange outside) {
+  Collected collected{.frames = frames, .caller = caller, .outside = outside};
   _Unwind_Backtrace(Collect, &collected);
   return collected.count;
 }

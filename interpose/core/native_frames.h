@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "interpose/core/code_range.h"
 #include "profiler/recorder/stack_table.h"
 
 namespace memtrace {
@@ -32,8 +33,9 @@ class NativeFrames : public recorder::FrameSymbolizer {
   static constexpr int32_t kInstruction = std::numeric_limits<int32_t>::min();
 
   // Innermost first, without what is inside `caller`, a return address; all if it is not found.
-  // Returns how many there are.
-  static size_t Walk(const void* caller, std::span<recorder::RawFrame> frames);
+  // Ends before the first frame in `outside`. Returns how many there are.
+  static size_t Walk(const void* caller, std::span<recorder::RawFrame> frames,
+                     CodeRange outside = {});
 
   trace::Frame Symbolize(const recorder::RawFrame& frame) override;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/program_scopes.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/core/mixed_frames.h"
 #include "interpose/core/process.h"
 #include "interpose/core/recorded_paths.h"
 
@@ -155,10 +157,52 @@ void BeginStep() {
   ++kept_steps;
 }
 
-uint64_t CaptureContext() {
+namespace {
+
+// MEMTRACE_NATIVE_STACKS: 0 takes none, 1 those of the allocator's memory too.
+enum class NativeStacks { kNone, kOfTheDriversMemory, kAll };
+
+NativeStacks WantedNativeStacks() {
+  static const NativeStacks kWanted = [] {
+    const char* set = std::getenv("MEMTRACE_NATIVE_STACKS");
+    const std::string_view value = set == nullptr ? "" : set;
+    if (value == "0") return NativeStacks::kNone;
+    return value == "1" ? NativeStacks::kAll : NativeStacks::kOfTheDriversMemory;
+  }();
+  return kWanted;
+}
+
+void SayNewModules(recorder::Recorder& recorder) {
+  NativeFrames& native = Process::Get().native_frames();
+  if (!native.has_new_modules()) return;
+  for (const auto& [file, build_id] : native.TakeNewModules())
+    recorder.Annotate("build_id." + AsRecorded(file), build_id);
+}
+
+trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
+  static const MixedFrames kNative(caller);
+  std::array<recorder::RawFrame, NativeFrames::kMostFrames> native;
+  const size_t inner = kNative.Walk(native);
+  PythonFrames& python = Process::Get().python_frames();
+  trace::StackId stack = python.Walk([&](std::span<const recorder::RawFrame> outer) {
+    std::array<recorder::RawFrame, NativeFrames::kMostFrames + PythonFrames::kMostFrames> all;
+    auto* end = std::copy_n(native.begin(), inner, all.begin());
+    end = std::copy(outer.begin(), outer.end(), end);
+    return recorder.InternStack({all.begin(), end});
+  });
+  if (stack == 0) stack = recorder.InternStack({native.data(), inner});
+  SayNewModules(recorder);
+  return stack;
+}
+
+}  // namespace
+
+uint64_t CaptureContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return 0;
   if (auto* activities = Process::Get().activities()) activities->BeginOperation();
+  if (WantedNativeStacks() == NativeStacks::kAll)
+    return recorder->CurrentContext(MixedStack(*recorder, caller));
   const trace::StackId stack = Process::Get().python_frames().Walk(
       [&](std::span<const recorder::RawFrame> frames) { return recorder->InternStack(frames); });
   return recorder->CurrentContext(stack);
@@ -167,19 +211,12 @@ uint64_t CaptureContext() {
 uint64_t CaptureNativeContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return 0;
-  static const bool kWanted = [] {
-    const char* set = std::getenv("MEMTRACE_NATIVE_STACKS");
-    return set == nullptr || std::string_view(set) != "0";
-  }();
-  if (!kWanted || caller == nullptr) return recorder->CurrentContext(0);
+  if (WantedNativeStacks() == NativeStacks::kNone || caller == nullptr)
+    return recorder->CurrentContext(0);
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
   const size_t count = NativeFrames::Walk(caller, frames);
   const trace::StackId stack = recorder->InternStack({frames.data(), count});
-  NativeFrames& native = Process::Get().native_frames();
-  if (native.has_new_modules()) {
-    for (const auto& [file, build_id] : native.TakeNewModules())
-      recorder->Annotate("build_id." + AsRecorded(file), build_id);
-  }
+  SayNewModules(*recorder);
   return recorder->CurrentContext(stack);
 }
 

@@ -32,9 +32,10 @@ void BeginStep();
 // nothing.
 void SayWhatWasKept();
 
-// The context word for an allocation of this thread; 0 without a recorder. Takes Python's
-// interpreter lock.
-uint64_t CaptureContext();
+// The context word for an allocation of this thread, that the library of ours asks for in which the
+// return address `caller` lies; 0 without a recorder. Takes Python's interpreter lock.
+// MEMTRACE_NATIVE_STACKS=1 adds native frames.
+uint64_t CaptureContext(const void* caller);
 
 // The same with the native frames from `caller` outwards, for memory that was taken within a call
 // of the driver: takes no lock that the program could know. MEMTRACE_NATIVE_STACKS=0 leaves the

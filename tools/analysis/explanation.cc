@@ -97,7 +97,7 @@ uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const Live
 std::string HolderLine(const Holding& holding, const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
   if (user != nullptr && ShortFrame(*user) != holding.site) return ShortFrame(*user);
-  if (!stack.empty() && &stack.front() != user) return ShortFrame(stack.front());
+  if (!stack.empty() && &TellingFrame(stack) != user) return ShortFrame(TellingFrame(stack));
   const std::string phase = "in " + std::string(PhaseName(holding.since.phase));
   if (!stack.empty() || holding.since.phase == trace::Phase::kOther) return "";
   return holding.site == "(" + phase + ")" ? "" : phase;

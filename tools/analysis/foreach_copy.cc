@@ -13,8 +13,8 @@ namespace memtrace::analysis {
 namespace {
 
 bool SamePlace(const std::vector<trace::Frame>& a, const std::vector<trace::Frame>& b) {
-  return !a.empty() && !b.empty() && a.front().file == b.front().file &&
-         a.front().line == b.front().line;
+  return !a.empty() && !b.empty() && TellingFrame(a).file == TellingFrame(b).file &&
+         TellingFrame(a).line == TellingFrame(b).line;
 }
 
 // Live bytes that this step allocated where the failed request was made.

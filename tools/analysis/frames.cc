@@ -27,7 +27,11 @@ bool IsRuntimeLibrary(std::string_view file) {
 
 // "Load(Model&)" -> "Load": overloads are told apart in the whole frame.
 std::string_view FunctionName(std::string_view function) {
-  return function.substr(0, function.find('('));
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t end = function.find('(');
+  while (end != std::string_view::npos && function.substr(end).starts_with(kAnonymous))
+    end = function.find('(', end + kAnonymous.size());
+  return function.substr(0, end);
 }
 
 // Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
@@ -54,8 +58,10 @@ std::string ShortFile(std::string_view file) {
 }
 
 // A native frame has no line: its file ends in "+0x" and an offset.
+bool IsNative(const trace::Frame& frame) { return frame.line == 0 && Contains(frame.file, "+0x"); }
+
 std::string ShortFrame(const trace::Frame& frame) {
-  if (frame.line == 0 && Contains(frame.file, "+0x")) {
+  if (IsNative(frame)) {
     std::string file = ShortFile(frame.file);
     if (frame.function.empty()) return file;
     return std::string(FunctionName(frame.function)) + " (" + file.substr(0, file.rfind("+0x")) +
@@ -73,9 +79,18 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
 
 const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack) {
   const auto found = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
-    return ShortFile(frame.file).substr(0, 6) == "torch/";
+    return !IsNative(frame) && ShortFile(frame.file).substr(0, 6) == "torch/";
   });
   return found == stack.end() ? nullptr : &*found;
+}
+
+const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
+  const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
+  if (python != stack.end()) return *python;
+  const auto operation = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return frame.function.starts_with("at::_ops::");
+  });
+  return operation != stack.end() ? *operation : stack.front();
 }
 
 bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {

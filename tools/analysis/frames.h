@@ -19,9 +19,17 @@ bool IsLibraryFile(std::string_view file);
 std::string ShortFile(std::string_view file);
 std::string ShortFrame(const trace::Frame& frame);  // "train.py:31"
 
+// Of a library or a program, known by file and offset ("/opt/libfoo.so+0x1a2b").
+bool IsNative(const trace::Frame& frame);
+
 // Innermost first, as stacks are kept. Null if there is none.
 const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
+// Of Python.
 const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack);
+
+// What tells most of a stack without a line of the user's: the innermost frame of Python, else
+// torch's operation ("at::_ops::mm"), else the innermost. REQUIRES: it is not empty.
+const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack);
 
 // Whether torch's optimizer asks for a temporary of its foreach update (torch/optim/adam.py,
 // _multi_tensor_adam).

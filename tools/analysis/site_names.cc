@@ -58,7 +58,7 @@ std::string SiteNames::Describe(bool of_parameter, trace::StringId path, trace::
   if (module != 0) return CollapsedPath(source_.String(module), false);
   const std::vector<trace::Frame> frames = source_.Stack(stack);
   if (const trace::Frame* user = InnermostUserFrame(frames)) return ShortFrame(*user);
-  if (!frames.empty()) return ShortFrame(frames.front());
+  if (!frames.empty()) return ShortFrame(TellingFrame(frames));
   if (phase == trace::Phase::kOther) return "(no stack)";
   return "(in " + std::string(PhaseName(phase)) + ")";
 }

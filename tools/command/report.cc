@@ -6,6 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "tools/analysis/explanation.h"
+#include "tools/analysis/native_names.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/command/number_check.h"
 #include "tools/command/trace_verb.h"
@@ -38,7 +39,10 @@ std::string Sentence(uint64_t wanted, uint64_t there) {
 }
 
 absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
-  const analysis::Explanation explanation = analysis::Explain(input, options.oom);
+  const analysis::NativeNames named(input);
+  const analysis::Explanation explanation = analysis::Explain(named, options.oom);
+  for (const std::string& file : named.differing_files())
+    Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   if (options.oom > explanation.counts.out_of_memory) {
     return absl::OutOfRangeError(Sentence(options.oom, explanation.counts.out_of_memory));
   }

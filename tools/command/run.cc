@@ -172,6 +172,9 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
           ->type_name("FILE")
           ->group("What it leaves");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("What it leaves");
+  app.add_flag("--native-stacks", options->request.native_stacks,
+               "Also record the C++ frames of every allocation; costs some us each")
+      ->group("What it leaves");
   app.add_option("--keep", options->request.keep,
                  "Let no trace get larger: the oldest events are dropped (at least\n"
                  "4MiB; 256MiB are some 25 million events)")

@@ -22,6 +22,7 @@ struct LaunchRequest {
   bool no_paths = false;               // files, scripts and arguments without their folders
   bool no_trace = false;               // our allocator alone, nothing recorded
   bool cupti = false;                  // record what the cards do, too
+  bool native_stacks = false;          // of every allocation, beside Python's
   std::string allocator = "memtrace";  // or "native"
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on where they can be had, which is no reason to refuse the program.

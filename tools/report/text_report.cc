@@ -22,6 +22,8 @@ using analysis::RunFacts;
 
 // Frames shown of the way from the user's line into the libraries, and of the way to it.
 constexpr size_t kFramesEachWay = 4;
+// Native ones, of which the first few are the allocation's own and say nothing of the operation.
+constexpr size_t kNativeFrames = 16;
 
 std::string VerdictSection(const Explanation& explanation) {
   std::string text;
@@ -32,17 +34,23 @@ std::string VerdictSection(const Explanation& explanation) {
 }
 
 std::string FrameLine(std::string_view title, const trace::Frame& frame) {
-  const std::string place = Printable(analysis::ShortFrame(frame) + "  " + frame.function);
+  std::string place = Printable(analysis::ShortFrame(frame));
+  if (!analysis::IsNative(frame)) place += "  " + Printable(frame.function);
   return "  " + LeftAligned(title, 11) + Shortened(place, Columns() - 13) + "\n";
 }
 
 std::string FrameLines(std::string_view title, const trace::Frame* first,
                        const trace::Frame* last) {
   std::string lines;
-  size_t shown = 0;
-  for (const trace::Frame* frame = first; frame != last && shown < kFramesEachWay; ++frame) {
-    lines += FrameLine(shown++ == 0 ? title : "", *frame);
+  size_t native = 0;
+  size_t python = 0;
+  for (const trace::Frame* frame = first; frame != last; ++frame) {
+    size_t& count = analysis::IsNative(*frame) ? native : python;
+    if (native == kNativeFrames || python == kFramesEachWay) break;
+    lines += FrameLine(native + python == 0 ? title : "", *frame);
+    ++count;
   }
+  const size_t shown = native + python;
   const auto all = static_cast<size_t>(last - first);
   if (all > shown) {
     lines += std::string(13, ' ') + "… " + std::to_string(all - shown) + " more\n";
