@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/run_account.h"
 
+#include <utility>
+
 namespace memtrace::recorder {
 
 void RunAccount::Turn(DeviceIndex device) {
@@ -33,10 +35,21 @@ void RunAccount::Note(const trace::PhaseChange& change) {
 }
 
 void RunAccount::Note(const trace::TagChange& change) {
-  if (change.owner == 0) {
-    tags_.erase(change.thread);
-  } else if (tags_.size() < kMaxThreads || tags_.contains(change.thread)) {
-    tags_[change.thread] = change.owner;
+  const auto known = tags_.find(change.thread);
+  if (known != tags_.end()) {
+    if (change.owner != 0) {
+      known->second = change.owner;
+    } else {
+      left_tag_ = tags_.extract(known);
+    }
+  } else if (change.owner != 0 && tags_.size() < kMaxThreads) {
+    if (left_tag_.empty()) {
+      tags_.emplace(change.thread, change.owner);
+      return;
+    }
+    left_tag_.key() = change.thread;
+    left_tag_.mapped() = change.owner;
+    tags_.insert(std::move(left_tag_));
   }
 }
 

@@ -82,6 +82,7 @@ class RunAccount {
   WaitingBlocks waiting_;
   std::map<trace::StringId, trace::StringId> facts_;
   std::map<uint32_t, trace::StringId> tags_;
+  decltype(tags_)::node_type left_tag_;  // for the next: tags come and go, and need no heap
   std::map<OutsideKey, trace::OutsideAllocate> outside_;  // by kind and address
   uint64_t steps_ = 0;
   uint64_t failures_ = 0;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/card_control.h"
+#include "interpose/simulated_card/card_listener.h"
 
 // Exported, so that it has a name in stacks.
 extern "C" __attribute__((visibility("default"), noinline)) void* LoadTheModel(size_t bytes) {
@@ -200,6 +201,40 @@ void Reset() {
   if (cudaDeviceReset() == cudaSuccess) DeviceMemory(4 * kMiB);
 }
 
+// What the driver calls in turn (here a listener of the card's) uses it as well, in this thread and
+// in another: whoever stands before the driver must not hold a lock meanwhile.
+void WithinCalls() {
+  static thread_local bool is_within = false;
+  // Not the runtime's functions: of those the listener hears before they call the driver.
+  static constexpr auto kTakeAndGiveBack = [] {
+    CUdeviceptr address = 0;
+    void* host = nullptr;
+    CHECK_CALL(cudaSetDevice(0));
+    CHECK_CALL(cuMemAlloc(&address, kMiB));
+    CHECK_CALL(cuMemFree(address));
+    CHECK_CALL(cuMemAllocHost(&host, kMiB));
+    CHECK_CALL(cuMemFreeHost(host));
+  };
+  static constexpr memtrace_card_listener kListener = {
+      .enters =
+          [](const memtrace_card_call*) {
+            if (is_within) return;
+            is_within = true;
+            kTakeAndGiveBack();
+            std::thread([] {
+              is_within = true;
+              kTakeAndGiveBack();
+            }).join();
+            is_within = false;
+          },
+      .leaves = [](const memtrace_card_call*) {},
+      .happens = [](const memtrace_card_event*) {}};
+  Leave();
+  memtrace_card_listen(&kListener);
+  kTakeAndGiveBack();
+  memtrace_card_listen(nullptr);
+}
+
 // The range of an address is the block that the program asked for.
 void Range() {
   auto* block = static_cast<char*>(DeviceMemory(3 * kMiB));
@@ -277,6 +312,7 @@ int main(int argc, char** argv) {
                  {"clear_environment", ClearEnvironment},
                  {"close_files", CloseFiles},
                  {"reset", Reset},
+                 {"within_calls", WithinCalls},
                  {"range", Range},
                  {"counted", Counted},
                  {"errno", KeepErrno},

@@ -210,3 +210,8 @@ def test_folder_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
     assert done.stdout == "done\n"
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("memtrace: no trace is written")
+
+
+def test_no_lock_is_held_while_the_driver_is_called(tmp_path):
+    assert run(tmp_path, "within_calls").stdout == "done\n"
+    assert run(tmp_path, "within_calls", preload=None).stdout == "done\n"

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.programs import MEMTRACE, MIB, Finished
+from support.events import TRACE_TEXT
+from support.programs import BUILD, MEMTRACE, MIB, Finished
 
 PRELOAD = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/memtrace/lib"
 PRELOAD = PRELOAD / "libmemtrace_preload.so"
+PROBE = BUILD / "tests/interpose/preload/libinterpreter_lock_probe.so"
 
 TRAINING = """
 import torch
@@ -201,3 +203,27 @@ def test_child_of_a_shell_is_hooked_once(tmp_path):
         "print(subprocess.run(['sh', '-c', command], capture_output=True, text=True).stdout)\n"
     )
     assert python(tmp_path, script).out.strip().count("/memtrace/inject") == 1
+
+
+# One thread keeps the interpreter's lock for as long as the other uses the driver.
+WITHOUT_THE_LOCK = """
+import ctypes, sys, threading
+import torch
+torch.empty(1 << 20, device="cuda")
+keeping, giving_up = ctypes.PyDLL(sys.argv[1]), ctypes.CDLL(sys.argv[1])
+told = []
+other = threading.Thread(target=lambda: told.append(giving_up.probe_use_driver()))
+other.start()
+assert keeping.probe_hold() == 1, "the driver's calls wanted the interpreter's lock"
+other.join()
+assert told == [1], told
+"""
+
+
+@pytest.mark.parametrize("stacks", ["", "1"])
+def test_no_call_of_the_driver_wants_the_interpreters_lock(tmp_path, stacks):
+    script = WITHOUT_THE_LOCK.replace("sys.argv[1]", repr(str(PROBE)))
+    finished = python(tmp_path, script, MEMTRACE_CARD="1GiB", MEMTRACE_NATIVE_STACKS=stacks)
+    text = subprocess.run([TRACE_TEXT, finished.trace], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert text.count("kind=device") == 2 * 20  # the driver's memory was recorded, taken and given back
+    assert "requested=209715200" in text

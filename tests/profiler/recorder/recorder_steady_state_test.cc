@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts every use of the host's heap in this program, malloc's own too; so it is a program of its
+// own.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <vector>
+
+#include "tests/profiler/recorder/recorder_fixture.h"
+
+extern "C" {
+void* __libc_malloc(size_t size);                 // NOLINT: glibc's
+void* __libc_calloc(size_t count, size_t size);   // NOLINT
+void* __libc_realloc(void* memory, size_t size);  // NOLINT
+}
+
+namespace {
+std::atomic<int64_t> heap_allocations{0};
+}  // namespace
+
+// Those of glibc give way to a program's, in its libraries, too.
+extern "C" void* malloc(size_t size) noexcept {
+  ++heap_allocations;
+  return __libc_malloc(size);
+}
+extern "C" void* calloc(size_t count, size_t size) noexcept {
+  ++heap_allocations;
+  return __libc_calloc(count, size);
+}
+extern "C" void* realloc(void* memory, size_t size) noexcept {
+  ++heap_allocations;
+  return __libc_realloc(memory, size);
+}
+
+namespace memtrace::recorder {
+namespace {
+
+constexpr int kBlocks = 500;
+
+BlockEvent Block(int number, uint64_t context) {
+  const Bytes bytes = 1000 + static_cast<Bytes>(number) * 4096;
+  return {.device = DeviceIndex{0},
+          .stream = StreamId{0},
+          .pool = {},
+          .address = 0x7f0000000000 + static_cast<DeviceAddress>(number) * 4_MiB,
+          .requested = bytes,
+          .allocated = RoundUp(bytes, 512),
+          .context = context};
+}
+
+// What a training step says: where it is, a stack seen before, a label, a free of either kind.
+class Step {
+ public:
+  explicit Step(Recorder& recorder) : recorder_(recorder) {
+    for (uintptr_t code = 1; code <= 40; ++code) stack_.push_back({nullptr, 1});
+    for (size_t i = 0; i < stack_.size(); ++i)
+      stack_[i].code = reinterpret_cast<const void*>(i + 1);  // NOLINT: a number
+  }
+
+  void Run() {
+    recorder_.SetPhase(trace::Phase::kForward);
+    for (int i = 0; i < kBlocks; ++i) Allocate(i);
+    recorder_.SetPhase(trace::Phase::kBackward);
+    for (int i = 0; i < kBlocks; ++i) Free((i * 37) % kBlocks);
+  }
+
+ private:
+  void Allocate(int i) {
+    recorder_.PushTag("policy");
+    recorder_.PushModule("model.layers.3.mlp");
+    const uint64_t context = recorder_.CurrentContext(recorder_.InternStack(stack_));
+    const BlockEvent block = Block(i, context);
+    recorder_.Allocated(block);
+    recorder_.Relabel(block.device, block.address, block.requested, trace::Role::kParameter,
+                      "policy", "model.layers.3.mlp.weight");
+    recorder_.PopModule();
+    recorder_.PopTag();
+  }
+  void Free(int i) {
+    const BlockEvent block = Block(i, 0);
+    if (i % 2 == 0) return recorder_.Freed(block);
+    recorder_.FreeRequested(block);
+    recorder_.FreeCompleted(block);
+  }
+
+  Recorder& recorder_;
+  std::vector<RawFrame> stack_;
+};
+
+TEST(RecorderSteadyStateTest, TheCountersCount) {
+  const int64_t before = heap_allocations;
+  static void* volatile kept = nullptr;  // or the compiler leaves both out
+  kept = malloc(1);
+  free(kept);
+  kept = operator new(1);
+  operator delete(kept);
+  EXPECT_GE(heap_allocations - before, 2);
+}
+
+// The file grows by 1 MiB now and then; that is the kernel's memory, not the heap's.
+TEST(RecorderSteadyStateTest, AStepThatSaysNothingNewLeavesTheHeapAlone) {
+  RecordedRun run;
+  Step step(run.recorder());
+  for (int i = 0; i < 5; ++i) step.Run();
+  const int64_t before = heap_allocations;
+  for (int i = 0; i < 100; ++i) step.Run();
+  EXPECT_EQ(heap_allocations - before, 0);
+  EXPECT_EQ(run.recorder().lost_events(), 0u);
+}
+
+}  // namespace
+}  // namespace memtrace::recorder
