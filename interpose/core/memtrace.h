@@ -390,6 +390,10 @@ MEMTRACE_API void memtrace_push_tag(uint32_t name);
 MEMTRACE_API void memtrace_pop_tag(void);
 /* Module whose forward runs on the calling thread: the full path, not a part of it. */
 MEMTRACE_API void memtrace_push_module(uint32_t path);
+/* The same two as functions of Python's stable ABI, METH_O and METH_NOARGS; only Python calls them.
+ */
+MEMTRACE_API void* memtrace_python_push_module(void* self, void* number);
+MEMTRACE_API void* memtrace_python_pop_module(void* self, void* none);
 MEMTRACE_API void memtrace_pop_module(void);
 /* Role (event.h) of what the calling thread allocates meanwhile. */
 MEMTRACE_API void memtrace_push_role(int role);

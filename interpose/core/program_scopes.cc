@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/program_scopes.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "interpose/core/mixed_frames.h"
+#include "interpose/core/call_stacks.h"
 #include "interpose/core/process.h"
-#include "interpose/core/recorded_paths.h"
 
 namespace memtrace {
 namespace {
@@ -32,6 +29,21 @@ std::atomic<uint32_t> kept_steps = 0;
 
 // Nothing is kept for a recorder that will never be.
 std::string_view Text(uint32_t name) { return Process::Get().names().Text(name); }
+
+// The trace's number of a name, from those that this thread said lately: it enters the same modules
+// in every step.
+trace::StringId InTrace(recorder::Recorder& recorder, uint32_t name) {
+  struct Known {
+    const recorder::Recorder* recorder = nullptr;  // a forked child has another
+    uint32_t name = 0;
+    trace::StringId id = 0;
+  };
+  static thread_local std::array<Known, 256> known;
+  Known& entry = known[name % known.size()];
+  if (entry.recorder != &recorder || entry.name != name)
+    entry = {.recorder = &recorder, .name = name, .id = recorder.InternString(Text(name))};
+  return entry.id;
+}
 
 // The recorder, told first what this thread has kept; null if there is none yet.
 recorder::Recorder* Recorder() {
@@ -100,7 +112,7 @@ void PopTag() {
 }
 
 void PushModule(uint32_t path) {
-  if (auto* recorder = Recorder()) return recorder->PushModule(Text(path));
+  if (auto* recorder = Recorder()) return recorder->PushModule(InTrace(*recorder, path));
   Keep(kept.modules, path);
 }
 
@@ -157,67 +169,16 @@ void BeginStep() {
   ++kept_steps;
 }
 
-namespace {
-
-// MEMTRACE_NATIVE_STACKS: 0 takes none, 1 those of the allocator's memory too.
-enum class NativeStacks { kNone, kOfTheDriversMemory, kAll };
-
-NativeStacks WantedNativeStacks() {
-  static const NativeStacks kWanted = [] {
-    const char* set = std::getenv("MEMTRACE_NATIVE_STACKS");
-    const std::string_view value = set == nullptr ? "" : set;
-    if (value == "0") return NativeStacks::kNone;
-    return value == "1" ? NativeStacks::kAll : NativeStacks::kOfTheDriversMemory;
-  }();
-  return kWanted;
-}
-
-void SayNewModules(recorder::Recorder& recorder) {
-  NativeFrames& native = Process::Get().native_frames();
-  if (!native.has_new_modules()) return;
-  for (const auto& [file, build_id] : native.TakeNewModules())
-    recorder.Annotate("build_id." + AsRecorded(file), build_id);
-}
-
-trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
-  static const MixedFrames kNative(caller);
-  std::array<recorder::RawFrame, NativeFrames::kMostFrames> native;
-  const size_t inner = kNative.Walk(native);
-  PythonFrames& python = Process::Get().python_frames();
-  trace::StackId stack = python.Walk([&](std::span<const recorder::RawFrame> outer) {
-    std::array<recorder::RawFrame, NativeFrames::kMostFrames + PythonFrames::kMostFrames> all;
-    auto* end = std::copy_n(native.begin(), inner, all.begin());
-    end = std::copy(outer.begin(), outer.end(), end);
-    return recorder.InternStack({all.begin(), end});
-  });
-  if (stack == 0) stack = recorder.InternStack({native.data(), inner});
-  SayNewModules(recorder);
-  return stack;
-}
-
-}  // namespace
-
 uint64_t CaptureContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return 0;
   if (auto* activities = Process::Get().activities()) activities->BeginOperation();
-  if (WantedNativeStacks() == NativeStacks::kAll)
-    return recorder->CurrentContext(MixedStack(*recorder, caller));
-  const trace::StackId stack = Process::Get().python_frames().Walk(
-      [&](std::span<const recorder::RawFrame> frames) { return recorder->InternStack(frames); });
-  return recorder->CurrentContext(stack);
+  return recorder->CurrentContext(CallStack(*recorder, caller));
 }
 
 uint64_t CaptureNativeContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
-  if (recorder == nullptr) return 0;
-  if (WantedNativeStacks() == NativeStacks::kNone || caller == nullptr)
-    return recorder->CurrentContext(0);
-  std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
-  const size_t count = NativeFrames::Walk(caller, frames);
-  const trace::StackId stack = recorder->InternStack({frames.data(), count});
-  SayNewModules(*recorder);
-  return recorder->CurrentContext(stack);
+  return recorder == nullptr ? 0 : recorder->CurrentContext(NativeCallStack(*recorder, caller));
 }
 
 }  // namespace memtrace

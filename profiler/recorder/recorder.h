@@ -83,7 +83,8 @@ class Recorder final : public AllocationObserver {
   // that it makes now. Ask before taking any lock.
   void PushTag(std::string_view name);  // "policy" inside "run": owner "run/policy"
   void PopTag();
-  void PushModule(std::string_view path);  // whole: "transformer.h.3.mlp"
+  void PushModule(std::string_view path) { PushModule(InternString(path)); }  // "h.3.mlp", whole
+  void PushModule(trace::StringId path);
   void PopModule();
   void PushRole(trace::Role role);  // stated of what this thread allocates meanwhile
   void PopRole();

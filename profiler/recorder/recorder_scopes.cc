@@ -10,7 +10,7 @@ using trace::Role;
 using trace::StackId;
 using trace::StringId;
 
-void Recorder::PushModule(std::string_view path) {
+void Recorder::PushModule(StringId path) {
   Guarded([&] { scopes_.PushModule(path); });
 }
 

@@ -94,10 +94,10 @@ TagScopes::Tag TagScopes::PopTag() {
   return {.thread = state.thread, .owner = state.scope.owner};
 }
 
-void TagScopes::PushModule(std::string_view path) {
+void TagScopes::PushModule(trace::StringId path) {
   ThreadState& state = Mine();
   const Operation running = RunningNow();
-  state.modules.Push(Named(path), running);
+  state.modules.Push(path, running);
   Changed(state, running);
 }
 
@@ -153,11 +153,6 @@ ScopeId TagScopes::OfForward(uint64_t sequence) const {
   const OperationSource* operations = operations_.load(std::memory_order_relaxed);
   if (operations == nullptr) return 0;
   return forward_.At({.thread = operations->Next().thread, .sequence = sequence});
-}
-
-trace::StringId TagScopes::Named(std::string_view path) {
-  MutexLock lock(trace_.mutex);
-  return trace_.writer->String(path);
 }
 
 trace::StringId TagScopes::Joined(trace::StringId around, std::string_view name) {

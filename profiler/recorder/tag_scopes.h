@@ -51,7 +51,7 @@ class TagScopes {
 
   // The whole path of the module ("transformer.h.3.mlp"), not a part of it: who enters a module
   // knows its path, and a module may be called from one that does not contain it.
-  void PushModule(std::string_view path);
+  void PushModule(trace::StringId path);
   void PopModule();
 
   // What is allocated meanwhile has this role.
@@ -72,7 +72,6 @@ class TagScopes {
   struct Nesting;
   struct ThreadState;
   ThreadState& Mine() const;
-  trace::StringId Named(std::string_view path);
   trace::StringId Joined(trace::StringId around, std::string_view name);
   Operation RunningNow() const;
   Scope ScopeIn(ThreadState& state, const Operation& running) const;

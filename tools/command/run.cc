@@ -183,6 +183,9 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.add_flag("--no-paths", options->request.no_paths,
                "Leave folders out of what is recorded: files, script, arguments")
       ->group("What it leaves");
+  app.add_flag("--no-source", options->request.no_source,
+               "Leave call stacks out: no file, function or line of your code")
+      ->group("What it leaves");
   CLI::Option* cupti =
       app.add_flag("--cupti", options->request.cupti,
                    "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie\n"

@@ -186,6 +186,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
   if (!request.keep.empty()) environment["MEMTRACE_KEEP"] = request.keep;
   if (request.no_paths) environment["MEMTRACE_PATHS"] = "0";
+  if (request.no_source) environment["MEMTRACE_SOURCE"] = "0";
   if (request.cupti) environment["MEMTRACE_CUPTI"] = "1";
   if (request.native_stacks) environment["MEMTRACE_NATIVE_STACKS"] = "1";
   if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();

@@ -7,6 +7,7 @@ from array import array
 from ctypes import CFUNCTYPE, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 
+from memtrace._builtins import METH_NOARGS, METH_O, builtin
 from memtrace._package import CORE_LIBRARY
 
 ABI_VERSION = 1
@@ -44,8 +45,10 @@ class Core:
         self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
         self.push_tag = short.memtrace_push_tag
         self.pop_tag = short.memtrace_pop_tag
-        self.push_module = short.memtrace_push_module
-        self.pop_module = short.memtrace_pop_module
+        self._push_module = short.memtrace_push_module
+        self._pop_module = short.memtrace_pop_module
+        self.push_module = builtin(self._library, "memtrace_python_push_module", METH_O) or self._push_module
+        self.pop_module = builtin(self._library, "memtrace_python_pop_module", METH_NOARGS) or self._pop_module
         self.push_role = short.memtrace_push_role
         self.pop_role = short.memtrace_pop_role
         self.current_scope = short.memtrace_current_scope
@@ -57,8 +60,8 @@ class Core:
         self.relabel = short.memtrace_relabel
         self._relabel_all = short.memtrace_relabel_all
         self._intern = short.memtrace_intern
-        self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
-        self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
+        self.push_tag.argtypes = self._push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
+        self.pop_tag.argtypes = self._pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
         self.current_scope.argtypes, self.current_scope.restype = (), c_uint32
         self.scope_of_forward.argtypes, self.scope_of_forward.restype = (c_uint64,), c_uint32
         self.set_phase.argtypes = self.push_role.argtypes = (c_int,)
@@ -66,7 +69,14 @@ class Core:
         self.relabel.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
         self._relabel_all.argtypes = (c_int, c_void_p, c_size_t)
         self._intern.argtypes, self._intern.restype = (c_char_p,), c_uint32
-        for function in (self.push_tag, self.pop_tag, self.push_module, self.pop_module, self.push_role, self.pop_role):
+        for function in (
+            self.push_tag,
+            self.pop_tag,
+            self._push_module,
+            self._pop_module,
+            self.push_role,
+            self.pop_role,
+        ):
             function.restype = None
         for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
             function.restype = None

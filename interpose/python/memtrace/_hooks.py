@@ -37,11 +37,22 @@ def register(torch: ModuleType, session: Session) -> None:
     _threads.watch(session.core)
 
 
+class _Thread:
+    """What a thread is in the middle of. With slots: the hooks of every module look at it."""
+
+    __slots__ = ("depth", "is_recomputing", "moving", "outermost", "outermost_id")
+
+    def __init__(self) -> None:
+        self.depth = 0  # modules whose forward runs
+        self.outermost: weakref.ref[Any] | None = None  # the first of them
+        self.outermost_id = 0
+        self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
+        self.is_recomputing = False  # since the outermost of them
+
+
 class _PerThread(threading.local):
-    depth = 0  # modules whose forward runs on this thread
-    outermost: "weakref.ref[Any] | None" = None  # the first of them
-    moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
-    is_recomputing = False  # since the outermost of them
+    def __init__(self) -> None:
+        self.mine = _Thread()
 
 
 class _ModuleHooks:
@@ -50,7 +61,7 @@ class _ModuleHooks:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._thread = _PerThread()
+        self._threads = _PerThread()
         self._paths: IdentityMap[tuple[int, int]] = IdentityMap()  # length of the path, its number
         self._roots: IdentityMap[bool] = IdentityMap()
 
@@ -74,68 +85,72 @@ class _ModuleHooks:
 
     def _quick_before(self, other: Callable[..., None]) -> Callable[..., None]:
         """A known module within another, which nearly all are: nothing of torch is called, nothing needs quieting."""
-        thread, paths, push = self._thread, self._paths, self._session.core.push_module
-        is_compiling = self._torch.compiler.is_compiling
+        threads, paths, push = self._threads, self._paths.entries, self._session.core.push_module
+        is_compiling = self._torch.compiler.is_dynamo_compiling
 
         def before(module: Any, arguments: Any) -> None:
             if is_compiling():
                 return
-            found = paths.get(module)
-            outermost = thread.outermost
-            if found is None or not thread.depth or outermost is None or outermost() is module:
+            mine, key = threads.mine, id(module)
+            found = paths.get(key)
+            if found is None or not mine.depth or found[0]() is not module or mine.outermost_id == key:
                 other(module, arguments)
                 return
-            thread.depth += 1
-            push(found[1])
+            mine.depth += 1
+            push(found[1][1])
 
         return before
 
     def _quick_after(self, other: Callable[..., None]) -> Callable[..., None]:
-        thread, pop = self._thread, self._session.core.pop_module
-        is_compiling = self._torch.compiler.is_compiling
+        threads, pop = self._threads, self._session.core.pop_module
+        is_compiling = self._torch.compiler.is_dynamo_compiling
 
         def after(module: Any, arguments: Any, result: Any) -> None:
             if is_compiling():
                 return
-            if thread.depth < 2:
+            mine = threads.mine
+            if mine.depth < 2:
                 other(module, arguments, result)
                 return
-            thread.depth -= 1
+            mine.depth -= 1
             pop()
 
         return after
 
     def _before_forward(self, module: Any, arguments: Any) -> None:
-        thread = self._thread
+        thread = self._threads.mine
         if thread.depth and thread.outermost is not None and thread.outermost() is module:
             self._forget_interrupted()
         thread.depth += 1
         path = 0
         try:
             if thread.depth == 1:
-                thread.outermost = weakref.ref(module)
+                thread.outermost, thread.outermost_id = weakref.ref(module), id(module)
                 self._outermost(module, arguments)
             path = (self._paths.get(module) or self._name_newcomer(module))[1]
         finally:  # as often as it is popped
             self._session.core.push_module(path)
 
     def _after_forward(self, _module: Any, _arguments: Any, _result: Any) -> None:
-        if self._thread.depth:
-            self._thread.depth -= 1
+        thread = self._threads.mine
+        if thread.depth:
+            thread.depth -= 1
             self._session.core.pop_module()
-            if self._thread.depth == 0 and self._thread.is_recomputing:
-                self._thread.is_recomputing = False
+            if thread.depth == 0 and thread.is_recomputing:
+                thread.is_recomputing = False
                 self._session.set_phase(PHASE_BACKWARD)
 
     def _forget_interrupted(self) -> None:
         """A forward that a KeyboardInterrupt ended called no hook; the next one of the same model shows it."""
-        while self._thread.depth:
-            self._thread.depth -= 1
+        thread = self._threads.mine
+        while thread.depth:
+            thread.depth -= 1
             self._session.core.pop_module()
 
     def _name_newcomer(self, module: Any) -> tuple[int, int]:
         """A part that came after the whole was named (an adapter, say), or that is no part of it."""
-        root = self._thread.outermost() if self._thread.outermost is not None else None
+        outermost = self._threads.mine.outermost
+        root = outermost() if outermost is not None else None
         if root is not None:
             self._name_parts(root)
             self._session.labels.module(root)
@@ -154,7 +169,7 @@ class _ModuleHooks:
         training = self._torch.is_grad_enabled()
         if session.phase == PHASE_BACKWARD:
             # Checkpointing of a kind that is not known (_recomputation knows torch's).
-            self._thread.is_recomputing = training
+            self._threads.mine.is_recomputing = training
             if training:
                 session.set_phase(PHASE_RECOMPUTE)
         elif session.phase != PHASE_RECOMPUTE:
@@ -172,10 +187,11 @@ class _ModuleHooks:
 
     def _watch_moves(self, module_class: Any, label: Any) -> None:
         original = module_class._apply
-        thread = self._thread
+        threads = self._threads
 
         @functools.wraps(original)
         def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+            thread = threads.mine
             thread.moving += 1
             try:
                 return original(module, *args, **kwargs)

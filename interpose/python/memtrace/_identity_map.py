@@ -16,16 +16,17 @@ class IdentityMap(Generic[V]):
 
     def __init__(self) -> None:
         """Knows nobody."""
-        self._entries: dict[int, tuple[weakref.ref[Any], V]] = {}
+        # By id. For whoever cannot afford a call: an entry counts if its reference still gives the thing.
+        self.entries: dict[int, tuple[weakref.ref[Any], V]] = {}
 
     def get(self, thing: Any) -> V | None:
         """Gives the value of `thing`; None if it has none."""
-        entry = self._entries.get(id(thing))
+        entry = self.entries.get(id(thing))
         return entry[1] if entry is not None and entry[0]() is thing else None
 
     def set(self, thing: Any, value: V) -> None:
         """Gives `thing` the value. Raises TypeError if it cannot be referred to weakly."""
-        key, entries = id(thing), self._entries
+        key, entries = id(thing), self.entries
 
         def forget(reference: "weakref.ref[Any]") -> None:
             entry = entries.get(key)
@@ -36,5 +37,5 @@ class IdentityMap(Generic[V]):
 
     def items(self) -> list[tuple[Any, V]]:
         """Lists those that are alive, with their values."""
-        alive = [(reference(), value) for reference, value in list(self._entries.values())]
+        alive = [(reference(), value) for reference, value in list(self.entries.values())]
         return [(thing, value) for thing, value in alive if thing is not None]

@@ -170,9 +170,16 @@ class _Ranges:
             self.add(gradient, path, parameter)
 
 
+_is_spread: dict[type, bool] = {}  # by class: to find that it has no such attribute takes long
+
+
 def _local(tensor: Tensor) -> Tensor:
     """What lies on this card of a tensor that is spread over several (DTensor)."""
-    return tensor._local_tensor if hasattr(type(tensor), "_local_tensor") else tensor
+    kind = type(tensor)
+    spread = _is_spread.get(kind)
+    if spread is None:
+        spread = _is_spread[kind] = hasattr(kind, "_local_tensor")
+    return tensor._local_tensor if spread else tensor
 
 
 def _tensors(value: Any, depth: int) -> Iterator[Tensor]:

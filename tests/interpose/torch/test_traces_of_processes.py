@@ -105,6 +105,13 @@ def test_paths_are_left_out_on_request(tmp_path):
     assert b"train.py" in run.trace.read_bytes() and b"data.bin" in run.trace.read_bytes()
 
 
+def test_source_is_left_out_on_request(tmp_path):
+    run = on_card(HOLDS + "hold(1)\n", tmp_path, options=("--no-source", "--native-stacks"))
+    written = run.trace.read_bytes()
+    assert b"hold" not in written and b"<module>" not in written
+    assert run.report()["peak"]["bytes"] == 1 << 20
+
+
 # Each ends with what it holds in MiB, by process: 3 of the one that began, 5, 7 of its children.
 STARTS = {
     "a child by spawn": (

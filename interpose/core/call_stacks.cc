@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/call_stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+#include "interpose/core/mixed_frames.h"
+#include "interpose/core/process.h"
+#include "interpose/core/recorded_paths.h"
+
+namespace memtrace {
+namespace {
+
+struct WantedStacks {
+  bool python = true;             // of the allocator's memory
+  bool native = true;             // of what was taken from the driver itself
+  bool native_in_python = false;  // of the allocator's memory, too
+};
+
+std::string_view Setting(const char* name) {
+  const char* set = std::getenv(name);
+  return set == nullptr ? "" : set;
+}
+
+const WantedStacks& Wanted() {
+  static const WantedStacks kWanted = [] {
+    if (Setting("MEMTRACE_SOURCE") == "0") return WantedStacks{.python = false, .native = false};
+    const std::string_view native = Setting("MEMTRACE_NATIVE_STACKS");
+    return WantedStacks{.native = native != "0", .native_in_python = native == "1"};
+  }();
+  return kWanted;
+}
+
+void SayNewModules(recorder::Recorder& recorder) {
+  NativeFrames& native = Process::Get().native_frames();
+  if (!native.has_new_modules()) return;
+  for (const auto& [file, build_id] : native.TakeNewModules())
+    recorder.Annotate("build_id." + AsRecorded(file), build_id);
+}
+
+trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
+  static const MixedFrames kNative(caller);
+  std::array<recorder::RawFrame, NativeFrames::kMostFrames> native;
+  const size_t inner = kNative.Walk(native);
+  PythonFrames& python = Process::Get().python_frames();
+  trace::StackId stack = python.Walk([&](std::span<const recorder::RawFrame> outer) {
+    std::array<recorder::RawFrame, NativeFrames::kMostFrames + PythonFrames::kMostFrames> all;
+    auto* end = std::copy_n(native.begin(), inner, all.begin());
+    end = std::copy(outer.begin(), outer.end(), end);
+    return recorder.InternStack({all.begin(), end});
+  });
+  if (stack == 0) stack = recorder.InternStack({native.data(), inner});
+  SayNewModules(recorder);
+  return stack;
+}
+
+}  // namespace
+
+trace::StackId CallStack(recorder::Recorder& recorder, const void* caller) {
+  if (Wanted().native_in_python) return MixedStack(recorder, caller);
+  if (!Wanted().python) return 0;
+  return Process::Get().python_frames().Walk(
+      [&](std::span<const recorder::RawFrame> frames) { return recorder.InternStack(frames); });
+}
+
+trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller) {
+  if (!Wanted().native || caller == nullptr) return 0;
+  std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
+  const size_t count = NativeFrames::Walk(caller, frames);
+  const trace::StackId stack = recorder.InternStack({frames.data(), count});
+  SayNewModules(recorder);
+  return stack;
+}
+
+}  // namespace memtrace
