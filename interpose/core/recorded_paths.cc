@@ -3,6 +3,7 @@
 #include "interpose/core/recorded_paths.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace memtrace {
 
@@ -26,7 +27,7 @@ std::string AsRecorded(std::string text) {
     const char* set = std::getenv("MEMTRACE_PATHS");
     return set != nullptr && std::string_view(set) == "0";
   }();
-  return kWithout ? WithoutFolders(text) : text;
+  return kWithout ? WithoutFolders(text) : std::move(text);
 }
 
 }  // namespace memtrace

@@ -36,7 +36,6 @@ class RandomRun {
   std::map<size_t, Bytes> live_;  // requested, by slot
   std::map<size_t, Bytes> waiting_;
   std::map<size_t, bool> mapped_;
-  int actions_ = 0;
 };
 
 // The trace at `path`, as the analysis reads it.

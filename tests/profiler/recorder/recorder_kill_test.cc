@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Keeps, RecorderKillTest, testing::Values(0, trace::kLea
 
 TEST_P(RecorderKillTest, NothingThatWasPublishedIsLost) {
   const char* asked = std::getenv("MEMTRACE_KILLS");
-  const int kills = asked == nullptr ? 30 : std::atoi(asked);
+  const int kills = asked == nullptr ? 30 : static_cast<int>(std::strtol(asked, nullptr, 10));
   std::mt19937_64 random(17);
   for (int i = 0; i < kills; ++i) {
     RunAndKill(static_cast<useconds_t>(random() % (GetParam() == 0 ? 20'000 : 150'000)));
