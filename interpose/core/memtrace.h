@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEMTRACE_API __attribute__((visibility("default")))
-#define MEMTRACE_ABI_VERSION 1
+#include "interpose/core/memtrace_base.h"
+#include "interpose/core/memtrace_outside.h"
+#include "interpose/core/memtrace_program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -340,116 +341,6 @@ struct memtrace_observed_out_of_memory {
 };
 MEMTRACE_API void memtrace_observe_out_of_memory(
     const struct memtrace_observed_out_of_memory* event);
-
-/* ---- memory that the program takes from the driver itself (libmemtrace_preload.so)
- * --------------------------------------------------------------------------------------------- */
-
-/* The numbers of OutsideKind in profiler/trace/event.h. */
-enum memtrace_outside_kind {
-  MEMTRACE_OUTSIDE_DEVICE,
-  MEMTRACE_OUTSIDE_STREAM_ORDERED,
-  MEMTRACE_OUTSIDE_PHYSICAL, /* of cuMemCreate */
-  MEMTRACE_OUTSIDE_MANAGED,
-  MEMTRACE_OUTSIDE_HOST,
-  MEMTRACE_OUTSIDE_REGISTERED
-};
-struct memtrace_outside {
-  uint32_t size;
-  int32_t kind;
-  int32_t device;
-  uint64_t address; /* of PHYSICAL: the handle */
-  uint64_t bytes, stream;
-  const void* caller; /* return address in the program, where its stack begins; NULL: no stack */
-};
-/* Calls of the driver by our own allocator must not be said here. All of these do nothing before
- * memtrace_start, and none may be called while the caller holds a lock that another caller wants
- * when it loads a library: the first stack from a module asks the loader for its name. */
-MEMTRACE_API void memtrace_outside_allocated(const struct memtrace_outside* memory);
-/* To be called before it is given back: from then on another thread may get the address. 1 if it
- * was known; `*was` says it again, with memtrace_outside_allocated, if the driver then refuses. */
-MEMTRACE_API int memtrace_outside_freed(uint64_t address, struct memtrace_outside* was);
-/* The driver had no memory left for this. */
-MEMTRACE_API void memtrace_outside_failed(const struct memtrace_outside* wanted);
-/* PHYSICAL memory is gone when it is released as often as it was created and retained, and mapped
- * nowhere. */
-MEMTRACE_API void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes);
-MEMTRACE_API void memtrace_outside_unmapped(uint64_t address, uint64_t bytes);
-MEMTRACE_API void memtrace_outside_retained(uint64_t handle);
-MEMTRACE_API void memtrace_outside_released(uint64_t handle);
-/* The card's primary context was reset: all memory of it is gone. */
-MEMTRACE_API void memtrace_outside_reset(int device);
-
-/* ---- what the program says about itself
- * ------------------------------------------------------------------------- */
-
-/* A number for a name, for the calls below; the same name gives the same number. 0 for "". */
-MEMTRACE_API uint32_t memtrace_intern(const char* name);
-
-/* Owner tags of the calling thread, nested: "a" then "b" is owner "a/b". */
-MEMTRACE_API void memtrace_push_tag(uint32_t name);
-MEMTRACE_API void memtrace_pop_tag(void);
-/* Module whose forward runs on the calling thread: the full path, not a part of it. */
-MEMTRACE_API void memtrace_push_module(uint32_t path);
-/* The same two as functions of Python's stable ABI, METH_O and METH_NOARGS; only Python calls them.
- */
-MEMTRACE_API void* memtrace_python_push_module(void* self, void* number);
-MEMTRACE_API void* memtrace_python_pop_module(void* self, void* none);
-MEMTRACE_API void memtrace_pop_module(void);
-/* Role (event.h) of what the calling thread allocates meanwhile. */
-MEMTRACE_API void memtrace_push_role(int role);
-MEMTRACE_API void memtrace_pop_role(void);
-/* The owner and the module that this thread is in; for memtrace_enter_scope in another thread, or
- * later. 0: neither. */
-MEMTRACE_API uint32_t memtrace_current_scope(void);
-/* Those in which this thread ran the operation of that number forward (memtrace_operations). */
-MEMTRACE_API uint32_t memtrace_scope_of_forward(uint64_t sequence);
-MEMTRACE_API void memtrace_enter_scope(uint32_t scope);
-MEMTRACE_API void memtrace_leave_scope(void);
-
-/* What a framework knows about the calling thread, so that memory of a backward pass has the owner
- * and the module of its forward. Operations are numbered by the thread that ran them forward
- * (from 1) and, ascending, within it. None of these may block or call back. */
-struct memtrace_operations {
-  uint32_t size;
-  /* The operation whose backward runs; *thread = 0: none does. *sequence is all ones for one that
-   * had no forward. */
-  void (*running)(uint64_t* thread, uint64_t* sequence);
-  /* The operation that this thread will run forward next. */
-  void (*next)(uint64_t* thread, uint64_t* sequence);
-  /* Whether operations of this thread are recorded for a backward now. */
-  int (*is_recording)(void);
-};
-/* Before memtrace_start; once. */
-MEMTRACE_API void memtrace_set_operations(const struct memtrace_operations* operations);
-
-/* The Python frames of the calling thread, innermost first, one a line: file, tab, line, tab,
- * function. At most 32 frames, cut at size - 1 bytes, ended with a zero; returns how many frames
- * there are, 0 on a thread that Python does not know. Takes the interpreter's lock. */
-MEMTRACE_API int memtrace_python_frames(char* text, uint64_t size);
-
-/* Process-wide. Steps are counted from 1. */
-MEMTRACE_API void memtrace_begin_step(void);
-MEMTRACE_API void memtrace_set_phase(int phase);
-MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
-
-/* With MEMTRACE_CUPTI: another tool of the process needs CUPTI from here on / no longer. May be
- * nested; do nothing otherwise. What the cards do meanwhile is not recorded. */
-MEMTRACE_API void memtrace_pause_activities(void);
-MEMTRACE_API void memtrace_resume_activities(void);
-
-/* [address, address + bytes) is `role` (event.h) of `path` and belongs to `owner`; 0 leaves owner
- * or path unsaid. Saying again what is known costs a look-up and writes nothing. */
-MEMTRACE_API void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role,
-                                   uint32_t owner, uint32_t path);
-/* The same of `count` ranges of one role at once, five words each: device, address, bytes,
- * parameter, path. `parameter` is the address of the one that the range serves (as its gradient,
- * its optimizer's states) or 0: what was allocated without an owner gets the parameter's. */
-#define MEMTRACE_LABEL_WORDS 5
-MEMTRACE_API void memtrace_relabel_all(int role, const uint64_t* labels, size_t count);
-
-/* Called before an out-of-memory is written, on the failing thread, no lock of ours held: the
- * Python side labels what it knows now. NULL removes it. */
-MEMTRACE_API void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user);
 
 #ifdef __cplusplus
 }

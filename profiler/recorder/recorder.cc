@@ -21,10 +21,22 @@ Recorder::Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& 
 
 template <typename E>
 void Recorder::Append(const E& event) {
-  const uint64_t now = clock_.Now();
-  if (now >= look_at_ns_) LookAround(now);
+  const uint64_t now = Now();
   Note(trace_.writer->Write(++sequence_, now, event));
   run_.Note(event);
+}
+
+uint64_t Recorder::Now() {
+  const uint64_t now = clock_.Now();
+  if (now >= look_at_ns_) LookAround(now);
+  return now;
+}
+
+std::optional<LiveBlock> Recorder::Forget(const BlockEvent& block) {
+  auto freed = live_.Remove(block.device, block.address);
+  if (freed)
+    checkpoint_.Removed(*trace_.writer, run_, {block.address, Number(block.device)}, *freed);
+  return freed;
 }
 
 void Recorder::Note(const absl::Status& written) {
@@ -72,10 +84,7 @@ void Recorder::FreeRequested(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
-    const auto freed = live_.Remove(block.device, block.address);
-    if (!freed) return;
-    checkpoint_.Removed(*trace_.writer, run_, {block.address, Number(block.device)}, *freed);
-    run_.FreeRequested({block.address, block.device}, *freed);
+    if (const auto freed = Forget(block)) run_.FreeRequested({block.address, block.device}, *freed);
   });
 }
 
@@ -91,15 +100,11 @@ void Recorder::Freed(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     live_.Prefetch(block.device, block.address);
-    const uint64_t now = clock_.Now();
-    if (now >= look_at_ns_) LookAround(now);
+    const uint64_t now = Now();
     const uint64_t sequence = sequence_ + 1;
     sequence_ += 2;
     Note(trace_.writer->WriteFreed(sequence, now, Number(block.device), block.address));
-    const auto freed = live_.Remove(block.device, block.address);
-    if (!freed) return;
-    checkpoint_.Removed(*trace_.writer, run_, {block.address, Number(block.device)}, *freed);
-    run_.Freed({block.address, block.device}, *freed);
+    if (const auto freed = Forget(block)) run_.Freed({block.address, block.device}, *freed);
   });
 }
 

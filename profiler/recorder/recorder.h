@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -159,7 +160,11 @@ class Recorder final : public AllocationObserver {
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Label(DeviceIndex device, DeviceAddress address, Bytes size, const recorder::Label& label)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  // What it was, if it was there; the rest of the recorder is told by the caller.
+  std::optional<LiveBlock> Forget(const BlockEvent& block)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   // As of `now`, before an event is written (recorder_upkeep.cc).
+  uint64_t Now() ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);  // and looks around if it is time
   void LookAround(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void Summarise(uint64_t now, bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void MakeMarks(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);

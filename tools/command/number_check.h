@@ -3,6 +3,8 @@
 #ifndef MEMTRACE_TOOLS_COMMAND_NUMBER_CHECK_H_
 #define MEMTRACE_TOOLS_COMMAND_NUMBER_CHECK_H_
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <string>
 
@@ -21,6 +23,14 @@ inline CLI::Validator CountFromOne() {
             return is_count ? "" : text + " is no whole number from 1 on";
           },
           ""};
+}
+
+// The process that a verb is about, as its one argument.
+inline void AddProcess(CLI::App& app, pid_t& pid) {
+  app.add_option("PID", pid, "A process that memtrace records")
+      ->required()
+      ->check(CountFromOne())
+      ->group("Input");
 }
 
 }  // namespace memtrace::command

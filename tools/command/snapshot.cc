@@ -67,10 +67,7 @@ void DefineSnapshot(CLI::App& app, const Invocation& /*invocation*/, int& exit_c
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("PID", options->pid, "A process that memtrace records")
-      ->required()
-      ->check(CountFromOne())
-      ->group("Input");
+  AddProcess(app, options->pid);
   app.add_option("--wait", options->wait,
                  "Seconds to wait for the program's next event (default: 10)")
       ->type_name("SECONDS")

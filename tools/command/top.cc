@@ -94,10 +94,7 @@ void DefineTop(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) 
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("PID", options->pid, "A process that memtrace records")
-      ->required()
-      ->check(CountFromOne())
-      ->group("Input");
+  AddProcess(app, options->pid);
   app.add_option("-n", options->count,
                  "Show it so often (default: for ever; once where stdout is\n"
                  "no terminal)")

@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: the memtrace authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of memtrace.h have in common.
+ */
+#ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_
+#define MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEMTRACE_API __attribute__((visibility("default")))
+#define MEMTRACE_ABI_VERSION 1
+
+#endif /* MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_ */

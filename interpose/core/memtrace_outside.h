@@ -1,0 +1,55 @@
+/* SPDX-FileCopyrightText: the memtrace authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that the program takes from the driver itself (libmemtrace_preload.so). A part of
+ * memtrace.h, whose rules hold here too.
+ */
+#ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_OUTSIDE_H_
+#define MEMTRACE_INTERPOSE_CORE_MEMTRACE_OUTSIDE_H_
+
+#include "interpose/core/memtrace_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers of OutsideKind in profiler/trace/event.h. */
+enum memtrace_outside_kind {
+  MEMTRACE_OUTSIDE_DEVICE,
+  MEMTRACE_OUTSIDE_STREAM_ORDERED,
+  MEMTRACE_OUTSIDE_PHYSICAL, /* of cuMemCreate */
+  MEMTRACE_OUTSIDE_MANAGED,
+  MEMTRACE_OUTSIDE_HOST,
+  MEMTRACE_OUTSIDE_REGISTERED
+};
+struct memtrace_outside {
+  uint32_t size;
+  int32_t kind;
+  int32_t device;
+  uint64_t address; /* of PHYSICAL: the handle */
+  uint64_t bytes, stream;
+  const void* caller; /* return address in the program, where its stack begins; NULL: no stack */
+};
+/* Calls of the driver by our own allocator must not be said here. All of these do nothing before
+ * memtrace_start, and none may be called while the caller holds a lock that another caller wants
+ * when it loads a library: the first stack from a module asks the loader for its name. */
+MEMTRACE_API void memtrace_outside_allocated(const struct memtrace_outside* memory);
+/* To be called before it is given back: from then on another thread may get the address. 1 if it
+ * was known; `*was` says it again, with memtrace_outside_allocated, if the driver then refuses. */
+MEMTRACE_API int memtrace_outside_freed(uint64_t address, struct memtrace_outside* was);
+/* The driver had no memory left for this. */
+MEMTRACE_API void memtrace_outside_failed(const struct memtrace_outside* wanted);
+/* PHYSICAL memory is gone when it is released as often as it was created and retained, and mapped
+ * nowhere. */
+MEMTRACE_API void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes);
+MEMTRACE_API void memtrace_outside_unmapped(uint64_t address, uint64_t bytes);
+MEMTRACE_API void memtrace_outside_retained(uint64_t handle);
+MEMTRACE_API void memtrace_outside_released(uint64_t handle);
+/* The card's primary context was reset: all memory of it is gone. */
+MEMTRACE_API void memtrace_outside_reset(int device);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MEMTRACE_INTERPOSE_CORE_MEMTRACE_OUTSIDE_H_ */
