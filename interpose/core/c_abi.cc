@@ -284,6 +284,7 @@ void memtrace_push_module(uint32_t path) {
 void memtrace_pop_module() {
   Contain([] { memtrace::PopModule(); });
 }
+uint32_t memtrace_module_depth() { return memtrace::ModuleDepth(); }
 void memtrace_push_role(int role) {
   Contain([&] { memtrace::PushRole(static_cast<memtrace::trace::Role>(role)); });
 }

@@ -17,24 +17,26 @@ Symbol* OfPython(const char* name) {
   return reinterpret_cast<Symbol*>(dlsym(RTLD_DEFAULT, name));
 }
 
-void* None() {
-  static void* const kNone = OfPython<void>("_Py_NoneStruct");
-  static auto* const kKeep = OfPython<void(void*)>("Py_IncRef");
-  kKeep(kNone);
-  return kNone;
+void* Bool(bool value) {
+  static auto* const kBool = OfPython<void*(long)>("PyBool_FromLong");
+  return kBool(value ? 1 : 0);
 }
 
 }  // namespace
 }  // namespace memtrace
 
-void* memtrace_python_push_module(void* /*self*/, void* number) {
+void* memtrace_python_enter_module(void* /*self*/, void* number) {
   static auto* const kNumber =
       memtrace::OfPython<unsigned long(void*)>("PyLong_AsUnsignedLongMask");
-  memtrace_push_module(static_cast<uint32_t>(kNumber(number)));
-  return memtrace::None();
+  const auto number_or_unknown = static_cast<uint32_t>(kNumber(number));
+  const bool is_known = number_or_unknown != MEMTRACE_UNKNOWN_MODULE;
+  const bool is_inner = memtrace_module_depth() > 0;
+  memtrace_push_module(is_known ? number_or_unknown : 0);
+  return memtrace::Bool(is_known && is_inner);
 }
 
-void* memtrace_python_pop_module(void* /*self*/, void* /*none*/) {
+void* memtrace_python_leave_module(void* /*self*/, void* /*none*/) {
+  const bool is_outermost = memtrace_module_depth() == 1;
   memtrace_pop_module();
-  return memtrace::None();
+  return memtrace::Bool(is_outermost);
 }

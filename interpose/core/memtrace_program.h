@@ -21,9 +21,14 @@ MEMTRACE_API void memtrace_pop_tag(void);
 /* Module whose forward runs on the calling thread: the full path, not a part of it. */
 MEMTRACE_API void memtrace_push_module(uint32_t path);
 MEMTRACE_API void memtrace_pop_module(void);
-/* These two as functions of Python's stable ABI, METH_O and METH_NOARGS; only Python calls them. */
-MEMTRACE_API void* memtrace_python_push_module(void* self, void* number);
-MEMTRACE_API void* memtrace_python_pop_module(void* self, void* none);
+/* How many of these this thread is in. */
+MEMTRACE_API uint32_t memtrace_module_depth(void);
+/* For Python alone, functions of its stable ABI. METH_O: pushes the module of this number, or 0
+ * in place of MEMTRACE_UNKNOWN_MODULE; a bool, whether it was known and the thread was in another
+ * one. METH_NOARGS: pops it; a bool, whether it was the outermost. */
+#define MEMTRACE_UNKNOWN_MODULE UINT32_MAX
+MEMTRACE_API void* memtrace_python_enter_module(void* self, void* number);
+MEMTRACE_API void* memtrace_python_leave_module(void* self, void* none);
 /* Role (event.h) of what the calling thread allocates meanwhile. */
 MEMTRACE_API void memtrace_push_role(int role);
 MEMTRACE_API void memtrace_pop_role(void);

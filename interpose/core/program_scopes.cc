@@ -23,6 +23,7 @@ struct KeptScopes {
   bool empty() const { return tags.empty() && modules.empty(); }
 };
 thread_local KeptScopes kept;
+thread_local uint32_t module_depth = 0;  // whether kept or said
 
 std::atomic<uint8_t> kept_phase = 0;
 std::atomic<uint32_t> kept_steps = 0;
@@ -112,14 +113,19 @@ void PopTag() {
 }
 
 void PushModule(uint32_t path) {
+  ++module_depth;
   if (auto* recorder = Recorder()) return recorder->PushModule(InTrace(*recorder, path));
   Keep(kept.modules, path);
 }
 
 void PopModule() {
+  if (module_depth == 0) return;
+  --module_depth;
   if (auto* recorder = Recorder()) return recorder->PopModule();
   Forget(kept.modules);
 }
+
+uint32_t ModuleDepth() { return module_depth; }
 
 void PushRole(trace::Role role) {
   if (auto* recorder = Recorder()) recorder->PushRole(role);

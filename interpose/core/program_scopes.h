@@ -18,6 +18,7 @@ void PushTag(uint32_t name);
 void PopTag();
 void PushModule(uint32_t path);
 void PopModule();
+uint32_t ModuleDepth();  // how many of those this thread pushed it is in
 // Not kept: there is no memory to have a role before there is a recorder.
 void PushRole(trace::Role role);
 void PopRole();

@@ -37,17 +37,8 @@ class ForwardScopes::Thread {
   ScopeId At(const Operation& operation) const {
     const MutexLock lock(mutex_);
     if (number_ != operation.thread) return 0;
-    size_t below = 0;
-    size_t above = changes_.size();
-    while (below < above) {
-      const size_t middle = below + (above - below) / 2;
-      if (changes_[Place(middle)].sequence <= operation.sequence) {
-        below = middle + 1;
-      } else {
-        above = middle;
-      }
-    }
-    return below == 0 ? 0 : changes_[Place(below - 1)].scope;
+    const size_t after = FirstAfter(operation.sequence);
+    return after == 0 ? 0 : changes_[Place(after - 1)].scope;
   }
 
  private:
@@ -60,6 +51,29 @@ class ForwardScopes::Thread {
     const size_t place = first_ + index;
     return place < changes_.size() ? place : place - changes_.size();
   }
+  // The index of the first change after the operation. A backward pass asks for operations in about
+  // the reverse of their order, so it is most often the latest answer or the one before.
+  size_t FirstAfter(uint64_t sequence) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    for (const size_t likely : {latest_, latest_ - std::min<size_t>(latest_, 1)}) {
+      if (IsFirstAfter(likely, sequence)) return latest_ = likely;
+    }
+    size_t below = 0;
+    size_t above = changes_.size();
+    while (below < above) {
+      const size_t middle = below + (above - below) / 2;
+      if (changes_[Place(middle)].sequence <= sequence) {
+        below = middle + 1;
+      } else {
+        above = middle;
+      }
+    }
+    return latest_ = below;
+  }
+  bool IsFirstAfter(size_t index, uint64_t sequence) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return index <= changes_.size() &&
+           (index == changes_.size() || changes_[Place(index)].sequence > sequence) &&
+           (index == 0 || changes_[Place(index - 1)].sequence <= sequence);
+  }
   void Append(const Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (changes_.size() < kMaxChanges) return changes_.push_back(entry);
     changes_[first_] = entry;
@@ -68,7 +82,8 @@ class ForwardScopes::Thread {
 
   mutable Mutex mutex_;
   uint64_t number_ ABSL_GUARDED_BY(mutex_);
-  size_t first_ ABSL_GUARDED_BY(mutex_) = 0;  // of a full ring
+  size_t first_ ABSL_GUARDED_BY(mutex_) = 0;           // of a full ring
+  mutable size_t latest_ ABSL_GUARDED_BY(mutex_) = 0;  // answer of FirstAfter
   std::vector<Entry> changes_ ABSL_GUARDED_BY(mutex_);
 };
 

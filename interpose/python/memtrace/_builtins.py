@@ -3,7 +3,6 @@
 """A library's functions for Python's stable ABI, as built-in functions: 250 ns less a call than by ctypes."""
 
 import ctypes
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,10 +23,8 @@ class _MethodDef(ctypes.Structure):
 _kept: list[_MethodDef] = []  # as long as the functions, which are for ever
 
 
-def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., Any] | None:
-    """Makes a built-in function of `symbol`; None where that is not known to go well (other Pythons than CPython)."""
-    if sys.implementation.name != "cpython":
-        return None
+def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., Any]:
+    """Makes a built-in function of `symbol`, which there must be."""
     function = ctypes.cast(getattr(library, symbol), ctypes.c_void_p)
     definition = _MethodDef(symbol.encode(), function, flags, None)
     _kept.append(definition)

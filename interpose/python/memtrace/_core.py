@@ -12,6 +12,7 @@ from memtrace._package import CORE_LIBRARY
 
 ABI_VERSION = 1
 LABEL_WORDS = 5
+UNKNOWN_MODULE = 0xFFFFFFFF
 
 # Numbers of profiler/trace/event.h.
 ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE, ROLE_INPUT, ROLE_KV_CACHE, ROLE_COMM = 1, 2, 3, 5, 8, 9
@@ -45,10 +46,11 @@ class Core:
         self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
         self.push_tag = short.memtrace_push_tag
         self.pop_tag = short.memtrace_pop_tag
-        self._push_module = short.memtrace_push_module
-        self._pop_module = short.memtrace_pop_module
-        self.push_module = builtin(self._library, "memtrace_python_push_module", METH_O) or self._push_module
-        self.pop_module = builtin(self._library, "memtrace_python_pop_module", METH_NOARGS) or self._pop_module
+        self.push_module = short.memtrace_push_module
+        self.pop_module = short.memtrace_pop_module
+        self.module_depth = short.memtrace_module_depth
+        self.enter_module = builtin(self._library, "memtrace_python_enter_module", METH_O)
+        self.leave_module = builtin(self._library, "memtrace_python_leave_module", METH_NOARGS)
         self.push_role = short.memtrace_push_role
         self.pop_role = short.memtrace_pop_role
         self.current_scope = short.memtrace_current_scope
@@ -60,9 +62,10 @@ class Core:
         self.relabel = short.memtrace_relabel
         self._relabel_all = short.memtrace_relabel_all
         self._intern = short.memtrace_intern
-        self.push_tag.argtypes = self._push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
-        self.pop_tag.argtypes = self._pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
+        self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
+        self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
         self.current_scope.argtypes, self.current_scope.restype = (), c_uint32
+        self.module_depth.argtypes, self.module_depth.restype = (), c_uint32
         self.scope_of_forward.argtypes, self.scope_of_forward.restype = (c_uint64,), c_uint32
         self.set_phase.argtypes = self.push_role.argtypes = (c_int,)
         self.begin_step.argtypes = ()
@@ -72,8 +75,8 @@ class Core:
         for function in (
             self.push_tag,
             self.pop_tag,
-            self._push_module,
-            self._pop_module,
+            self.push_module,
+            self.pop_module,
             self.push_role,
             self.pop_role,
         ):

@@ -4,11 +4,10 @@
 
 import functools
 import importlib
-import sys
 import threading
 import weakref
 from collections.abc import Callable
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from memtrace import _communication, _generation, _passes, _placement, _profilers, _recomputation, _threads
@@ -18,6 +17,7 @@ from memtrace._core import (
     PHASE_FORWARD,
     PHASE_GENERATE,
     PHASE_RECOMPUTE,
+    UNKNOWN_MODULE,
 )
 from memtrace._identity_map import IdentityMap
 from memtrace._quiet import quieter
@@ -38,14 +38,10 @@ def register(torch: ModuleType, session: Session) -> None:
 
 
 class _Thread:
-    """What a thread is in the middle of. With slots: the hooks of every module look at it."""
-
-    __slots__ = ("depth", "is_recomputing", "moving", "outermost", "outermost_id")
+    """What a thread is in the middle of, beside the modules that core counts."""
 
     def __init__(self) -> None:
-        self.depth = 0  # modules whose forward runs
-        self.outermost: weakref.ref[Any] | None = None  # the first of them
-        self.outermost_id = 0
+        self.outermost: weakref.ref[Any] | None = None  # of the modules whose forward runs, or the last that did
         self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
         self.is_recomputing = False  # since the outermost of them
 
@@ -62,7 +58,8 @@ class _ModuleHooks:
         self._torch = torch
         self._session = session
         self._threads = _PerThread()
-        self._paths: IdentityMap[tuple[int, int]] = IdentityMap()  # length of the path, its number
+        self._numbers: dict[int, int] = {}  # of the path, by id of a living module
+        self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers.pop)  # length of the path, its number
         self._roots: IdentityMap[bool] = IdentityMap()
 
     def register(self) -> None:
@@ -70,8 +67,7 @@ class _ModuleHooks:
         quiet = quieter(self._torch)
         modules.register_module_parameter_registration_hook(quiet(self._parameter_registered))
         modules.register_module_buffer_registration_hook(quiet(self._buffer_registered))
-        modules.register_module_forward_pre_hook(self._quick_before(quiet(self._before_forward)))
-        modules.register_module_forward_hook(self._quick_after(quiet(self._after_forward)), always_call=True)
+        self._watch_calls(modules.Module, quiet(self._look_closer), quiet(self._after_outermost))
         self._watch_moves(modules.Module, quiet(self._session.labels.module))
         self._watch_functional_calls(quiet(self._session.labels.functional))
 
@@ -83,69 +79,51 @@ class _ModuleHooks:
         if tensor is not None:
             self._session.labels.buffer(tensor, name)
 
-    def _quick_before(self, other: Callable[..., None]) -> Callable[..., None]:
-        """A known module within another, which nearly all are: nothing of torch is called, nothing needs quieting."""
-        threads, paths, push = self._threads, self._paths.entries, self._session.core.push_module
+    def _watch_calls(self, module_class: Any, look_closer: Callable[..., None], after: Callable[..., None]) -> None:
+        """Goes round each call of a module: with hooks of all modules each call would be slower by ten times that.
+
+        A known module within another, which nearly all are, costs two built-in functions. torch.compile leaves this
+        away if it is there before torch._dynamo is; else it reads no further than the first line.
+        """
+        original = module_class.__call__
+        # What torch's own does is done here, so that no call has a frame more than before.
+        code = getattr(original, "__code__", None)
+        is_known = code is not None and code.co_names == ("_compiled_call_impl", "_call_impl")
+        numbers = self._numbers
+        enter, leave = self._session.core.enter_module, self._session.core.leave_module
         is_compiling = self._torch.compiler.is_dynamo_compiling
 
-        def before(module: Any, arguments: Any) -> None:
+        @functools.wraps(original)
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_compiling():
-                return
-            mine, key = threads.mine, id(module)
-            found = paths.get(key)
-            if found is None or not mine.depth or found[0]() is not module or mine.outermost_id == key:
-                other(module, arguments)
-                return
-            mine.depth += 1
-            push(found[1][1])
+                return original(module, *args, **kwargs)
+            try:
+                if not enter(numbers.get(id(module), UNKNOWN_MODULE)):
+                    look_closer(module, args, kwargs)
+                if is_known and module._compiled_call_impl is None:
+                    return module._call_impl(*args, **kwargs)
+                return original(module, *args, **kwargs)
+            finally:
+                if leave():
+                    after()
 
-        return before
+        module_class.__call__ = call
 
-    def _quick_after(self, other: Callable[..., None]) -> Callable[..., None]:
-        threads, pop = self._threads, self._session.core.pop_module
-        is_compiling = self._torch.compiler.is_dynamo_compiling
+    def _look_closer(self, module: Any, args: Any, kwargs: Any) -> None:
+        """The module that was just entered is the outermost of this thread, or one that is not known yet."""
+        core = self._session.core
+        if core.module_depth() == 1:
+            self._threads.mine.outermost = weakref.ref(module)
+            self._outermost(module, args, kwargs)
+        path = (self._paths.get(module) or self._name_newcomer(module))[1]
+        core.pop_module()
+        core.push_module(path)
 
-        def after(module: Any, arguments: Any, result: Any) -> None:
-            if is_compiling():
-                return
-            mine = threads.mine
-            if mine.depth < 2:
-                other(module, arguments, result)
-                return
-            mine.depth -= 1
-            pop()
-
-        return after
-
-    def _before_forward(self, module: Any, arguments: Any) -> None:
+    def _after_outermost(self) -> None:
         thread = self._threads.mine
-        if thread.depth and thread.outermost is not None and thread.outermost() is module:
-            self._forget_interrupted()
-        thread.depth += 1
-        path = 0
-        try:
-            if thread.depth == 1:
-                thread.outermost, thread.outermost_id = weakref.ref(module), id(module)
-                self._outermost(module, arguments)
-            path = (self._paths.get(module) or self._name_newcomer(module))[1]
-        finally:  # as often as it is popped
-            self._session.core.push_module(path)
-
-    def _after_forward(self, _module: Any, _arguments: Any, _result: Any) -> None:
-        thread = self._threads.mine
-        if thread.depth:
-            thread.depth -= 1
-            self._session.core.pop_module()
-            if thread.depth == 0 and thread.is_recomputing:
-                thread.is_recomputing = False
-                self._session.set_phase(PHASE_BACKWARD)
-
-    def _forget_interrupted(self) -> None:
-        """A forward that a KeyboardInterrupt ended called no hook; the next one of the same model shows it."""
-        thread = self._threads.mine
-        while thread.depth:
-            thread.depth -= 1
-            self._session.core.pop_module()
+        if thread.is_recomputing:
+            thread.is_recomputing = False
+            self._session.set_phase(PHASE_BACKWARD)
 
     def _name_newcomer(self, module: Any) -> tuple[int, int]:
         """A part that came after the whole was named (an adapter, say), or that is no part of it."""
@@ -157,10 +135,10 @@ class _ModuleHooks:
         found = self._paths.get(module)
         if found is None:  # no part: do not look again
             found = (-1, 0)
-            self._paths.set(module, found)
+            self._set_path(module, *found)
         return found
 
-    def _outermost(self, module: Any, arguments: Any) -> None:
+    def _outermost(self, module: Any, args: Any, kwargs: Any) -> None:
         session = self._session
         if self._roots.get(module) is None:
             self._roots.set(module, True)
@@ -176,14 +154,18 @@ class _ModuleHooks:
             if session.phase != PHASE_GENERATE:
                 session.first_forward()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
-            session.labels.inputs((arguments, _keyword_arguments()))
+            session.labels.inputs((args, kwargs))
 
     def _name_parts(self, root: Any) -> None:
         """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""
         for path, part in root.named_modules():
             known = self._paths.get(part)
             if known is None or known[0] < len(path):
-                self._paths.set(part, (len(path), self._session.core.intern(path)))
+                self._set_path(part, len(path), self._session.core.intern(path))
+
+    def _set_path(self, module: Any, length: int, number: int) -> None:
+        self._paths.set(module, (length, number))
+        self._numbers[id(module)] = number
 
     def _watch_moves(self, module_class: Any, label: Any) -> None:
         original = module_class._apply
@@ -215,15 +197,3 @@ class _ModuleHooks:
             return original(module, tensors, *args, **kwargs)
 
         stateless._functional_call = functional_call  # type: ignore[attr-defined]
-
-
-def _keyword_arguments() -> Any:
-    """What the module is called with by name, which hooks of all modules are not given: from torch's own frame."""
-    frame: FrameType | None = sys._getframe(1)
-    for _ in range(8):
-        if frame is None:
-            return None
-        if frame.f_code.co_name == "inner" and "kwargs" in frame.f_code.co_freevars:
-            return frame.f_locals.get("kwargs")
-        frame = frame.f_back
-    return None

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tensor is a parameter, a buffer, a gradient, an optimizer state, an input: said to the recorder by range."""
 
+import ctypes
+import weakref
 from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,9 +35,14 @@ class _Parameter:
 class Labels:
     """States roles. Saying again what is known is cheap, so each call may repeat what was said before."""
 
-    def __init__(self, core: Core) -> None:
-        """Says everything to `core`."""
+    def __init__(self, core: Core, shim: ctypes.PyDLL) -> None:
+        """Says everything to `core`; `shim` is the library for this torch, called with the interpreter's lock held."""
         self._core = core
+        self._label_gradients = shim.memtrace_torch_label_gradients
+        self._label_gradients.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+        self._label_gradients.restype = ctypes.c_size_t
+        # All known parameters and their paths, until there are others.
+        self._order: tuple[list[weakref.ref[Any]], array[int]] | None = None
         self._parameters: IdentityMap[_Parameter] = IdentityMap()
         self._optimizers: IdentityMap[int] = IdentityMap()  # how many states are labelled
 
@@ -57,6 +64,7 @@ class Labels:
             self._parameters.set(tensor, known)
         if len(path) > known.length:
             known.length, known.path = len(path), self._core.intern(path)
+            self._order = None
         self._say(tensor, known.role, known.path)
 
     def module(self, module: Any, prefix: str = "") -> None:
@@ -89,19 +97,49 @@ class Labels:
 
     def gradients(self) -> None:
         """The accumulated gradients of all known parameters."""
-        said = _Ranges()
-        for tensor, parameter in self._parameters.items():
-            said.add_gradient(tensor, parameter.path)
-        self._core.relabel_all(ROLE_GRADIENT, said.words)
+        references, paths = self._order or self._make_order()
+        parameters = [tensor for reference in references if (tensor := reference()) is not None]
+        if len(parameters) < len(references):  # one has died
+            self._order = None
+            known = self._parameters.items()
+            parameters, paths = [tensor for tensor, _ in known], array("Q", [of.path for _, of in known])
+        self._gradients(parameters, paths)
 
     def gradients_of(self, optimizer: Any) -> None:
         """The accumulated gradients of what `optimizer` steps."""
+        parameters = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        known = [self._parameters.get(tensor) for tensor in parameters]
+        self._gradients(parameters, array("Q", [of.path if of is not None else 0 for of in known]))
+
+    def _make_order(self) -> "tuple[list[weakref.ref[Any]], array[int]]":
+        known = self._parameters.references()
+        self._order = [reference for reference, _ in known], array("Q", [of.path for _, of in known])
+        return self._order
+
+    def _gradients(self, parameters: list[Tensor], paths: "array[int]") -> None:
+        """The shim says all but those of classes of Python's."""
+        tensors = array("Q", [tensor._cdata for tensor in parameters])
+        left = array("Q", bytes(8 * len(parameters)))
+        words = (each.buffer_info()[0] for each in (tensors, paths, left))
+        count = self._label_gradients(*words, len(parameters))
         said = _Ranges()
-        for group in optimizer.param_groups:
-            for tensor in group["params"]:
-                known = self._parameters.get(tensor)
-                said.add_gradient(tensor, known.path if known is not None else 0)
+        for place in left[:count]:
+            said.add_gradient(parameters[place], paths[place])
         self._core.relabel_all(ROLE_GRADIENT, said.words)
+
+    def let_go(self, tensors: tuple[Tensor, ...], known: list[tuple[Tensor, _Parameter]]) -> None:
+        """Refers to them no longer; what was known of them is put into `known`."""
+        self._order = None
+        for tensor in tensors:
+            parameter = self._parameters.pop(tensor)
+            if parameter is not None:
+                known.append((tensor, parameter))
+
+    def refer_again(self, known: list[tuple[Tensor, _Parameter]]) -> None:
+        """They are again what they were, with what memory they have now."""
+        for tensor, parameter in known:
+            self._parameters.set(tensor, parameter)
+            self._say(tensor, parameter.role, parameter.path)
 
     def optimizer(self, optimizer: Any) -> None:
         """`optimizer` exists; its states are labelled at the next opportunity.

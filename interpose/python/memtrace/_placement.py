@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""accelerate: a model that is spread over cards gets its tensors one by one, past the hooks of registration."""
+"""Tensors that get their memory past the hooks of registration: accelerate's, and those that are swapped."""
 
 import functools
 from collections.abc import Callable
@@ -13,8 +13,26 @@ from memtrace._session import Session
 
 
 def watch(torch: ModuleType, session: Session) -> None:
-    """Watches accelerate, once it is imported."""
+    """Watches torch, and accelerate once it is imported."""
+    _watch_swaps(torch, session)
     when_imported("accelerate.utils.modeling", lambda module: _watch_placement(module, torch, session))
+
+
+def _watch_swaps(torch: ModuleType, session: Session) -> None:
+    """Tensors that someone refers to weakly, as our labels do, cannot be swapped: torch says so and raises."""
+    original = torch.utils.swap_tensors
+    let_go, refer = quieter(torch)(session.labels.let_go), quieter(torch)(session.labels.refer_again)
+
+    @functools.wraps(original)
+    def swap_tensors(t1: Any, t2: Any) -> None:
+        known: list[Any] = []
+        let_go((t1, t2), known)
+        try:
+            original(t1, t2)
+        finally:
+            refer(known)
+
+    torch.utils.swap_tensors = swap_tensors
 
 
 def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) -> None:

@@ -53,13 +53,13 @@ class Session:
     def __init__(self, torch: ModuleType, minor: str) -> None:
         """Puts the allocator in place. Raises OSError if a library cannot be loaded."""
         self.core: Core = core()
-        self.labels = Labels(self.core)
         self.phase = PHASE_INIT
         self._steps_begun = 0
         self._steps_are_stated = False
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
+        self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
         self._state_facts(_put_in_place(torch, self._shim))
         self.host_values = _host_values.start(self._shim)
         self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"

@@ -138,3 +138,18 @@ optimizer.step()
         ("optimizer_state", "policy"),
         ("optimizer_state", "policy"),
     ]
+
+
+def test_a_parameter_and_its_gradient_are_that_after_their_memory_was_swapped(tmp_path):
+    script = """
+model = torch.nn.Linear(512, 512, bias=False, device="cuda")
+model(torch.zeros(1, 512, device="cuda")).sum().backward()
+model.weight.grad = None
+other = torch.nn.Parameter(torch.zeros(512, 512, device="cuda", dtype=torch.half))
+torch.utils.swap_tensors(model.weight, other)
+del other
+model(torch.zeros(1, 512, device="cuda", dtype=torch.half)).sum().backward()
+"""
+    born = blocks(on_card("import torch\n" + script, tmp_path).trace)
+    roles = [(block.role, block.bytes >> 10) for block in born if block.role in ("parameter", "gradient")]
+    assert roles == [("parameter", 1024), ("gradient", 1024), ("parameter", 512), ("gradient", 512)]

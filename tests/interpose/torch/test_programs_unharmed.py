@@ -40,6 +40,43 @@ PROGRAMS = {
         compiled(torch.zeros(2, 4)).sum().backward()
         model(torch.zeros(2, 4))
     """,
+    "parameters are swapped, as torch does with those of tensor subclasses": """
+        torch.__future__.set_swap_module_params_on_conversion(True)
+        model = torch.nn.Linear(4, 4, device="cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.zeros(2, 4, device="cuda")).sum().backward()
+        optimizer.step()
+        weight = model.weight
+        model.half()
+        assert model.weight is weight and weight.dtype == weight.grad.dtype == torch.half
+        a, b = torch.nn.Parameter(torch.zeros(1)), torch.nn.Parameter(torch.ones(1))
+        torch.utils.swap_tensors(a, b)
+        assert a.item() == 1
+        kept = __import__("weakref").ref(a)
+        try:
+            torch.utils.swap_tensors(a, b)
+        except RuntimeError as error:
+            assert "weakref" in str(error)
+        else:
+            raise AssertionError
+    """,
+    "a model is traced symbolically, exported, compiled in its place": """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+            def forward(self, x, *, factor=1):
+                return self.layers(x) * factor
+        model, x = Model(), torch.zeros(2, 4)
+        calls = [node.target for node in torch.fx.symbolic_trace(model).graph.nodes if node.op == "call_module"]
+        assert calls == ["layers.0", "layers.1"], calls
+        model(x, factor=2)
+        torch.export.export(model, (x,), {"factor": 2}).module()(x, factor=2)
+        breaks = torch._dynamo.explain(model)(x).graph_break_count
+        assert breaks == 0, breaks
+        model.compile(backend="aot_eager", fullgraph=True)
+        model(x).sum().backward()
+    """,
     "modules that cannot be hashed or compared": """
         class Odd(torch.nn.Module):
             def __init__(self):
@@ -95,6 +132,14 @@ PROGRAMS = {
             Broken()(1)
         except KeyError as error:
             assert error.args == ("the program's own",)
+        else:
+            raise AssertionError
+        try:
+            torch.nn.Sequential(Broken())(1, 2)
+        except TypeError as error:  # torch's own sentence, with as many frames as without us
+            import traceback
+            assert "takes 2 positional arguments but 3 were given" in str(error), error
+            assert len(traceback.extract_tb(error.__traceback__)) == 3
         else:
             raise AssertionError
     """,

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
 namespace memtrace::recorder {
 namespace {
 
@@ -36,6 +39,26 @@ TEST(ForwardScopesTest, OfAThreadTheLatestChangesAreKept) {
   const uint32_t last = ForwardScopes::kMaxChanges + 2;
   EXPECT_EQ(scopes.At({1, last}), last);
   EXPECT_EQ(scopes.At({1, last - 1}), last - 1);
+}
+
+TEST(ForwardScopesTest, AnswersDoNotDependOnWhatWasAskedBefore) {
+  constexpr uint64_t kOperations = 3 * ForwardScopes::kMaxChanges;
+  std::mt19937_64 random(7);
+  ForwardScopes scopes;
+  std::map<uint64_t, ScopeId> kept;  // the latest changes
+  uint64_t asked = 0;
+  for (uint64_t i = 1; i <= kOperations; i += 1 + random() % 3) {
+    const auto scope = static_cast<ScopeId>(i);  // always another
+    scopes.Change({1, i}, scope);
+    kept[i] = scope;
+    if (kept.size() > ForwardScopes::kMaxChanges) kept.erase(kept.begin());
+    // Backwards as a backward pass does, at times from anywhere, at times forwards.
+    asked = random() % 64 == 0 ? random() % (i + 2) : asked - asked % 2 + random() % 3;
+    const auto after = kept.upper_bound(asked);
+    ASSERT_EQ(scopes.At({1, asked}), after == kept.begin() ? 0U : std::prev(after)->second)
+        << "operation " << asked << " after " << i;
+    asked -= asked % 5 == 0 ? 0 : 1;
+  }
 }
 
 TEST(ForwardScopesTest, OfManyThreadsTheLatestAreKept) {

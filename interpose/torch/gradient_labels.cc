@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradients of parameters, said to the recorder at the end of each backward pass: read from
+// torch's own objects, since Python makes one of its own for every gradient it looks at (1.4 us
+// each, a twentieth of a small model's step).
+#include <ATen/core/Tensor.h>
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "interpose/core/memtrace.h"
+
+namespace memtrace::shim {
+namespace {
+
+constexpr int kGradient = 2;  // trace::Role::kGradient; the C ABI takes its number
+
+struct Range {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+// Python knows of these what lies on this card (DTensor), or that nothing does (FakeTensor).
+bool IsMadeInPython(const c10::TensorImpl& tensor) {
+  return tensor.key_set().has(c10::DispatchKey::Python);
+}
+
+// What is computed from others has a gradient only if the program retains it, and it is no
+// parameter's then.
+bool IsLeaf(c10::TensorImpl& tensor) {
+  using Reference = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  return at::Tensor(Reference::reclaim_copy(&tensor)).is_leaf();
+}
+
+// Nothing if it has no one range: sparse, not initialised, on another device.
+std::optional<Range> RangeOf(const c10::TensorImpl& tensor) {
+  if (!tensor.is_cuda() || !tensor.has_storage() || tensor.layout() != c10::kStrided) return {};
+  const void* begin = tensor.unsafe_storage().data();
+  if (begin == nullptr) return {};
+  const size_t item = tensor.itemsize();
+  return Range{
+      reinterpret_cast<uint64_t>(begin) + static_cast<size_t>(tensor.storage_offset()) * item,
+      static_cast<size_t>(tensor.numel()) * item};
+}
+
+// Appends the label; false if Python is to say it.
+bool Append(std::vector<uint64_t>& labels, c10::TensorImpl& parameter, uint64_t path) {
+  const at::Tensor& gradient = parameter.grad();
+  if (!gradient.defined() || !IsLeaf(parameter)) return true;
+  const c10::TensorImpl& own = *gradient.unsafeGetTensorImpl();
+  if (IsMadeInPython(parameter) || IsMadeInPython(own)) return false;
+  const auto range = RangeOf(own);
+  if (!range) return true;
+  const Range serves = RangeOf(parameter).value_or(Range{});
+  labels.insert(labels.end(), {static_cast<uint64_t>(gradient.get_device()), range->address,
+                               range->bytes, serves.address, path});
+  return true;
+}
+
+template <typename Object>
+void Fetch(const Object* object) {
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; object != nullptr && at < sizeof(Object); at += kLine)
+    __builtin_prefetch(reinterpret_cast<const char*>(object) + at);
+}
+
+// The rest of a step has pushed all of this out of the processor's caches, and each tells where the
+// next lies: one after the other would wait four times for each parameter.
+void Prefetch(std::span<const uint64_t> parameters) {
+  const auto of = [](uint64_t parameter) { return reinterpret_cast<c10::TensorImpl*>(parameter); };
+  const auto gradient = [&](uint64_t parameter) {
+    return of(parameter)->grad().unsafeGetTensorImpl();
+  };
+  for (const uint64_t parameter : parameters) Fetch(of(parameter));
+  for (const uint64_t parameter : parameters) Fetch(of(parameter)->autograd_meta());
+  for (const uint64_t parameter : parameters) Fetch(gradient(parameter));
+  for (const uint64_t parameter : parameters) {
+    const c10::TensorImpl* own = gradient(parameter);
+    if (own->has_storage()) Fetch(own->unsafe_storage().unsafeGetStorageImpl());
+  }
+}
+
+bool AppendOrLeave(std::vector<uint64_t>& labels, uint64_t parameter, uint64_t path) {
+  try {
+    return Append(labels, *reinterpret_cast<c10::TensorImpl*>(parameter), path);
+  } catch (const std::exception&) {
+    return false;  // of sizes that are symbols, say
+  }
+}
+
+}  // namespace
+}  // namespace memtrace::shim
+
+// `parameters` are `_cdata` of `count` tensors, `paths` the numbers of theirs. Writes into `left`,
+// which has room for `count`, the places of those whose gradient Python has to label, and returns
+// how many there are. REQUIRES: Python's lock is held, the tensors are alive.
+extern "C" MEMTRACE_API size_t memtrace_torch_label_gradients(const uint64_t* parameters,
+                                                              const uint64_t* paths, uint64_t* left,
+                                                              size_t count) {
+  namespace shim = memtrace::shim;
+  size_t left_count = 0;
+  std::vector<uint64_t> labels;
+  labels.reserve(count * MEMTRACE_LABEL_WORDS);
+  shim::Prefetch({parameters, count});
+  for (size_t i = 0; i < count; ++i) {
+    if (!shim::AppendOrLeave(labels, parameters[i], paths[i])) left[left_count++] = i;
+  }
+  memtrace_relabel_all(shim::kGradient, labels.data(), labels.size() / MEMTRACE_LABEL_WORDS);
+  return left_count;
+}
