@@ -22,7 +22,7 @@ void CardAccount::BeginStep() {
 }
 
 void CardAccount::Label(const trace::Relabel& label, const LiveBlock* whole) {
-  const Bytes size = whole == nullptr ? label.size : std::min(label.size, whole->requested);
+  const Bytes size = whole == nullptr ? label.size : whole->requested;
   const uint64_t end = label.address + size;
   if (whole != nullptr && (parts_.empty() || !parts_.HasAny(label.address, end))) return;
   if (parts_.size() >= kMaxParts || end < label.address) return;

@@ -245,16 +245,17 @@ void Recorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size,
 
 void Recorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
                      const recorder::Label& label) {
-  if (!live_.Relabel(device, address, size, label)) return;
+  if (size == 0 || !live_.Relabel(device, address, size, label)) return;
+  const LiveBlock* block = live_.Find(device, address);
+  const bool is_whole = block != nullptr && size >= block->requested;
   const trace::Relabel event{.device = Number(device),
                              .address = address,
-                             .size = size,
+                             .size = is_whole ? 0 : size,
                              .role = label.role,
                              .owner = label.owner,
                              .path = label.path};
   Append(event);
-  const LiveBlock* block = live_.Find(device, address);
-  run_.Labelled(event, block != nullptr && size >= block->requested ? block : nullptr);
+  run_.Labelled(event, is_whole ? block : nullptr);
 }
 
 void Recorder::Annotate(std::string_view key, std::string_view value) {

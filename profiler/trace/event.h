@@ -111,7 +111,8 @@ struct Unmap {
   uint64_t size = 0;
 };
 // From now on and since its birth, [address, address + size) of the block that lies there has this
-// role, owner and path. It may cover a part of a block (flat buffers). The latest label wins.
+// role, owner and path. It may cover a part of a block (flat buffers); a size of 0 is all of the
+// block from there on. The latest label wins.
 struct Relabel {
   int32_t device = 0;
   uint64_t address = 0;

@@ -12,6 +12,7 @@
 
 #include "profiler/trace/event.h"
 #include "profiler/trace/format.h"
+#include "profiler/trace/varint.h"
 
 // The fields of every record body, in order, once for both directions: `Coder` is the encoder
 // (fields are const) or the decoder (fields are assigned). Both offer
@@ -29,10 +30,22 @@ namespace memtrace::trace {
 struct DeltaState {
   uint64_t sequence = 0;
   uint64_t time_ns = 0;
-  uint64_t address = 0;
+  uint64_t address = 0;  // the latest
+  uint64_t far = 0;      // the latest before a jump: small and large blocks lie far apart
   Allocate
       last{};  // stream, pool, stack, owner and module are mostly those of the allocation before
   Activity last_activity{};  // likewise
+  Relabel last_label{};      // likewise; paths are mostly counted up
+
+  // What encoder and decoder do alike with an address that was written as its `distance` from one
+  // of the two.
+  void Went(uint64_t to, bool from_far, int64_t distance) {
+    if (from_far || ZigZag(distance) >= kJump) far = address;
+    address = to;
+  }
+
+ private:
+  static constexpr uint64_t kJump = uint64_t{1} << 33;  // 4 GiB in either direction
 };
 
 // A kind's number is kFirstEvent plus the place of its struct in Payload.
@@ -97,11 +110,15 @@ void CodeFields(Coder& coder, E& event) {
 
 template <typename Coder, MaybeConst<Relabel> E>
 void CodeFields(Coder& coder, E& event) {
+  Relabel& last = coder.delta().last_label;
   coder.Place(event.device, event.address);
-  coder.Number(event.size);
-  coder.Number(event.role);
-  coder.Number(event.owner);
-  coder.Number(event.path);
+  const uint64_t present = coder.Flags({event.size != 0, event.role != last.role,
+                                        event.owner != last.owner, event.path != last.path + 1});
+  coder.Unless(present, 0, event.size, uint64_t{0});
+  coder.Unless(present, 1, event.role, last.role);
+  coder.Unless(present, 2, event.owner, last.owner);
+  coder.Unless(present, 3, event.path, last.path + 1);
+  last = event;
 }
 
 template <typename Coder, MaybeConst<Step> E>

@@ -16,9 +16,9 @@ static_assert(std::endian::native == std::endian::little,
               "fields are stored as they lie in memory");
 
 inline constexpr std::array<char, 8> kFileMagic = {'m', 'e', 'm', 't', 'r', 'a', 'c', 'e'};
-// 1 was never released: it had no kFreed and wrote more numbers of each event.
-inline constexpr uint32_t kFormatVersion = 2;
-inline constexpr uint32_t kOldestVersion = 2;
+// 1 and 2 were never released: they wrote more numbers of each event.
+inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kOldestVersion = 3;
 
 // The first page of the file. The fields after `version` change in place while the file grows; the
 // page is allocated from the start, so a full disk can still be noted in it.

@@ -47,14 +47,15 @@ std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit) {
 }
 
 void RecordDecoder::Place(int32_t& device, uint64_t& address) {
-  uint64_t device_and_odd = 0;
+  uint64_t device_and_how = 0;
   uint64_t coded = 0;
-  if (!Varint(&device_and_odd) || !Varint(&coded)) return;
+  if (!Varint(&device_and_how) || !Varint(&coded)) return;
   auto distance = static_cast<uint64_t>(UnZigZag(coded));
-  if ((device_and_odd & 1) == 0) distance <<= 9;
-  AssignDevice(device, device_and_odd >> 1);
-  address = delta_.address + distance;
-  delta_.address = address;
+  if ((device_and_how & 1) == 0) distance <<= 9;
+  const bool from_far = (device_and_how & 2) != 0;
+  AssignDevice(device, device_and_how >> 2);
+  address = (from_far ? delta_.far : delta_.address) + distance;
+  delta_.Went(address, from_far, static_cast<int64_t>(distance));
 }
 
 void RecordDecoder::AssignDevice(int32_t& device, uint64_t value) {

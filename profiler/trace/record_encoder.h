@@ -50,14 +50,17 @@ class RecordEncoder {
   }
   void Device(int32_t device) { Number(ZigZag(device)); }
 
-  // Most addresses are multiples of 512 apart: then nine bits are not written. The lowest bit of
-  // the device says which.
+  // The distance from the nearer one of two addresses. Most are multiples of 512: then nine bits
+  // are not written. The lowest bits of the device say which.
   void Place(int32_t device, uint64_t address) {
-    const auto distance = static_cast<int64_t>(address - delta_.address);
+    const auto near = static_cast<int64_t>(address - delta_.address);
+    const auto far = static_cast<int64_t>(address - delta_.far);
+    const bool from_far = ZigZag(far) < ZigZag(near);
+    const int64_t distance = from_far ? far : near;
     const bool odd = (distance & 511) != 0;
-    Number(ZigZag(device) << 1 | (odd ? 1 : 0));
+    Number(ZigZag(device) << 2 | (from_far ? 2 : 0) | (odd ? 1 : 0));
     Number(ZigZag(odd ? distance : distance >> 9));
-    delta_.address = address;
+    delta_.Went(address, from_far, distance);
   }
 
   uint64_t Flags(std::initializer_list<bool> differs) {

@@ -97,7 +97,8 @@ void LiveSet::Apply(const trace::Relabel& relabel) {
   // A label that reaches past the requested bytes, or past its block, says nothing about them.
   const uint64_t home_end = home.address + home.requested;
   if (relabel.address >= home_end) return;
-  const uint64_t size = std::min(relabel.size, home_end - relabel.address);
+  const uint64_t rest = home_end - relabel.address;
+  const uint64_t size = relabel.size == 0 ? rest : std::min(relabel.size, rest);
   device.labels.State(relabel.address, relabel.address + size,
                       {relabel.role, relabel.owner, relabel.path});
 }

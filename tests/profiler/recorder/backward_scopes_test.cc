@@ -140,7 +140,7 @@ TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherite
   FakeFramework::next.sequence = 3;
   recorder.PushRole(trace::Role::kComm);
   run.Allocate(0x10000, 100);
-  EXPECT_THAT(run.Lines().back(), EndsWith("relabel 0 0x10000 size=100 role=comm"));
+  EXPECT_THAT(run.Lines().back(), EndsWith("relabel 0 0x10000 role=comm"));
   EXPECT_EQ(During({1, 3}), "");
   recorder.PopRole();
   EXPECT_EQ(During({}), "");
@@ -154,7 +154,7 @@ TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
   for (int step = 0; step < 2; ++step) {
     recorder.RelabelFor(DeviceIndex{0}, 0x20000, 100, trace::Role::kGradient, 0x10000, "w");
   }
-  EXPECT_EQ(run.Lines().back(), "relabel 0 0x20000 size=100 role=gradient owner=policy path=w");
+  EXPECT_EQ(run.Lines().back(), "relabel 0 0x20000 role=gradient owner=policy path=w");
   EXPECT_EQ(run.Lines().size(), 5U);
 }
 

@@ -129,8 +129,20 @@ TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
   EXPECT_THAT(
       run.Lines(),
       ElementsAre("phase forward micro_batch=1", "alloc 0 0x200 requested=100 allocated=512",
-                  "relabel 0 0x200 size=100 role=parameter path=h.0.weight",
+                  "relabel 0 0x200 role=parameter path=h.0.weight",
                   "annotate optimizer.class AdamW", "annotate optimizer.class SGD", "step 1"));
+}
+
+TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
+  RecordedRun run;
+  run.Allocate(0x200, 100);
+  for (const Bytes size : {40U, 100U, 0U})
+    run.recorder().Relabel(kCard, 0x200, size, Role::kParameter, "", "w");
+  run.recorder().Relabel(kCard, 0x210, 40, Role::kParameter, "", "w");
+  EXPECT_THAT(run.Lines(), ElementsAre("alloc 0 0x200 requested=100 allocated=512",
+                                       "relabel 0 0x200 size=40 role=parameter path=w",
+                                       "relabel 0 0x200 role=parameter path=w",
+                                       "relabel 0 0x210 size=40 role=parameter path=w"));
 }
 
 TEST(RecorderTest, AReusedAddressIsLabelledAgain) {

@@ -162,6 +162,39 @@ TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
   EXPECT_LT(bytes / 300'000, 12);
 }
 
+// A model that is loaded: small and large blocks lie in ranges 200 GiB apart, each is labelled with
+// a path of its own.
+TEST_F(TraceRoundTripTest, AParameterAndItsLabelTakeLessThanTenBytesEach) {
+  constexpr uint64_t kParameters = 20'000;
+  Begin();
+  uint64_t small = 0x7f00'0000'0000;
+  uint64_t large = small + (uint64_t{200} << 30);
+  std::vector<Event> events;
+  const auto happens = [&](const Payload& payload) {
+    const uint64_t number = events.size() + 1;
+    events.push_back({.sequence = number, .time_ns = number * 6000, .payload = payload});
+  };
+  for (uint64_t i = 0; i < kParameters; ++i) {
+    const bool is_large = i % 3 == 0;
+    uint64_t& end = is_large ? large : small;
+    const uint64_t requested = is_large ? 8192 * (512 + i % 7) : 4 * (100 + i % 7);
+    const uint64_t allocated = is_large ? requested : 512;
+    happens(Allocate{.address = end,
+                     .requested = requested,
+                     .allocated = allocated,
+                     .stack = static_cast<StackId>(i % 5)});
+    happens(
+        Relabel{.address = end, .role = Role::kParameter, .path = static_cast<StringId>(900 + i)});
+    end += allocated;
+  }
+  Write(events);
+  Close();
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path_));
+  RecordProperty("bytes_per_event", std::to_string(bytes / (2 * kParameters)));
+  EXPECT_LT(bytes / (2 * kParameters), 10);
+  EXPECT_THAT(Read(), ElementsAreArray(Describe(events)));
+}
+
 // A training step's kernels: 60 names, three in a row of one allocation, microseconds each.
 TEST_F(TraceRoundTripTest, AKernelTakesLessThanTwelveBytes) {
   Begin();

@@ -54,6 +54,16 @@ TEST_F(LiveSetTest, ALabelInsideABlockCoversOnlyThatPart) {
   EXPECT_EQ(labels[0].end, 612U);
 }
 
+TEST_F(LiveSetTest, ALabelWithoutSizeCoversTheBlockFromThereOn) {
+  Allocate(512, 100);
+  Label(512, 0, Role::kParameter);
+  Label(600, 0, Role::kGradient);
+  const auto labels = live_.Labels(live_.Capture(0)[0].id);
+  ASSERT_EQ(labels.size(), 2U);
+  EXPECT_EQ(labels[0].end, 600U);
+  EXPECT_EQ(labels[1].end, 612U);
+}
+
 TEST_F(LiveSetTest, ALabelBetweenBlocksIsIgnored) {
   Allocate(512, 100);
   Label(700, 100, Role::kParameter);
