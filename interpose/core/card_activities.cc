@@ -24,14 +24,24 @@ recorder::ToldActivity ToTold(const cupti::CardActivity& activity) {
           .operation = activity.operation};
 }
 
+// "1" or a path; "" if it is not wanted.
+std::string Wanted() {
+  const char* set = std::getenv("MEMTRACE_CUPTI");
+  const std::string wanted = set != nullptr ? set : "";
+  return wanted == "0" ? "" : wanted;
+}
+
 }  // namespace
 
 CardActivities* CardActivities::MakeIfWanted(recorder::Recorder& recorder) {
-  const char* set = std::getenv("MEMTRACE_CUPTI");
-  if (set == nullptr) return nullptr;
-  const std::string wanted = set;
-  if (wanted.empty() || wanted == "0") return nullptr;
-  return new CardActivities(recorder, wanted == "1" ? "" : wanted);
+  const std::string wanted = Wanted();
+  return wanted.empty() ? nullptr : new CardActivities(recorder, wanted == "1" ? "" : wanted);
+}
+
+void CardActivities::SayIfWantedInVain(recorder::Recorder& recorder) {
+  if (Wanted().empty()) return;
+  recorder.Annotate("cupti.state", "absent");
+  recorder.Annotate("cupti.reason", "the program takes its memory from the driver itself");
 }
 
 void CardActivities::Say(std::string_view state, std::string_view reason) {

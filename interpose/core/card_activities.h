@@ -27,6 +27,8 @@ class CardActivities {
   // Null unless MEMTRACE_CUPTI is set: to 1, or to the path of the CUPTI to use. `recorder`
   // outlives everything.
   static CardActivities* MakeIfWanted(recorder::Recorder& recorder);
+  // For a program without an allocator of ours or torch's, in which it is not made.
+  static void SayIfWantedInVain(recorder::Recorder& recorder);
 
   void Begin();
   // Another tool needs CUPTI meanwhile. As often as Pause; both may be nested.

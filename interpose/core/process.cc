@@ -107,15 +107,16 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     HearOfOutside();
   }
   SayWhatWasKept();
-  if (mode != MEMTRACE_MODE_OUTSIDE) BeginActivities();
+  BeginActivities(mode);
   // Alone, the first block is there already but not told yet: it must not count as the context.
   if (mode != MEMTRACE_MODE_OUTSIDE) SampleCards();
   return absl::OkStatus();
 }
 
 // No lock is held: CUPTI asks for buffers when it likes.
-void Process::BeginActivities() {
+void Process::BeginActivities(memtrace_mode mode) {
   if (recorder() == nullptr || activities() != nullptr) return;
+  if (mode == MEMTRACE_MODE_OUTSIDE) return CardActivities::SayIfWantedInVain(*recorder());
   CardActivities* made = CardActivities::MakeIfWanted(*recorder());
   activities_.store(made, std::memory_order_release);
   if (made != nullptr) made->Begin();

@@ -154,7 +154,7 @@ class Process {
   void HearOfOutside();
   const std::vector<Card>& cards() const { return is_started() ? cards_ : outside_cards_; }
   Bytes OutsideOn(const Card& card) const;
-  void BeginActivities();
+  void BeginActivities(memtrace_mode mode);
   void ReadPlan();
   void SayHowThePlanWent();
   void OpenTrace();

@@ -71,6 +71,18 @@ def test_blocks_of_a_program_are_the_report(tmp_path, cache):
     assert ledger(tmp_path)["unexplained"] == 0
 
 
+def test_kernels_are_said_to_be_absent_where_no_allocator_could_say_whose_they_are(tmp_path):
+    assert run(tmp_path, "leave", MEMTRACE_CUPTI="1").stderr == ""
+    activities = report(tmp_path)["activities"]
+    assert (activities["state"], activities["reason"]) == (
+        "absent",
+        "the program takes its memory from the driver itself",
+    )
+    command = [BUILD / "memtrace", "report", str(tmp_path / "run.trace")]
+    text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "no kernels: CUPTI is absent (the program takes" in " ".join(text.split())
+
+
 @pytest.mark.parametrize("cache", CACHE)
 def test_site_is_the_function_of_the_program_that_asked(tmp_path, cache):
     run(tmp_path, "named_function", MEMTRACE_CACHE=cache)
