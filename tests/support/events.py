@@ -96,7 +96,7 @@ def blocks(trace: Path) -> list[Block]:
 
 
 def _label(live: dict[tuple[int, int], Block], device: int, address: int, values: dict[str, str]) -> None:
-    """A label may cover a part of a block, which then is not the block's own."""
+    """A label may cover a part of a block, which then is not the block's own; without a size, all from there on."""
     block = live.get((device, address))
     if block is not None:
         block.labels.append(values)
@@ -105,7 +105,8 @@ def _label(live: dict[tuple[int, int], Block], device: int, address: int, values
         block = next(within, None)
     if block is not None:
         begin = address - block.address
-        block.parts.append((begin, begin + int(values["size"]), values["role"]))
+        end = begin + int(values["size"]) if "size" in values else block.bytes
+        block.parts.append((begin, end, values["role"]))
 
 
 def alive(found: Iterable[Block], device: int, born: int, gone: int) -> list[Block]:
