@@ -73,15 +73,18 @@ function(memtrace_add_test target)
   endif()
 endfunction()
 
-# memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s]): a pytest file, run under the guard
+# memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s] [PROCESSES n]): a pytest file, run under the guard
 # (tests/support/guard.py) that limits time, memory and the number of processes.
 function(memtrace_add_python_test name file)
-  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  if(NOT arg_PROCESSES)
+    set(arg_PROCESSES 40)
+  endif()
   add_test(NAME ${name} COMMAND ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py
-    --seconds ${arg_TIMEOUT} --processes 40 --memory-gib 16 --
+    --seconds ${arg_TIMEOUT} --processes ${arg_PROCESSES} --memory-gib 16 --
     ${MEMTRACE_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   math(EXPR outer "${arg_TIMEOUT} + 30")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${outer} LABELS "python;${arg_LABELS}"
