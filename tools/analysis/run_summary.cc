@@ -12,17 +12,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// get<uint64_t>() would take 1e300 for one. What is no whole number from 0 on is a type_error.
+uint64_t Count(const ordered_json& json) {
+  return json.get_ref<const ordered_json::number_unsigned_t&>();
+}
+
+std::vector<uint64_t> Counts(const ordered_json& json) {
+  std::vector<uint64_t> counts;
+  for (const ordered_json& count : json) counts.push_back(Count(count));
+  return counts;
+}
+
 std::string PositionText(const ordered_json& at) {
-  return "step " + std::to_string(at.at("step").get<uint64_t>()) + ", " +
-         at.at("phase").get<std::string>();
+  return "step " + std::to_string(Count(at.at("step"))) + ", " + at.at("phase").get<std::string>();
 }
 
 std::vector<SummaryRow> Rows(const ordered_json& json) {
   std::vector<SummaryRow> rows;
   rows.reserve(json.size());
   for (const ordered_json& row : json) {
-    rows.push_back(
-        {row.at(0).get<std::string>(), row.at(1).get<std::string>(), row.at(2).get<uint64_t>()});
+    rows.push_back({row.at(0).get<std::string>(), row.at(1).get<std::string>(), Count(row.at(2))});
   }
   return rows;
 }
@@ -31,11 +40,12 @@ uint64_t Less(uint64_t a, uint64_t b) { return a - std::min(a, b); }
 
 // As sampled if nothing has changed since; else with the allocator's part as it is now.
 Ledger LedgerOf(const ordered_json& card) {
-  const auto figure = [&card](const char* name) { return card.at(name).get<uint64_t>(); };
+  const auto figure = [&card](const char* name) { return Count(card.at(name)); };
   trace::CardLedger account;
   if (card.contains("sample")) {
     for (const trace::CardField& field : trace::kCardFields) {
-      account.*field.value = card.at("sample").value(std::string(field.name), uint64_t{0});
+      const auto value = card.at("sample").find(field.name);
+      account.*field.value = value == card.at("sample").end() ? 0 : Count(*value);
     }
   }
   const uint64_t live_requested = Less(figure("live_requested"), figure("waiting_requested"));
@@ -64,29 +74,30 @@ int64_t GrowthOf(const std::vector<uint64_t>& levels) {
 
 CardSummary CardOf(const ordered_json& json) {
   CardSummary card;
-  card.index = static_cast<int32_t>(json.at("index").get<int64_t>());
-  card.live_requested = json.at("live_requested").get<uint64_t>();
-  card.reserved = json.at("reserved").get<uint64_t>();
-  card.peak = json.at("peak").at("bytes").get<uint64_t>();
+  card.index =
+      static_cast<int32_t>(json.at("index").get_ref<const ordered_json::number_integer_t&>());
+  card.live_requested = Count(json.at("live_requested"));
+  card.reserved = Count(json.at("reserved"));
+  card.peak = Count(json.at("peak").at("bytes"));
   card.peak_at = PositionText(json.at("peak").at("at"));
   card.now = Rows(json.at("now"));
   card.held = Rows(json.at("peak").at("held"));
   card.ledger = LedgerOf(json);
-  card.growth_per_step = GrowthOf(json.at("live_at_steps").get<std::vector<uint64_t>>());
+  card.growth_per_step = GrowthOf(Counts(json.at("live_at_steps")));
   return card;
 }
 
 RunSummary SummaryOf(const ordered_json& json) {
   RunSummary summary;
-  summary.is_last = json.at("last").get<int>() != 0;
-  summary.events = json.at("events").get<uint64_t>();
-  summary.lost_events = json.at("lost_events").get<uint64_t>();
-  summary.time_ns = json.at("time_ns").get<uint64_t>();
-  summary.unix_ns = json.at("unix_ns").get<uint64_t>();
-  summary.steps = json.at("steps").get<uint64_t>();
+  summary.is_last = Count(json.at("last")) != 0;
+  summary.events = Count(json.at("events"));
+  summary.lost_events = Count(json.at("lost_events"));
+  summary.time_ns = Count(json.at("time_ns"));
+  summary.unix_ns = Count(json.at("unix_ns"));
+  summary.steps = Count(json.at("steps"));
   summary.at = PositionText(json.at("at"));
-  summary.out_of_memory = json.at("out_of_memory").get<uint64_t>();
-  summary.cards_in_all = json.at("cards_in_all").get<uint64_t>();
+  summary.out_of_memory = Count(json.at("out_of_memory"));
+  summary.cards_in_all = Count(json.at("cards_in_all"));
   for (const ordered_json& card : json.at("cards")) summary.cards.push_back(CardOf(card));
   return summary;
 }
