@@ -46,9 +46,9 @@ uint64_t MonotonicNs() {
 ActivitySession& ActivitySession::Make(const CuptiLibrary& library, Tell tell) {
   // Also of those that are over: what is never destroyed must not look like a leak.
   static std::mutex mutex;
-  static auto* const all = new std::vector<ActivitySession*>();
+  static auto* const kAll = new std::vector<ActivitySession*>();
   const std::lock_guard lock(mutex);
-  return *all->emplace_back(new ActivitySession(library, std::move(tell)));
+  return *kAll->emplace_back(new ActivitySession(library, std::move(tell)));
 }
 
 ActivitySession::ActivitySession(const CuptiLibrary& library, Tell tell)
