@@ -67,7 +67,10 @@ int MakeSeeds(const fs::path& golden, const fs::path& output) {
     const std::string text = Read(entry.path());
     const fs::path trace = output / "trace_file" / name;
     Write(trace, "");
-    if (!trace::WriteTextTrace(text, trace.string()).ok()) return 1;
+    if (auto written = trace::WriteTextTrace(text, trace.string()); !written.ok()) {
+      std::cerr << "make_seeds: " << written.ToString() << '\n';
+      return 1;
+    }
     std::string bytes = Read(trace);
     const std::string records = Unseal(bytes);
     Write(trace, bytes);
@@ -76,7 +79,11 @@ int MakeSeeds(const fs::path& golden, const fs::path& output) {
   }
   const std::string summary = Read(golden / "run.summary.json");
   Write(output / "run_summary" / "run", summary);
-  if (!WriteKept(output / "trace_file" / "kept", summary)) return 1;
+  if (!WriteKept(output / "trace_file" / "kept", summary)) {
+    std::cerr << "make_seeds: cannot write " << output / "trace_file" / "kept"
+              << "; give a new folder\n";
+    return 1;
+  }
   std::string kept = Read(output / "trace_file" / "kept");
   Write(output / "trace_records" / "kept", Unseal(kept));
   Write(output / "trace_file" / "kept", kept);

@@ -8,6 +8,7 @@
 set -euo pipefail
 programs=$1 work=$2 seconds=$3
 failed=0
+rm -rf "$work/seeds"
 "$programs/make_seeds" tests/golden "$work/seeds"
 for program in "$programs"/*_fuzzer; do
   target=$(basename "$program" _fuzzer)
