@@ -1,0 +1,411 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/pickle_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tools/interchange/pickle_opcodes.h"
+
+namespace memtrace::interchange {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+constexpr uint64_t kNewestProtocol = 5;
+constexpr uint64_t kSmallFile = uint64_t{192} << 20;
+
+// The pickle's bytes, read from left to right. What goes past their end is remembered: ok() is
+// false for good, and what was read is 0 or empty.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+
+  bool ok() const { return ok_; }
+  size_t at() const { return at_; }
+  bool is_at_end() const { return at_ >= bytes_.size(); }
+
+  std::string_view Take(uint64_t count) {
+    if (!ok_ || count > bytes_.size() - at_) {
+      ok_ = false;
+      return {};
+    }
+    const std::string_view taken = bytes_.substr(at_, count);
+    at_ += count;
+    return taken;
+  }
+  // Little endian, as all numbers of a pickle but its floats.
+  template <typename T>
+  T Number() {
+    T number = 0;
+    Take(sizeof(T)).copy(reinterpret_cast<char*>(&number), sizeof(T));
+    return number;
+  }
+  double BigEndianFloat() {
+    uint64_t bits = 0;
+    for (const char byte : Take(sizeof(bits))) bits = bits << 8 | static_cast<uint8_t>(byte);
+    return std::bit_cast<double>(bits);
+  }
+
+ private:
+  std::string_view bytes_;
+  size_t at_ = 0;
+  bool ok_ = true;
+};
+
+// The stack machine that a pickle is a program of.
+class Machine {
+ public:
+  explicit Machine(std::string_view pickle)
+      : in_(pickle),
+        most_bytes_(std::min(4 * uint64_t{pickle.size()} + kSmallFile, PickleTree::kMostBytes)) {}
+
+  absl::StatusOr<PickleTree> Run();
+
+ private:
+  // Carries out one instruction; what is wrong is in wrong_.
+  void Step(uint8_t code);
+  bool StepNumber(PickleOpcode code);
+  bool StepText(PickleOpcode code);
+  bool StepContainer(PickleOpcode code);
+  bool StepStack(PickleOpcode code);
+  bool StepMemo(PickleOpcode code);
+
+  void Push(PickleValue value);
+  PickleValue Top();
+  PickleValue Pop();
+  size_t PopMark();
+  // Of what stands above the mark; the mark is gone.
+  void PushContainer(Kind kind, size_t first);
+  void AppendFrom(Kind kind, size_t first);
+  void PushLong(uint64_t bytes);
+  void Remember(uint64_t place);
+  void Recall(uint64_t place);
+
+  void Fail(const std::string& what) {
+    if (wrong_.ok()) wrong_ = absl::InvalidArgumentError(absl::StrCat(what, Place()));
+  }
+  void Refuse(uint8_t code);
+  std::string Place() const { return absl::StrCat(" at byte ", instruction_); }
+  bool IsWithinMemory() const {
+    // A vector that grows is there twice for a moment.
+    const uint64_t stacks = 3 * sizeof(uint64_t) * (most_on_stack_ + marks_.size());
+    return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
+  }
+
+  Bytes in_;
+  const uint64_t most_bytes_;
+  PickleTree tree_;
+  std::vector<PickleValue> stack_;
+  std::vector<size_t> marks_;
+  std::deque<PickleValue> memo_;
+  size_t most_on_stack_ = 0;
+  size_t instruction_ = 0;  // where it begins
+  bool has_stopped_ = false;
+  absl::Status wrong_;
+};
+
+absl::StatusOr<PickleTree> Machine::Run() {
+  while (!has_stopped_) {
+    instruction_ = in_.at();
+    const auto code = in_.Number<uint8_t>();
+    if (in_.ok()) Step(code);
+    if (!in_.ok()) Fail("it ends in the middle of an instruction");
+    if (!wrong_.ok()) return wrong_;
+    if (!IsWithinMemory())
+      return absl::ResourceExhaustedError(
+          absl::StrCat("it asks for more than ", most_bytes_ >> 20, " MiB of memory", Place()));
+  }
+  return std::move(tree_);
+}
+
+void Machine::Step(uint8_t code) {
+  const auto opcode = static_cast<PickleOpcode>(code);
+  if (opcode == PickleOpcode::kStop) {
+    tree_.SetRoot(Pop());
+    has_stopped_ = true;
+    return;
+  }
+  if (StepMemo(opcode) || StepNumber(opcode) || StepContainer(opcode) || StepText(opcode) ||
+      StepStack(opcode))
+    return;
+  Refuse(code);
+}
+
+bool Machine::StepNumber(PickleOpcode code) {
+  switch (code) {
+    case PickleOpcode::kNone:
+      Push({});
+      return true;
+    case PickleOpcode::kNewTrue:
+    case PickleOpcode::kNewFalse:
+      Push({Kind::kBool, code == PickleOpcode::kNewTrue ? uint64_t{2} : uint64_t{0}});
+      return true;
+    case PickleOpcode::kBinInt:
+      Push(tree_.NewInt(in_.Number<int32_t>()));
+      return true;
+    case PickleOpcode::kBinInt1:
+      Push(tree_.NewInt(in_.Number<uint8_t>()));
+      return true;
+    case PickleOpcode::kBinInt2:
+      Push(tree_.NewInt(in_.Number<uint16_t>()));
+      return true;
+    case PickleOpcode::kLong1:
+      PushLong(in_.Number<uint8_t>());
+      return true;
+    case PickleOpcode::kLong4:
+      PushLong(in_.Number<uint32_t>());
+      return true;
+    case PickleOpcode::kBinFloat:
+      Push(tree_.NewFloat(in_.BigEndianFloat()));
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Machine::StepText(PickleOpcode code) {
+  uint64_t length = 0;
+  switch (code) {
+    case PickleOpcode::kShortBinUnicode:
+    case PickleOpcode::kShortBinBytes:
+    case PickleOpcode::kShortBinString:
+      length = in_.Number<uint8_t>();
+      break;
+    case PickleOpcode::kBinUnicode:
+    case PickleOpcode::kBinBytes:
+    case PickleOpcode::kBinString:
+      length = in_.Number<uint32_t>();
+      break;
+    case PickleOpcode::kBinUnicode8:
+    case PickleOpcode::kBinBytes8:
+      length = in_.Number<uint64_t>();
+      break;
+    default:
+      return false;
+  }
+  Push(tree_.NewText(in_.Take(length)));
+  return true;
+}
+
+bool Machine::StepContainer(PickleOpcode code) {
+  switch (code) {
+    case PickleOpcode::kEmptyList:
+    case PickleOpcode::kEmptyTuple:
+      Push(tree_.NewContainer(Kind::kSequence));
+      return true;
+    case PickleOpcode::kEmptyDict:
+      Push(tree_.NewContainer(Kind::kDict));
+      return true;
+    case PickleOpcode::kAppend:
+      AppendFrom(Kind::kSequence, stack_.size() - 1);
+      return true;
+    case PickleOpcode::kAppends:
+      AppendFrom(Kind::kSequence, PopMark());
+      return true;
+    case PickleOpcode::kSetItem:
+      AppendFrom(Kind::kDict, stack_.size() - 2);
+      return true;
+    case PickleOpcode::kSetItems:
+      AppendFrom(Kind::kDict, PopMark());
+      return true;
+    case PickleOpcode::kList:
+    case PickleOpcode::kTuple:
+      PushContainer(Kind::kSequence, PopMark());
+      return true;
+    case PickleOpcode::kDict:
+      PushContainer(Kind::kDict, PopMark());
+      return true;
+    case PickleOpcode::kTuple1:
+    case PickleOpcode::kTuple2:
+    case PickleOpcode::kTuple3:
+      PushContainer(Kind::kSequence, stack_.size() - (static_cast<size_t>(code) - 0x84));
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Machine::StepStack(PickleOpcode code) {
+  switch (code) {
+    case PickleOpcode::kMark:
+      marks_.push_back(stack_.size());
+      return true;
+    case PickleOpcode::kPop:
+      if (!marks_.empty() && marks_.back() == stack_.size()) {
+        marks_.pop_back();
+      } else {
+        Pop();
+      }
+      return true;
+    case PickleOpcode::kPopMark:
+      stack_.resize(PopMark());
+      return true;
+    case PickleOpcode::kDup:
+      Push(Top());
+      return true;
+    case PickleOpcode::kProto:
+      if (in_.Number<uint8_t>() > kNewestProtocol) Fail("it is of an unknown protocol");
+      return true;
+    case PickleOpcode::kFrame:
+      in_.Number<uint64_t>();
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Machine::StepMemo(PickleOpcode code) {
+  switch (code) {
+    case PickleOpcode::kBinGet:
+      Recall(in_.Number<uint8_t>());
+      return true;
+    case PickleOpcode::kLongBinGet:
+      Recall(in_.Number<uint32_t>());
+      return true;
+    case PickleOpcode::kMemoize:
+      Remember(memo_.size());
+      return true;
+    case PickleOpcode::kBinPut:
+      Remember(in_.Number<uint8_t>());
+      return true;
+    case PickleOpcode::kLongBinPut:
+      Remember(in_.Number<uint32_t>());
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Machine::Push(PickleValue value) {
+  stack_.push_back(value);
+  most_on_stack_ = std::max(most_on_stack_, stack_.size());
+}
+
+PickleValue Machine::Top() {
+  if (!stack_.empty() && (marks_.empty() || marks_.back() < stack_.size())) return stack_.back();
+  Fail("its stack is empty");
+  return {};
+}
+
+PickleValue Machine::Pop() {
+  const PickleValue top = Top();
+  if (wrong_.ok()) stack_.pop_back();
+  return top;
+}
+
+size_t Machine::PopMark() {
+  if (marks_.empty()) {
+    Fail("it closes what was not opened");
+    return stack_.size();
+  }
+  const size_t first = marks_.back();
+  marks_.pop_back();
+  return first;
+}
+
+void Machine::PushContainer(Kind kind, size_t first) {
+  const size_t least = marks_.empty() ? 0 : marks_.back();
+  if (first > stack_.size() || first < least) return Fail("its stack is empty");
+  const PickleValue made = tree_.NewContainer(kind);
+  const size_t count = stack_.size() - first;
+  if (kind == Kind::kDict && count % 2 != 0) return Fail("a key has no value");
+  tree_.Append(made, stack_.data() + first, count);
+  stack_.resize(first);
+  Push(made);
+}
+
+void Machine::AppendFrom(Kind kind, size_t first) {
+  const size_t least = marks_.empty() ? 0 : marks_.back();
+  if (first > stack_.size() || first <= least) return Fail("its stack is empty");
+  const PickleValue to = stack_[first - 1];
+  if (to.kind() != kind) return Fail("it adds to what is no list or dict");
+  const size_t count = stack_.size() - first;
+  if (kind == Kind::kDict && count % 2 != 0) return Fail("a key has no value");
+  tree_.Append(to, stack_.data() + first, count);
+  stack_.resize(first);
+}
+
+void Machine::PushLong(uint64_t bytes) {
+  const std::string_view digits = in_.Take(bytes);
+  if (!in_.ok()) return;
+  if (digits.size() > sizeof(uint64_t) && (digits.size() > 9 || digits.back() != '\0'))
+    return Fail("a number has more than 64 bits");
+  uint64_t number = !digits.empty() && (digits.back() & 0x80) != 0 ? ~uint64_t{0} : 0;
+  for (size_t i = std::min(digits.size(), sizeof(number)); i-- > 0;)
+    number = number << 8 | static_cast<uint8_t>(digits[i]);
+  Push(tree_.NewInt(static_cast<int64_t>(number)));
+}
+
+// Picklers count places up; one that is far ahead would make room for nothing.
+void Machine::Remember(uint64_t place) {
+  const PickleValue top = Top();
+  if (place > memo_.size()) return Fail("it remembers past the end of its memo");
+  if (place == memo_.size()) {
+    memo_.push_back(top);
+  } else {
+    memo_[place] = top;
+  }
+}
+
+void Machine::Recall(uint64_t place) {
+  if (place >= memo_.size()) return Fail("it recalls what it did not remember");
+  Push(memo_[place]);
+}
+
+void Machine::Refuse(uint8_t code) {
+  const char* unsafe = NameOfUnsafeOpcode(code);
+  if (unsafe == nullptr)
+    return Fail(absl::StrCat("no snapshot has the instruction ", code, ", which stands"));
+  if (wrong_.ok())
+    wrong_ = absl::PermissionDeniedError(
+        absl::StrCat("it holds more than data: ", unsafe, Place(), " would run code or import it"));
+}
+
+}  // namespace
+
+const char* NameOfUnsafeOpcode(uint8_t opcode) {
+  switch (opcode) {
+    case 'c':
+      return "GLOBAL";
+    case 0x93:
+      return "STACK_GLOBAL";
+    case 'i':
+      return "INST";
+    case 'o':
+      return "OBJ";
+    case 0x81:
+      return "NEWOBJ";
+    case 0x92:
+      return "NEWOBJ_EX";
+    case 'R':
+      return "REDUCE";
+    case 'b':
+      return "BUILD";
+    case 0x82:
+      return "EXT1";
+    case 0x83:
+      return "EXT2";
+    case 0x84:
+      return "EXT4";
+    case 'P':
+      return "PERSID";
+    case 'Q':
+      return "BINPERSID";
+    case 0x97:
+      return "NEXT_BUFFER";
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<PickleTree> ReadPickle(std::string_view pickle) { return Machine(pickle).Run(); }
+
+}  // namespace memtrace::interchange
