@@ -325,6 +325,7 @@ struct memtrace_observed {
    */
   uint64_t occupied, unsplit;
   int32_t is_segment; /* MAP: no block reaches beyond it; 0: it goes on where it meets another */
+  uint64_t pool_first, pool_second; /* the pool that it is of; 0, 0: the default one */
 };
 /* In the order in which things happened on the card; may be called under the other allocator's
  * lock. */

@@ -40,7 +40,7 @@ void ObservedMemory::NoteBlock(const memtrace_observed& event) {
   const Bytes occupied = Occupied(event);
   const BlockEvent block{.device = device_,
                          .stream = StreamId{event.stream},
-                         .pool = {},
+                         .pool = {event.pool_first, event.pool_second},
                          .address = event.address,
                          .requested = event.bytes,
                          .allocated = occupied,
@@ -65,7 +65,7 @@ void ObservedMemory::NoteBlock(const memtrace_observed& event) {
 void ObservedMemory::NoteRange(const memtrace_observed& event) {
   const RangeEvent range{.device = device_,
                          .stream = StreamId{event.stream},
-                         .pool = {},
+                         .pool = {event.pool_first, event.pool_second},
                          .address = event.address,
                          .size = event.bytes};
   if (event.kind == MEMTRACE_OBSERVED_MAP) {

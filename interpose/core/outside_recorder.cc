@@ -22,7 +22,9 @@ memtrace_observed EventOf(memtrace_observed_kind kind, const OutsideBlock& block
           .context = block.context,
           .occupied = 0,
           .unsplit = 0,
-          .is_segment = 0};
+          .is_segment = 0,
+          .pool_first = 0,
+          .pool_second = 0};
 }
 
 }  // namespace

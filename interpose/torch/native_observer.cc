@@ -77,6 +77,8 @@ void Pass(const Entry& entry) {
   event.bytes = entry.size_;
   event.stream = reinterpret_cast<uint64_t>(entry.stream_);
   event.is_segment = entry.action_ == Entry::SEGMENT_ALLOC ? 1 : 0;
+  event.pool_first = entry.mempool_.first;
+  event.pool_second = entry.mempool_.second;
   AddSize(event, entry);
   if (kind == MEMTRACE_OBSERVED_ALLOCATE) {
     event.context = TakeContext();
@@ -114,6 +116,8 @@ memtrace_observed PartOf(const Segment& segment, memtrace_observed_kind kind, ui
   event.address = address;
   event.bytes = bytes;
   event.stream = reinterpret_cast<uint64_t>(segment.stream);
+  event.pool_first = segment.owner_private_pool_id.first;
+  event.pool_second = segment.owner_private_pool_id.second;
   return event;
 }
 

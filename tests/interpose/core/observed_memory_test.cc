@@ -60,6 +60,20 @@ TEST_F(ObservedMemoryTest, EveryMappedByteIsInOneEntry) {
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 
+TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
+  class : public AllocationObserver {
+   public:
+    void Allocated(const BlockEvent& block) override { pool = block.pool; }
+    PoolId pool;
+  } observer;
+  ObservedMemory memory(DeviceIndex{0}, observer);
+  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 512, 1_GiB);
+  event.pool_first = 0;
+  event.pool_second = 7;
+  memory.Note(event);
+  EXPECT_EQ(observer.pool, (PoolId{0, 7}));
+}
+
 // A block of 13 MiB in a segment of 14, and one of 2 MiB in what is left of one of 20.
 TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
   constexpr DeviceAddress kFirst = 1_GiB;
