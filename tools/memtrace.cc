@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
   using memtrace::command::DefinePlan;
+  using memtrace::command::DefineReplay;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
   using memtrace::command::DefineSnapshot;
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
           {.name = "top", .define = DefineTop},
           {.name = "snapshot", .define = DefineSnapshot},
           {.name = "plan", .define = DefinePlan},
+          {.name = "replay", .define = DefineReplay},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },

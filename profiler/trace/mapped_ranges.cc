@@ -37,6 +37,11 @@ void MappedRanges::Unmap(uint64_t address, uint64_t size) {
   }
 }
 
+bool MappedRanges::Contains(uint64_t address) const {
+  const auto behind = ranges_.upper_bound(address);
+  return behind != ranges_.begin() && address < std::prev(behind)->second;
+}
+
 void MappedRanges::ForEach(const std::function<void(uint64_t, uint64_t)>& visit) const {
   for (const auto& [begin, end] : ranges_) visit(begin, end);
 }

@@ -16,6 +16,7 @@ class MappedRanges {
   void Map(uint64_t address, uint64_t size);
   void Unmap(uint64_t address, uint64_t size);
 
+  bool Contains(uint64_t address) const;
   uint64_t bytes() const { return bytes_; }
   // Disjoint, in order of address; neighbours are joined.
   void ForEach(const std::function<void(uint64_t begin, uint64_t end)>& visit) const;

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/tools/analysis/replay/listed_events.h"
+
+namespace memtrace::replay {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr DeviceAddress kA = 1_GiB;
+constexpr DeviceAddress kB = 2_GiB;
+constexpr DeviceAddress kC = 3_GiB;
+
+class ReplayTest : public testing::Test {
+ protected:
+  ReplayOutcome Play(PolicyKind policy, std::optional<Bytes> card = std::nullopt,
+                     const std::string& settings = "") {
+    const RecordedRun run = RecordedRun::Of(events_, "native", settings);
+    return Replay(events_, run, {policy, card, {}}).fullest();
+  }
+  // As "placed of compared of allocations".
+  std::string Placed(const std::string& settings = "") {
+    const auto policy = RecordedRun::Of(events_, "native", settings).policy;
+    const ReplayOutcome outcome = Play(policy, std::nullopt, settings);
+    return std::to_string(outcome.placed_as_recorded.value()) + " of " +
+           std::to_string(outcome.compared.value()) + " of " + std::to_string(outcome.allocations);
+  }
+
+  ListedEvents events_;
+};
+
+TEST_F(ReplayTest, SegmentsHaveTheirRecordedAddresses) {
+  events_.Map(kB, 20_MiB).Allocate(kB, 15_MiB - 1).Map(kA, 20_MiB).Allocate(kA, 6_MiB);
+  events_.Free(kA).Free(kB).Allocate(kA, 2_MiB);  // the lower of two that are as large
+  EXPECT_EQ(Placed(), "3 of 3 of 3");
+}
+
+TEST_F(ReplayTest, ABlockElsewhereIsCountedAndTheNextIsJudgedByItself) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Allocate(kA + 4_MiB, 2_MiB);
+  events_.Allocate(kA + 2_MiB, 2_MiB).Allocate(kA + 6_MiB, 2_MiB);
+  EXPECT_EQ(Placed(), "3 of 4 of 4");
+}
+
+TEST_F(ReplayTest, MemoryThatNobodyAskedForIsThereAllTheSame) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
+  events_.Allocate(kA + 2_MiB, 18_MiB).Allocate(kB + 2_MiB, 17_MiB);
+  EXPECT_EQ(Placed(), "3 of 4 of 4");
+  EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 40_MiB);
+}
+
+TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
+  events_.Allocate(kB, 2_MiB).Map(kA, 20_MiB).Allocate(kA, 2_MiB);
+  EXPECT_EQ(Placed(), "1 of 1 of 2");
+}
+
+TEST_F(ReplayTest, AnExpandableSegmentIsRecognisedByHowItGrows) {
+  events_.Map(kA, 40_MiB).Allocate(kA, 21_MiB).Map(kA + 40_MiB, 20_MiB);
+  events_.Allocate(kA + 21_MiB, 30_MiB).Free(kA).Unmap(kA, 20_MiB);
+  events_.Allocate(kA + 51_MiB, 5_MiB).Map(kA, 20_MiB).Allocate(kA, 20_MiB);
+  EXPECT_EQ(RecordedRun::Of(events_, "native", "").policy, PolicyKind::kTorchExpandable);
+  EXPECT_EQ(Placed(), "4 of 4 of 4");
+}
+
+// torch does not look at its free blocks again when it has emptied the cache for a request.
+TEST_F(ReplayTest, AfterARefusalWhatBecameFreeIsNotLookedAt) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 20_MiB).Map(kB, 30_MiB).Allocate(kB, 30_MiB);
+  events_.Request(kA).Free(kB).Complete(kA).Unmap(kB, 30_MiB).Map(kC, 20_MiB);
+  events_.Allocate(kC, 19_MiB);
+  events_.Allocate(kA, 18_MiB);
+  EXPECT_EQ(Placed(), "4 of 4 of 4");
+}
+
+TEST_F(ReplayTest, TheCacheIsEmptiedWhereItWasRecorded) {
+  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
+  events_.Map(kB, 20_MiB).Allocate(kB, 2_MiB);  // would have fitted beside it
+  events_.Map(kC, 40_MiB).Allocate(kC, 40_MiB);
+  const RecordedRun run = RecordedRun::Of(events_, "native", "");
+  EXPECT_THAT(run.devices.at(0).empty_cache, ElementsAre(5));
+  EXPECT_EQ(Play(PolicyKind::kTorchExpandable).peak_reserved, 60_MiB);
+}
+
+TEST_F(ReplayTest, MemoryGivenBackForMoreThanThereEverWasIsNoEmptiedCache) {
+  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
+  events_.Map(kB, 50_MiB).Allocate(kB, 50_MiB);
+  EXPECT_TRUE(RecordedRun::Of(events_, "native", "").devices.at(0).empty_cache.empty());
+  const ReplayOutcome with_room = Play(PolicyKind::kTorchNative, 1_GiB);
+  EXPECT_EQ(with_room.peak_reserved, 80_MiB);
+  EXPECT_EQ(with_room.smallest_card, 50_MiB);
+  EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 50_MiB) << "as it was";
+}
+
+TEST_F(ReplayTest, ARecordedFailureIsARequestThatDoesNotFit) {
+  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Fail(50_MiB, 10_MiB);
+  const ReplayOutcome recorded = Play(PolicyKind::kTorchNative);
+  EXPECT_FALSE(recorded.fits);
+  EXPECT_EQ(recorded.card, 40_MiB) << "what its allocator had and could have had";
+  EXPECT_EQ(recorded.smallest_card, 80_MiB);
+  EXPECT_TRUE(Play(PolicyKind::kTorchNative, 80_MiB).fits);
+  EXPECT_FALSE(Play(PolicyKind::kTorchNative, 78_MiB).fits);
+}
+
+TEST_F(ReplayTest, TheRestOfTheCardIsNotTheAllocators) {
+  events_.Sample(1_GiB, 300_MiB, 0).Map(kA, 30_MiB).Allocate(kA, 30_MiB);
+  events_.Sample(1_GiB, 300_MiB, 50_MiB).Map(kB, 40_MiB).Allocate(kB, 40_MiB);
+  const ReplayOutcome outcome = Play(PolicyKind::kTorchNative);
+  EXPECT_EQ(outcome.card, 1_GiB);
+  // Of the 50 outside, 40 were on their way into a segment.
+  EXPECT_EQ(outcome.smallest_card, 300_MiB + 10_MiB + 70_MiB);
+}
+
+TEST_F(ReplayTest, TheLowerBoundRoundsTo512AndKeepsWhatStreamsUse) {
+  events_.Allocate(kA, 1).Allocate(kB, 513).Request(kB).Allocate(kC, 100).Complete(kB);
+  const ReplayOutcome outcome = Play(PolicyKind::kLowerBound);
+  EXPECT_EQ(outcome.peak_allocated, 1536u);
+  EXPECT_EQ(outcome.peak_reserved, 2048u);
+  EXPECT_EQ(outcome.smallest_card, 1536u);
+  EXPECT_TRUE(outcome.fits);
+  EXPECT_FALSE(Play(PolicyKind::kLowerBound, 1535).fits);
+  EXPECT_FALSE(outcome.placed_as_recorded.has_value());
+}
+
+TEST_F(ReplayTest, OurAllocatorIsReplayedByItsOwnCode) {
+  events_.Allocate(kA, 30_MiB).Allocate(kB, 5_MiB).Request(kA).Allocate(kC, 30_MiB);
+  events_.Complete(kA).Allocate(kA, 30_MiB);
+  const ReplayOutcome outcome = Play(PolicyKind::kMemtrace, 1_GiB);
+  EXPECT_EQ(outcome.peak_allocated, 65_MiB);
+  EXPECT_GE(outcome.peak_reserved, 65_MiB) << "the first block waits, then it is used again";
+  EXPECT_LT(outcome.peak_reserved, 95_MiB);
+  EXPECT_EQ(outcome.smallest_card, 66_MiB);
+  EXPECT_GT(outcome.calls.at("cuMemMap"), 0u);
+}
+
+TEST_F(ReplayTest, PlacementsAreToldInOrder) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 2_MiB).Allocate(kB, 600);
+  events_.Allocate(kB + 1024, 1).Allocate(kA + 2_MiB, 18_MiB - 1);
+  std::vector<std::string> told;
+  const auto sink = [&told](uint64_t sequence, int32_t device, const replay::Placed& placed) {
+    told.push_back(std::to_string(sequence) + " " + std::to_string(device) + " " +
+                   std::to_string(placed.segment) + " " + std::to_string(placed.offset) + " " +
+                   std::to_string(placed.size));
+  };
+  const RecordedRun run = RecordedRun::Of(events_, "native", "");
+  Replay(events_, run, {PolicyKind::kTorchNative, std::nullopt, sink});
+  EXPECT_THAT(told, ElementsAre("2 0 0 0 2097152", "4 0 1 0 1024", "5 0 1 1024 512",
+                                "6 0 0 2097152 18874368"));
+}
+
+TEST(PolicyNameTest, NamesGoBothWays) {
+  for (const char* name : {"torch-native", "torch-expandable", "memtrace", "lower-bound"}) {
+    EXPECT_EQ(PolicyName(PolicyOf(name).value()), name);
+  }
+  EXPECT_FALSE(PolicyOf("native").has_value());
+}
+
+}  // namespace
+}  // namespace memtrace::replay

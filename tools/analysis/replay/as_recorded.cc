@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replay/as_recorded.h"
+
+#include <utility>
+#include <variant>
+
+namespace memtrace::replay {
+namespace {
+
+TorchPolicy::Options OptionsOf(const RecordedRun& run) {
+  TorchPolicy::Options options{.settings = run.settings};
+  options.settings.expands = run.policy == PolicyKind::kTorchExpandable;
+  options.settings.gc_threshold = 0;  // what was collected is recorded
+  return options;
+}
+
+Request RequestOf(const trace::Allocate& block) {
+  return {block.requested, StreamId{block.stream}, block.pool};
+}
+
+}  // namespace
+
+AsRecorded::AsRecorded(const RecordedRun& run, int32_t device, const PlacementSink& sink)
+    : kind_(run.policy), device_(device), sink_(sink), policy_(OptionsOf(run), &segments_) {}
+
+void AsRecorded::See(const trace::Event& event) {
+  std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
+}
+
+void AsRecorded::Apply(uint64_t sequence, const trace::Allocate& block) {
+  ++allocations_;
+  free_requested_ = 0;
+  Forget(block.address);
+  const std::optional<Placed> placed = Judge(block, RequestOf(block));
+  if (!placed) return;
+  live_[block.address] = placed->block;
+  if (sink_) sink_(sequence, device_, *placed);
+}
+
+// A request that was refused has the cache emptied and goes on without another look at what lies
+// free; that looks the same as a program that empties the cache and then asks. It was the former if
+// memory was asked for although something fits, or if nothing fitted before and no memory was asked
+// for now.
+std::optional<Placed> AsRecorded::Predict(const Request& request) {
+  const bool gave_back = !deferred_.empty();
+  CarryOut(/*memory_too=*/false);
+  const bool gave_memory_back = !deferred_.empty();
+  const bool fitted = !gave_memory_back || policy_.HasFree(request);
+  CarryOut();
+  bool is_retry = std::exchange(has_failed_once_, false);
+  if (segments_.pending().empty()) {
+    is_retry = is_retry || (!fitted && policy_.GrowsIntoMapped(request));
+  } else {
+    is_retry = is_retry || (gave_back && policy_.HasFree(request));
+  }
+  return is_retry ? policy_.AllocateByGrowth(request) : policy_.Allocate(request);
+}
+
+// A trace does not say that a pool is not to be split, but its first block is as large as its
+// segment then.
+void AsRecorded::LearnWhetherItSplits(const trace::Allocate& block, const Request& request) {
+  const TorchSettings& settings = policy_.heap().settings();
+  const Bytes rounded = settings.Rounded(block.requested);
+  for (const RecordedSegments::Recorded& segment : segments_.pending()) {
+    if (segment.range == AddressRange{block.address, block.allocated} &&
+        settings.Splits(rounded, block.allocated, TorchSettings::IsSmall(rounded))) {
+      policy_.NeverSplit(request);
+    }
+  }
+}
+
+std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request) {
+  if (block.pool != 0) LearnWhetherItSplits(block, request);
+  std::optional<Placed> placed = Predict(request);
+  const bool is_right = placed && placed->address == block.address;
+  if (placed && !is_right) policy_.Free(placed->block);
+  Settle(request.pool);
+  if (is_right) ++placed_;
+  if (is_right || policy_.heap().IsMapped(block.address)) ++compared_;
+  return is_right ? placed : policy_.AllocateAt(request, block.address);
+}
+
+void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
+  CarryOut();
+  Settle(alive.block.pool);
+  Forget(alive.block.address);
+  const auto placed =
+      policy_.AllocateAt(RequestOf(alive.block), alive.block.address, alive.block.allocated);
+  if (!placed) return;
+  live_[alive.block.address] = placed->block;
+  if (alive.waiting != 0) Apply(0, trace::FreeRequested{device_, alive.block.address});
+}
+
+void AsRecorded::Apply(uint64_t, const trace::FreeRequested& free) {
+  CarryOut();
+  Settle(0);
+  free_requested_ = free.address;
+  const auto found = live_.find(free.address);
+  if (found == live_.end()) return;
+  policy_.RequestFree(found->second);
+  waiting_[free.address] = found->second;
+  live_.erase(found);
+}
+
+void AsRecorded::Apply(uint64_t, const trace::FreeCompleted& free) {
+  if (free_requested_ == free.address) return CompleteFree(free.address);
+  Defer({.is_memory = false, .range = {free.address, 0}});
+}
+
+void AsRecorded::Apply(uint64_t, const trace::Map& map) {
+  segments_.Note({.range = {map.address, map.size}, .stream = StreamId{map.stream}});
+}
+
+void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
+  Defer({.is_memory = true, .range = {unmap.address, unmap.size}});
+}
+
+// The memory that it did get before it failed stays.
+void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
+  CarryOut();
+  Settle(0);
+  has_failed_once_ = false;
+  ++failures_;
+}
+
+void AsRecorded::Defer(const Release& release) {
+  free_requested_ = 0;
+  if (!segments_.pending().empty()) {
+    CarryOut();
+    Settle(0);
+    has_failed_once_ = true;
+  }
+  deferred_.push_back(release);
+}
+
+void AsRecorded::CarryOut(bool memory_too) {
+  std::vector<Release> kept;
+  for (const Release& release : deferred_) {
+    if (!release.is_memory) {
+      CompleteFree(release.range.address);
+    } else if (memory_too) {
+      policy_.RemoveRecorded(release.range);
+    } else {
+      kept.push_back(release);
+    }
+  }
+  deferred_.swap(kept);
+}
+
+void AsRecorded::CompleteFree(uint64_t address) {
+  const auto found = waiting_.find(address);
+  if (found == waiting_.end()) return;
+  policy_.CompleteFree(found->second);
+  waiting_.erase(found);
+}
+
+void AsRecorded::Settle(uint32_t pool) {
+  if (segments_.is_settled()) return;
+  for (const AddressRange& range : segments_.TakeNotRecorded()) policy_.RemoveRecorded(range);
+  for (const RecordedSegments::Recorded& recorded : segments_.TakeNotAskedFor()) {
+    policy_.AddRecorded(recorded.range, recorded.stream, pool,
+                        recorded.range.size == TorchSettings::kSmallSegment,
+                        kind_ == PolicyKind::kTorchExpandable);
+  }
+  static_cast<void>(segments_.TakeNotRecorded());  // those just added
+}
+
+// A block whose free was lost.
+void AsRecorded::Forget(uint64_t address) {
+  CompleteFree(address);
+  const auto found = live_.find(address);
+  if (found == live_.end()) return;
+  policy_.Free(found->second);
+  live_.erase(found);
+}
+
+}  // namespace memtrace::replay

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_AS_RECORDED_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_AS_RECORDED_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/trace/event.h"
+#include "tools/analysis/replay/placement_sink.h"
+#include "tools/analysis/replay/recorded_run.h"
+#include "tools/analysis/replay/recorded_segments.h"
+#include "tools/analysis/replay/torch_policy.h"
+
+namespace memtrace::replay {
+
+// One card's events put to the policy that they were recorded with. Where each block goes and when
+// memory is asked for, the policy says; the driver's addresses, and when memory is given back, are
+// the recorded ones. A block that went elsewhere is counted and put where it was recorded, so that
+// each placement is judged by itself.
+//
+// Thread rule: one thread at a time.
+class AsRecorded {
+ public:
+  // `run` and `sink` outlive it.
+  AsRecorded(const RecordedRun& run, int32_t device, const PlacementSink& sink);
+
+  void See(const trace::Event& event);
+
+  const TorchPolicy& policy() const { return policy_; }
+  uint64_t allocations() const { return allocations_; }
+  // Of those: where memory is that the trace says to be mapped; the others lie in segments that
+  // are older than it.
+  uint64_t compared() const { return compared_; }
+  uint64_t placed() const { return placed_; }  // as recorded
+  uint64_t failures() const { return failures_; }
+
+ private:
+  template <typename Payload>
+  void Apply(uint64_t, const Payload&) {}
+  void Apply(uint64_t sequence, const trace::Allocate& block);
+  void Apply(uint64_t sequence, const trace::Alive& alive);
+  void Apply(uint64_t sequence, const trace::FreeRequested& free);
+  void Apply(uint64_t sequence, const trace::FreeCompleted& free);
+  void Apply(uint64_t sequence, const trace::Map& map);
+  void Apply(uint64_t sequence, const trace::Unmap& unmap);
+  void Apply(uint64_t sequence, const trace::OutOfMemory& failure);
+
+  // Frees that completed and memory that was given back, until it is known what they were for.
+  struct Release {
+    bool is_memory = false;  // else a block
+    AddressRange range;
+  };
+  void Defer(const Release& release);
+  void CarryOut(bool memory_too = true);
+  void LearnWhetherItSplits(const trace::Allocate& block, const Request& request);
+  std::optional<Placed> Predict(const Request& request);
+  std::optional<Placed> Judge(const trace::Allocate& block, const Request& request);
+  void CompleteFree(uint64_t address);
+  void Settle(uint32_t pool);
+  void Forget(uint64_t address);
+
+  const PolicyKind kind_;
+  const int32_t device_;
+  const PlacementSink& sink_;
+  RecordedSegments segments_;
+  TorchPolicy policy_;
+  absl::flat_hash_map<uint64_t, BlockNumber> live_;  // by recorded address
+  absl::flat_hash_map<uint64_t, BlockNumber> waiting_;
+  std::vector<Release> deferred_;
+  uint64_t free_requested_ = 0;   // address, if that was the event before
+  bool has_failed_once_ = false;  // the next request: it got some memory, and then none
+  uint64_t allocations_ = 0;
+  uint64_t compared_ = 0;
+  uint64_t placed_ = 0;
+  uint64_t failures_ = 0;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_AS_RECORDED_H_

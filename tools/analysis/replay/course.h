@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_COURSE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_COURSE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/trace/event.h"
+#include "tools/analysis/replay/placement_sink.h"
+#include "tools/analysis/replay/policy.h"
+#include "tools/analysis/replay/recorded_run.h"
+
+namespace memtrace::replay {
+
+// One card's events put to any policy, which decides everything: only what the program did is taken
+// from the trace, and when other streams were done with a block. A request that is not served is
+// left out, with its free.
+//
+// Thread rule: one thread at a time.
+class Course {
+ public:
+  struct Failure {
+    uint64_t sequence = 0;
+    Bytes requested = 0;
+  };
+
+  // All outlive it.
+  Course(Policy& policy, const RecordedDevice& recorded, int32_t device, const PlacementSink& sink)
+      : policy_(policy), recorded_(recorded), device_(device), sink_(sink) {}
+
+  void See(const trace::Event& event);
+  void End() { EndFree(); }
+
+  uint64_t allocations() const { return allocations_; }
+  uint64_t failures() const { return failures_; }
+  const std::optional<Failure>& first_failure() const { return first_failure_; }
+
+ private:
+  template <typename Payload>
+  void Apply(uint64_t, const Payload&) {}
+  void Apply(uint64_t sequence, const trace::Allocate& block);
+  void Apply(uint64_t sequence, const trace::Alive& alive);
+  void Apply(uint64_t sequence, const trace::FreeRequested& free);
+  void Apply(uint64_t sequence, const trace::FreeCompleted& free);
+  void Apply(uint64_t sequence, const trace::OutOfMemory& failure);
+
+  std::optional<Placed> Serve(uint64_t sequence, const Request& request);
+  void EndFree();
+  void Forget(uint64_t address);
+
+  struct Live {
+    BlockNumber block = 0;
+    bool is_waiting = false;
+  };
+
+  Policy& policy_;
+  const RecordedDevice& recorded_;
+  const int32_t device_;
+  const PlacementSink& sink_;
+  absl::flat_hash_map<uint64_t, Live> live_;  // by recorded address
+  // A free that was requested by the event before: complete at once, or not?
+  std::optional<uint64_t> freed_;
+  size_t emptied_ = 0;  // of recorded_.empty_cache
+  uint64_t allocations_ = 0;
+  uint64_t failures_ = 0;
+  std::optional<Failure> first_failure_;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_COURSE_H_

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_POLICY_RUNS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_POLICY_RUNS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/replay/course.h"
+#include "tools/analysis/replay/policy.h"
+#include "tools/analysis/replay/recorded_run.h"
+
+namespace memtrace::replay {
+
+// A card to replay on: its size, or nothing for one without end.
+using Cards = std::map<int32_t, std::optional<Bytes>>;
+
+// A policy on each of some cards, to which the events are put in one reading.
+class PolicyRuns {
+ public:
+  // All outlive it.
+  PolicyRuns(PolicyKind kind, const RecordedRun& run, const Cards& cards,
+             const PlacementSink& sink);
+
+  void See(const trace::Event& event);
+  void End();
+  // No more of a card once it failed there.
+  void StopAtFailure() { stops_at_failure_ = true; }
+
+  const Policy& policy(int32_t device) const { return *runs_.at(device).policy; }
+  const Course& course(int32_t device) const { return *runs_.at(device).course; }
+
+ private:
+  struct Run {
+    std::unique_ptr<Policy> policy;
+    std::unique_ptr<Course> course;
+  };
+
+  std::map<int32_t, Run> runs_;
+  bool stops_at_failure_ = false;
+};
+
+// The card that an event is of; -1: of none.
+int32_t DeviceOf(const trace::Event& event);
+
+// The smallest cards, in steps of 2 MiB, on which everything is served, found by bisection: each is
+// one that serves all, with one a step smaller that does not.
+std::map<int32_t, Bytes> SmallestCards(PolicyKind kind, const RecordedRun& run,
+                                       const analysis::EventSource& source,
+                                       std::map<int32_t, Bytes> expected);
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_POLICY_RUNS_H_

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_RUN_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_RUN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocator/units.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/replay/torch_settings.h"
+
+namespace memtrace::replay {
+
+enum class PolicyKind : uint8_t { kTorchNative, kTorchExpandable, kMemtrace, kLowerBound };
+
+// What a replay needs to know of a run before it plays it.
+struct RecordedDevice {
+  uint64_t allocations = 0;
+  std::optional<Bytes> card;    // all of it, if the trace says
+  std::optional<Bytes> usable;  // else: the most that its allocator could have had, if it says
+  Bytes rest = 0;               // most of it that was not the allocator's
+  // Peak of the blocks' bytes, each rounded up to 512 and counted until its free is requested.
+  Bytes lower_bound = 0;
+  // Whether the trace says where the memory of every block comes from. If not, it begins later than
+  // the program.
+  bool is_complete = true;
+  // Sequence numbers of the events before which the program emptied its cache.
+  std::vector<uint64_t> empty_cache;
+
+  // What the allocator may have of a card of `bytes`.
+  Bytes Usable(Bytes bytes) const { return bytes > rest ? bytes - rest : 0; }
+};
+
+struct RecordedRun {
+  PolicyKind policy = PolicyKind::kTorchNative;
+  TorchSettings settings;
+  std::map<int32_t, RecordedDevice> devices;  // that allocations are of
+
+  // Reads the events once. `allocator` is "memtrace", "native" or empty (not known), `settings` the
+  // text of PYTORCH_CUDA_ALLOC_CONF.
+  static RecordedRun Of(const analysis::EventSource& source, const std::string& allocator,
+                        const std::string& settings);
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_RUN_H_

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_SEGMENTS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_SEGMENTS_H_
+
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/replay/segment_addresses.h"
+
+namespace memtrace::replay {
+
+// The driver's answers of a recorded run, for its own replay: what was mapped between two
+// allocations is what the second one asked for. Each is given once; where the policy asks for
+// something else, the answer is an ascending address of ours, and both are remembered as a
+// difference.
+class RecordedSegments : public SegmentAddresses {
+ public:
+  struct Recorded {
+    AddressRange range;
+    StreamId stream{};
+    uint32_t pool = 0;
+  };
+
+  void Note(const Recorded& mapped) { pending_.push_back(mapped); }
+
+  DeviceAddress ForSegment(Bytes size, StreamId stream) override;
+  DeviceAddress ForReservation(Bytes size, StreamId stream) override;
+  bool GoesOnAt(DeviceAddress end) override;
+  void Mapped(const AddressRange& range) override;
+
+  // What was recorded and nobody asked for, and the reverse; both are forgotten.
+  std::vector<Recorded> TakeNotAskedFor() { return std::exchange(pending_, {}); }
+  std::vector<AddressRange> TakeNotRecorded() { return std::exchange(not_recorded_, {}); }
+  bool is_settled() const { return pending_.empty() && not_recorded_.empty(); }
+  const std::vector<Recorded>& pending() const { return pending_; }
+
+ private:
+  std::vector<Recorded> pending_;  // in their order; few
+  std::vector<AddressRange> not_recorded_;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_SEGMENTS_H_

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_REPLAY_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_REPLAY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocator/units.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/replay/course.h"
+#include "tools/analysis/replay/placement_sink.h"
+#include "tools/analysis/replay/policy.h"
+#include "tools/analysis/replay/recorded_run.h"
+
+namespace memtrace::replay {
+
+std::string_view PolicyName(PolicyKind kind);                      // "torch-native"
+std::optional<PolicyKind> PolicyOf(std::string_view policy_name);  // nothing: no such policy
+
+struct ReplayOptions {
+  PolicyKind policy = PolicyKind::kTorchNative;
+  std::optional<Bytes> card;  // all of each card; nothing: the recorded one
+  PlacementSink placements;
+};
+
+// What came of one card's events. Bytes.
+struct ReplayOutcome {
+  int32_t device = 0;
+  std::optional<Bytes> card;  // nothing: one without end
+  bool fits = true;
+  uint64_t failures = 0;                         // requests that were not served
+  std::optional<Course::Failure> first_failure;  // not known of a recorded one
+  Bytes peak_allocated = 0;
+  Bytes peak_reserved = 0;
+  Bytes smallest_card = 0;
+  uint64_t allocations = 0;
+  // Where the policy is the recorded one: placements that could be judged, and those that were as
+  // recorded.
+  std::optional<uint64_t> compared;
+  std::optional<uint64_t> placed_as_recorded;
+  DriverCalls calls;
+};
+
+struct ReplayResult {
+  PolicyKind policy = PolicyKind::kTorchNative;
+  PolicyKind recorded = PolicyKind::kTorchNative;
+  std::vector<ReplayOutcome> devices;  // ascending; those that allocations are of
+
+  const ReplayOutcome& fullest() const;  // REQUIRES: devices is not empty
+};
+
+// docs/replay.md says what each figure means. Reads the events several times; its memory follows
+// the blocks that live at one time.
+ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
+                    const ReplayOptions& options);
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_REPLAY_H_

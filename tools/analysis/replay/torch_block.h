@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_BLOCK_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_BLOCK_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "allocator/units.h"
+
+// What TorchHeap is made of.
+namespace memtrace::replay {
+
+struct TorchSegment;
+
+// A piece of a segment; its blocks tile it. Two free neighbours are one block, and so are two
+// unmapped ones.
+struct TorchBlock {
+  enum class State : uint8_t { kFree, kInUse, kUnmapped };
+
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  TorchBlock* before = nullptr;
+  TorchBlock* behind = nullptr;
+  TorchSegment* segment = nullptr;
+  uint64_t free_since = 0;  // searches of its pool when it became free
+  State state = State::kFree;
+
+  DeviceAddress end() const { return address + size; }
+  bool is_split() const { return before != nullptr || behind != nullptr; }
+};
+
+// Smallest first, the lowest address among equals: the first that is large enough is the best fit.
+struct FreeKey {
+  Bytes size = 0;
+  DeviceAddress address = 0;
+  TorchBlock* block = nullptr;
+  friend bool operator<(const FreeKey& a, const FreeKey& b) {
+    return a.size != b.size ? a.size < b.size : a.address < b.address;
+  }
+};
+
+// Blocks of small and of large requests never meet, nor do those of two pools.
+struct TorchPool {
+  uint32_t number = 0;  // 0 is the default pool
+  bool is_small = false;
+  bool is_split = true;  // not: MemPool(no_split=True)
+  uint64_t searches = 0;
+};
+
+// What one stream has of a pool. Blocks that wait for other streams are in neither list.
+struct TorchLane {
+  TorchPool* pool = nullptr;
+  StreamId stream{};
+  absl::btree_set<FreeKey> free;
+  absl::btree_map<DeviceAddress, TorchBlock*> unmapped;
+};
+
+// One piece of memory from the driver, or one reservation of addresses into which chunks are
+// mapped.
+struct TorchSegment {
+  DeviceAddress base = 0;
+  Bytes size = 0;
+  Bytes chunk = 0;       // 0: not expandable
+  uint32_t ordinal = 0;  // segments are counted as they appear on the card
+  TorchLane* lane = nullptr;
+  TorchBlock* first = nullptr;
+
+  bool is_expandable() const { return chunk != 0; }
+};
+
+struct AddressRange {
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_BLOCK_H_

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_SETTINGS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_SETTINGS_H_
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "allocator/units.h"
+
+namespace memtrace::replay {
+
+// How torch's own allocator rounds, splits and grows: PYTORCH_CUDA_ALLOC_CONF and the rules that
+// its documentation and docs/replay.md give. A value, without state.
+struct TorchSettings {
+  static constexpr Bytes kUnit = 512;
+  static constexpr Bytes kLargestSmall = 1_MiB;
+  static constexpr Bytes kSmallSegment = 2_MiB;
+  static constexpr Bytes kLeastOwnSegment = 10_MiB;  // from here on a segment is as its request
+  static constexpr Bytes kSegmentUnit = 2_MiB;
+  static constexpr Bytes kNoLimit = ~Bytes{0};
+
+  bool expands = false;
+  Bytes max_split = kNoLimit;
+  Bytes max_non_split_rounding = 20_MiB;
+  Bytes large_segment = 20_MiB;
+  double gc_threshold = 0;
+  double fraction = 1;
+  // Sizes between two powers of two, by the power: [0] up to 1 MiB, then one each, [15] the rest;
+  // 0 and 1: off.
+  std::array<Bytes, 16> divisions{};
+
+  // Of the text of PYTORCH_CUDA_ALLOC_CONF; what it does not name, or does not name well, stays as
+  // it is without.
+  static TorchSettings Parse(std::string_view text);
+
+  Bytes Rounded(Bytes requested) const;
+  static bool IsSmall(Bytes rounded) { return rounded <= kLargestSmall; }
+  Bytes SegmentFor(Bytes rounded) const;  // asked of the driver where segments do not expand
+  Bytes ChunkFor(bool is_small) const { return is_small ? kSmallSegment : large_segment; }
+  // Whether a request may have a free block of so many bytes.
+  bool Suits(Bytes rounded, Bytes free) const;
+  // Whether what a block of `free` bytes has more than the request becomes a block of its own.
+  bool Splits(Bytes rounded, Bytes free, bool is_small) const;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_SETTINGS_H_
