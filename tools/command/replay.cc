@@ -103,7 +103,8 @@ std::string SettingsOf(const TraceInput& input) {
 absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
   const auto card = CardOf(options.card);
   if (!card.ok()) return card.status();
-  const auto run = replay::RecordedRun::Of(input, InfoOf(input, "allocator"), SettingsOf(input));
+  const auto run = replay::RecordedRun::Of(input, InfoOf(input, "allocator"), SettingsOf(input),
+                                           InfoOf(input, "memtrace"));
   if (run.devices.empty()) {
     return absl::InvalidArgumentError(
         options.trace.file + ": no allocation is in the trace; there is nothing to replay");

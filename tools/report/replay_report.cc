@@ -41,6 +41,7 @@ ordered_json FiguresOf(const ReplayOutcome& outcome) {
           {"allocations", outcome.allocations},
           {"compared", OrNull(outcome.compared)},
           {"placed_as_recorded", OrNull(outcome.placed_as_recorded)},
+          {"guessed_pools", outcome.guessed_pools},
           {"driver_calls", ordered_json(outcome.calls)}};
 }
 
@@ -70,6 +71,11 @@ std::string FailureSentence(const ReplayOutcome& outcome) {
   return Wrapped("  " + sentence, 4);
 }
 
+std::string GuessedPools(uint32_t pools) {
+  if (pools == 0) return "";
+  return "; " + FormatCount(pools) + (pools == 1 ? " private pool" : " private pools") + " guessed";
+}
+
 std::string PlacementSentence(const ReplayOutcome& outcome) {
   if (!outcome.placed_as_recorded) return "";
   const uint64_t older = outcome.allocations - outcome.compared.value_or(0);
@@ -78,7 +84,8 @@ std::string PlacementSentence(const ReplayOutcome& outcome) {
           FormatCount(outcome.compared.value_or(0)) + " allocations where they were recorded" +
           (older == 0
                ? ""
-               : "; " + FormatCount(older) + " in segments older than the trace, not compared"),
+               : "; " + FormatCount(older) + " in segments older than the trace, not compared") +
+          GuessedPools(outcome.guessed_pools),
       4);
 }
 

@@ -58,7 +58,7 @@ def assert_as_recorded(devices: list[dict[str, Any]], told: list[dict[str, int]]
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_every_block_goes_where_torch_put_it(tmp_path, settings, seed):
+def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed: int) -> None:
     card = ("2GiB", "3GiB", "2x2GiB")[seed % 3]
     finished = play(tmp_path, seed, settings, card, "lazy", "empty_cache", "fraction", "pools")
     told = finished.printed()
@@ -66,16 +66,19 @@ def test_every_block_goes_where_torch_put_it(tmp_path, settings, seed):
     assert_as_recorded(devices, told)
 
 
+@pytest.mark.parametrize("pools", ["pools", "no pools"])
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path, settings):
-    finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache")
+def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
+    finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
     trace = tmp_path / "snapshot.trace"
     write_trace(read_snapshot(tmp_path / "snapshot.pickle"), trace)
-    assert_as_recorded(replay(trace, policy_of(settings))["devices"], finished.printed())
+    devices = replay(trace, policy_of(settings))["devices"]
+    assert_as_recorded(devices, finished.printed())
+    assert pools == "pools" or [device["guessed_pools"] for device in devices] == [0]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_another_policy_and_card_are_what_torch_does_there(tmp_path, seed):
+def test_another_policy_and_card_are_what_torch_does_there(tmp_path: Path, seed: int) -> None:
     runs = {
         (card, settings): play(tmp_path / f"{card}{settings}", seed, settings, card, "eager")
         for card in ("24GiB", "2GiB")
@@ -89,7 +92,7 @@ def test_another_policy_and_card_are_what_torch_does_there(tmp_path, seed):
             assert {key: said[key] for key in told} == told, (recorded, card, settings)
 
 
-def test_the_smallest_card_is_where_torch_just_manages(tmp_path):
+def test_the_smallest_card_is_where_torch_just_manages(tmp_path: Path) -> None:
     room = play(tmp_path / "room", 7, "", "24GiB,context=0MiB", "eager")
     smallest = replay(room.trace, "torch-native")["smallest_card"] >> 20
     just = play(tmp_path / "just", 7, "", f"{smallest}MiB,context=0MiB", "eager")
@@ -99,7 +102,7 @@ def test_the_smallest_card_is_where_torch_just_manages(tmp_path):
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(tmp_path, name):
+def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(tmp_path: Path, name: str) -> None:
     path = CORPUS / "snapshots" / name
     if not path.exists():
         pytest.skip(f"no {path} (set MEMTRACE_CORPUS)")
@@ -108,3 +111,12 @@ def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(tmp_path, n
     policy = "torch-expandable" if name.startswith("Constructor") else "torch-native"
     for device in replay(trace, policy)["devices"]:
         assert device["placed_as_recorded"] == device["compared"] == device["allocations"]
+        assert device["guessed_pools"] == 0
+
+
+@pytest.mark.parametrize("settings", ["", EXPANDABLE])
+def test_every_block_of_captured_graphs_goes_where_torch_put_it(tmp_path: Path, settings: str) -> None:
+    options = ("--allocator", "native", "--events", "lazy")
+    program = PROGRAM.with_name("replayed_graphs.py")
+    finished = on_card(program, tmp_path, options=options, PYTORCH_CUDA_ALLOC_CONF=settings)
+    assert_as_recorded(replay(finished.trace, policy_of(settings))["devices"], finished.printed())

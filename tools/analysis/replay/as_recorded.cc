@@ -22,7 +22,12 @@ Request RequestOf(const trace::Allocate& block) {
 }  // namespace
 
 AsRecorded::AsRecorded(const RecordedRun& run, int32_t device, const PlacementSink& sink)
-    : kind_(run.policy), device_(device), sink_(sink), policy_(OptionsOf(run), &segments_) {}
+    : kind_(run.policy),
+      device_(device),
+      sink_(sink),
+      policy_(OptionsOf(run), &segments_),
+      pools_(policy_, segments_),
+      says_pools_(run.says_pools) {}
 
 void AsRecorded::See(const trace::Event& event) {
   std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
@@ -32,27 +37,45 @@ void AsRecorded::Apply(uint64_t sequence, const trace::Allocate& block) {
   ++allocations_;
   free_requested_ = 0;
   Forget(block.address);
-  const std::optional<Placed> placed = Judge(block, RequestOf(block));
+  Request request = RequestOf(block);
+  const Before before = FindPool(block, request);
+  const std::optional<Placed> placed = Judge(block, request, before);
   if (!placed) return;
   live_[block.address] = placed->block;
   if (sink_) sink_(sequence, device_, *placed);
+}
+
+AsRecorded::Before AsRecorded::FindPool(const trace::Allocate& block, Request& request) {
+  if (says_pools_) return CarryOutFor(request);
+  const std::optional<uint32_t> known = pools_.OfKnown(block);
+  request.pool = known.value_or(0);
+  const Before before = CarryOutFor(request);
+  if (!known) request.pool = pools_.OfNew(block, before.fitted);
+  return before;
+}
+
+AsRecorded::Before AsRecorded::CarryOutFor(const Request& request) {
+  Before before;
+  before.gave_back = !deferred_.empty();
+  before.fitted = policy_.HasFree(request);
+  CarryOut(/*memory_too=*/false);
+  before.gave_memory_back = !deferred_.empty();
+  before.fitted_after_frees = before.fitted || policy_.HasFree(request);
+  CarryOut();
+  return before;
 }
 
 // A request that was refused has the cache emptied and goes on without another look at what lies
 // free; that looks the same as a program that empties the cache and then asks. It was the former if
 // memory was asked for although something fits, or if nothing fitted before and no memory was asked
 // for now.
-std::optional<Placed> AsRecorded::Predict(const Request& request) {
-  const bool gave_back = !deferred_.empty();
-  CarryOut(/*memory_too=*/false);
-  const bool gave_memory_back = !deferred_.empty();
-  const bool fitted = !gave_memory_back || policy_.HasFree(request);
-  CarryOut();
+std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& before) {
   bool is_retry = std::exchange(has_failed_once_, false);
   if (segments_.pending().empty()) {
-    is_retry = is_retry || (!fitted && policy_.GrowsIntoMapped(request));
+    is_retry = is_retry || (before.gave_memory_back && !before.fitted_after_frees &&
+                            policy_.GrowsIntoMapped(request));
   } else {
-    is_retry = is_retry || (gave_back && policy_.HasFree(request));
+    is_retry = is_retry || (before.gave_back && policy_.HasFree(request));
   }
   return is_retry ? policy_.AllocateByGrowth(request) : policy_.Allocate(request);
 }
@@ -70,9 +93,10 @@ void AsRecorded::LearnWhetherItSplits(const trace::Allocate& block, const Reques
   }
 }
 
-std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request) {
-  if (block.pool != 0) LearnWhetherItSplits(block, request);
-  std::optional<Placed> placed = Predict(request);
+std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request,
+                                        const Before& before) {
+  if (request.pool != 0) LearnWhetherItSplits(block, request);
+  std::optional<Placed> placed = Predict(request, before);
   const bool is_right = placed && placed->address == block.address;
   if (placed && !is_right) policy_.Free(placed->block);
   Settle(request.pool);
@@ -109,6 +133,7 @@ void AsRecorded::Apply(uint64_t, const trace::FreeCompleted& free) {
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Map& map) {
+  if (map.size == 0 || map.address + map.size < map.address) return;
   segments_.Note({.range = {map.address, map.size}, .stream = StreamId{map.stream}});
 }
 

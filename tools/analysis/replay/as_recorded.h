@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "profiler/trace/event.h"
 #include "tools/analysis/replay/placement_sink.h"
+#include "tools/analysis/replay/pool_guess.h"
 #include "tools/analysis/replay/recorded_run.h"
 #include "tools/analysis/replay/recorded_segments.h"
 #include "tools/analysis/replay/torch_policy.h"
@@ -36,6 +37,7 @@ class AsRecorded {
   uint64_t compared() const { return compared_; }
   uint64_t placed() const { return placed_; }  // as recorded
   uint64_t failures() const { return failures_; }
+  uint32_t guessed_pools() const { return pools_.pools(); }
 
  private:
   template <typename Payload>
@@ -55,9 +57,19 @@ class AsRecorded {
   };
   void Defer(const Release& release);
   void CarryOut(bool memory_too = true);
+  // What held when a block was asked for, before what had been put off was carried out.
+  struct Before {
+    bool fitted = false;
+    bool fitted_after_frees = false;
+    bool gave_back = false;
+    bool gave_memory_back = false;
+  };
+  Before CarryOutFor(const Request& request);
+  Before FindPool(const trace::Allocate& block, Request& request);
   void LearnWhetherItSplits(const trace::Allocate& block, const Request& request);
-  std::optional<Placed> Predict(const Request& request);
-  std::optional<Placed> Judge(const trace::Allocate& block, const Request& request);
+  std::optional<Placed> Predict(const Request& request, const Before& before);
+  std::optional<Placed> Judge(const trace::Allocate& block, const Request& request,
+                              const Before& before);
   void CompleteFree(uint64_t address);
   void Settle(uint32_t pool);
   void Forget(uint64_t address);
@@ -67,6 +79,8 @@ class AsRecorded {
   const PlacementSink& sink_;
   RecordedSegments segments_;
   TorchPolicy policy_;
+  PoolGuess pools_;
+  const bool says_pools_;
   absl::flat_hash_map<uint64_t, BlockNumber> live_;  // by recorded address
   absl::flat_hash_map<uint64_t, BlockNumber> waiting_;
   std::vector<Release> deferred_;

@@ -16,7 +16,7 @@ namespace memtrace::replay {
 class LowerBoundPolicy : public Policy {
  public:
   std::optional<Placed> Allocate(const Request& request) override {
-    const Bytes size = RoundUp(request.bytes, 512);
+    const Bytes size = RoundUp(std::min(request.bytes, kMostBytes), 512);
     allocated_ += size;
     reserved_ += size;
     peak_allocated_ = std::max(peak_allocated_, allocated_);
@@ -46,6 +46,8 @@ class LowerBoundPolicy : public Policy {
   DriverCalls calls() const override { return {}; }
 
  private:
+  static constexpr Bytes kMostBytes = Bytes{1} << 50;  // so that no sum overflows
+
   Bytes allocated_ = 0;
   Bytes reserved_ = 0;
   Bytes peak_allocated_ = 0;

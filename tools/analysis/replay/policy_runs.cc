@@ -14,6 +14,7 @@ namespace memtrace::replay {
 namespace {
 
 constexpr Bytes kStep = 2_MiB;
+constexpr Bytes kLargestCard = Bytes{1} << 55;  // where the search ends: no card will do
 
 // Our allocator asks how large its card is. One without end is one with so much room that nothing
 // has to be taken back.
@@ -65,7 +66,7 @@ struct Bracket {
   bool is_found() const { return is_known && serves - fails <= kStep; }
   Bytes next() const { return is_known ? RoundDown(fails + (serves - fails) / 2, kStep) : serves; }
   void Learn(bool is_served) {
-    if (is_served) {
+    if (is_served || serves > kLargestCard) {
       serves = next();
       is_known = true;
     } else if (is_known) {

@@ -172,8 +172,9 @@ PolicyKind KindOf(const std::string& allocator, const std::string& conf, bool ex
 }  // namespace
 
 RecordedRun RecordedRun::Of(const analysis::EventSource& source, const std::string& allocator,
-                            const std::string& settings) {
+                            const std::string& settings, const std::string& writer) {
   RecordedRun run;
+  run.says_pools = !writer.empty();
   run.settings = TorchSettings::Parse(settings);
   std::map<int32_t, DeviceWatch> watches;
   source.ForEach([&](const Event& event) {

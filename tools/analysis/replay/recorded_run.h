@@ -38,12 +38,14 @@ struct RecordedDevice {
 struct RecordedRun {
   PolicyKind policy = PolicyKind::kTorchNative;
   TorchSettings settings;
+  bool says_pools = false;                    // of every block
   std::map<int32_t, RecordedDevice> devices;  // that allocations are of
 
-  // Reads the events once. `allocator` is "memtrace", "native" or empty (not known), `settings` the
+  // Reads the events once. A trace that does not say that it was written by memtrace (`writer`)
+  // need not say pools. `allocator` is "memtrace", "native" or empty (not known), `settings` the
   // text of PYTORCH_CUDA_ALLOC_CONF.
   static RecordedRun Of(const analysis::EventSource& source, const std::string& allocator,
-                        const std::string& settings);
+                        const std::string& settings, const std::string& writer = "");
 };
 
 }  // namespace memtrace::replay

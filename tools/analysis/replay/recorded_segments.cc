@@ -10,14 +10,14 @@ DeviceAddress RecordedSegments::ForSegment(Bytes size, StreamId stream) {
   for (const Recorded& recorded : pending_) {
     if (recorded.range.size == size && recorded.stream == stream) return recorded.range.address;
   }
-  return Next(size);
+  return Unused(size);
 }
 
 DeviceAddress RecordedSegments::ForReservation(Bytes size, StreamId stream) {
   for (const Recorded& recorded : pending_) {
     if (recorded.stream == stream) return recorded.range.address;
   }
-  return Next(size);
+  return Unused(size);
 }
 
 bool RecordedSegments::GoesOnAt(DeviceAddress end) {

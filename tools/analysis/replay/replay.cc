@@ -57,6 +57,7 @@ ReplayOutcome OutcomeOf(const PolicyRuns& runs, int32_t device) {
           .allocations = course.allocations(),
           .compared = std::nullopt,
           .placed_as_recorded = std::nullopt,
+          .guessed_pools = 0,
           .calls = policy.calls()};
 }
 
@@ -139,6 +140,7 @@ ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
       outcome.allocations = recording.allocations();
       outcome.compared = recording.compared();
       outcome.placed_as_recorded = recording.placed();
+      outcome.guessed_pools = recording.guessed_pools();
       if (is_as_recorded) TakeCourse(recording, outcome);
     }
     result.devices.push_back(std::move(outcome));

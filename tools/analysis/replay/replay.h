@@ -42,6 +42,7 @@ struct ReplayOutcome {
   // recorded.
   std::optional<uint64_t> compared;
   std::optional<uint64_t> placed_as_recorded;
+  uint32_t guessed_pools = 0;  // that were needed for that
   DriverCalls calls;
 };
 

@@ -19,14 +19,14 @@ class SegmentAddresses {
   SegmentAddresses& operator=(const SegmentAddresses&) = delete;
   virtual ~SegmentAddresses() = default;
 
-  virtual DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) { return Next(size); }
-  virtual DeviceAddress ForReservation(Bytes size, StreamId /*stream*/) { return Next(size); }
+  virtual DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) { return Unused(size); }
+  virtual DeviceAddress ForReservation(Bytes size, StreamId /*stream*/) { return Unused(size); }
   // Whether a reservation whose length is not known goes on at `end`.
   virtual bool GoesOnAt(DeviceAddress /*end*/) { return true; }
   virtual void Mapped(const AddressRange& /*range*/) {}
 
- protected:
-  DeviceAddress Next(Bytes size) {
+  // That no recorded one is, if the trace is not broken.
+  DeviceAddress Unused(Bytes size) {
     const DeviceAddress address = next_;
     next_ += size;
     return address;

@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAY_TORCH_BLOCK_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -39,7 +40,9 @@ struct FreeKey {
   DeviceAddress address = 0;
   TorchBlock* block = nullptr;
   friend bool operator<(const FreeKey& a, const FreeKey& b) {
-    return a.size != b.size ? a.size < b.size : a.address < b.address;
+    if (a.size != b.size) return a.size < b.size;
+    if (a.address != b.address) return a.address < b.address;
+    return std::less<>()(a.block, b.block);  // never in a trace that is not broken
   }
 };
 
@@ -56,7 +59,8 @@ struct TorchLane {
   TorchPool* pool = nullptr;
   StreamId stream{};
   absl::btree_set<FreeKey> free;
-  absl::btree_map<DeviceAddress, TorchBlock*> unmapped;
+  // By address; the segment is for traces that are broken.
+  absl::btree_map<std::pair<DeviceAddress, TorchSegment*>, TorchBlock*> unmapped;
 };
 
 // One piece of memory from the driver, or one reservation of addresses into which chunks are

@@ -76,7 +76,7 @@ TorchBlock* TorchHeap::AddSegment(TorchLane& lane, const AddressRange& range) {
   TorchSegment& segment = NewSegment(lane, range, 0);
   segment.first->state = State::kFree;
   reserved_ += range.size;
-  addresses_.Mapped(range);
+  addresses_.Mapped({segment.base, range.size});
   return segment.first;
 }
 
@@ -87,7 +87,7 @@ void TorchHeap::RemoveSegment(TorchSegment& segment) {
     TakeOut(*block);
     reserved_ -= segment.size;
   } else {
-    segment.lane->unmapped.erase(block->address);
+    segment.lane->unmapped.erase({block->address, &segment});
     ++reservations_given_up_;
   }
   Drop(block);
@@ -103,7 +103,7 @@ TorchBlock* TorchHeap::AddReservation(TorchLane& lane, const AddressRange& range
 }
 
 TorchBlock* TorchHeap::Map(TorchBlock& unmapped, Bytes size) {
-  unmapped.segment->lane->unmapped.erase(unmapped.address);
+  unmapped.segment->lane->unmapped.erase({unmapped.address, unmapped.segment});
   if (size < unmapped.size) PutUnmapped(*CutAt(unmapped, size));
   unmapped.state = State::kFree;
   reserved_ += size;
@@ -147,7 +147,7 @@ void TorchHeap::TakeOut(TorchBlock& block) {
 }
 
 void TorchHeap::PutUnmapped(TorchBlock& block) {
-  block.segment->lane->unmapped[block.address] = &block;
+  block.segment->lane->unmapped[{block.address, block.segment}] = &block;
 }
 
 void TorchHeap::ForEachLane(const std::function<void(TorchLane&)>& visit) {
@@ -195,17 +195,16 @@ TorchBlock* TorchHeap::NewBlock(const TorchBlock& like) {
 void TorchHeap::Drop(TorchBlock* block) { spare_blocks_.push_back(block); }
 
 TorchSegment& TorchHeap::NewSegment(TorchLane& lane, const AddressRange& range, Bytes chunk) {
+  DeviceAddress base = range.address;
+  while (segments_.contains(base)) base = addresses_.Unused(range.size);
   auto segment = std::make_unique<TorchSegment>();
-  segment->base = range.address;
+  segment->base = base;
   segment->size = range.size;
   segment->chunk = chunk;
   segment->ordinal = next_ordinal_++;
   segment->lane = &lane;
-  segment->first =
-      NewBlock({.address = range.address, .size = range.size, .segment = segment.get()});
-  const auto [place, is_new] = segments_.emplace(range.address, std::move(segment));
-  MEMTRACE_CHECK(is_new);
-  return *place->second;
+  segment->first = NewBlock({.address = base, .size = range.size, .segment = segment.get()});
+  return *segments_.emplace(base, std::move(segment)).first->second;
 }
 
 TorchBlock* TorchHeap::CutAt(TorchBlock& block, Bytes size) {
@@ -227,7 +226,7 @@ TorchBlock* TorchHeap::Merge(TorchBlock* block) {
   if (before->state == State::kFree) {
     TakeOut(*before);
   } else {
-    before->segment->lane->unmapped.erase(before->address);
+    before->segment->lane->unmapped.erase({before->address, before->segment});
   }
   before->size += block->size;
   before->behind = block->behind;
@@ -240,7 +239,7 @@ void TorchHeap::Join(TorchBlock& block, TorchBlock* behind) {
   if (behind->state == State::kFree) {
     TakeOut(*behind);
   } else {
-    behind->segment->lane->unmapped.erase(behind->address);
+    behind->segment->lane->unmapped.erase({behind->address, behind->segment});
   }
   block.size += behind->size;
   block.behind = behind->behind;
@@ -256,7 +255,8 @@ void TorchHeap::CheckInvariants() const {
       MEMTRACE_CHECK_EQ(block->address, next);
       next = block->end();
       mapped += block->state == State::kUnmapped ? 0 : block->size;
-      const bool is_listed = segment->lane->free.contains({block->size, block->address, nullptr});
+      const bool is_listed = segment->lane->free.contains(
+          {block->size, block->address, const_cast<TorchBlock*>(block)});
       MEMTRACE_CHECK_EQ(is_listed, block->state == State::kFree);
       MEMTRACE_CHECK(block->behind == nullptr || block->behind->before == block);
     }

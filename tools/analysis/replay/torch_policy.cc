@@ -7,6 +7,7 @@
 namespace memtrace::replay {
 namespace {
 
+constexpr Bytes kMostBytes = Bytes{1} << 50;  // no card is so large
 constexpr Bytes kNoLimit = ~Bytes{0};
 // Of a card that is not known: no reservation ends.
 constexpr Bytes kEndlessReservation = Bytes{1} << 44;
@@ -17,6 +18,7 @@ TorchPolicy::TorchPolicy(const Options& options, SegmentAddresses* addresses)
     : options_(options), heap_(options.settings, addresses == nullptr ? ascending_ : *addresses) {}
 
 std::optional<Placed> TorchPolicy::Allocate(const Request& request) {
+  if (request.bytes > kMostBytes) return std::nullopt;
   const Bytes rounded = options_.settings.Rounded(request.bytes);
   TorchLane& lane = LaneOf(request);
   if (collects_garbage()) ++lane.pool->searches;
@@ -31,11 +33,16 @@ std::optional<Placed> TorchPolicy::Allocate(const Request& request) {
 
 std::optional<Placed> TorchPolicy::AllocateByGrowth(const Request& request) {
   const Bytes rounded = options_.settings.Rounded(request.bytes);
+  if (request.bytes > kMostBytes) return std::nullopt;
   return Finish(Extend(LaneOf(request), rounded), rounded);
 }
 
 bool TorchPolicy::HasFree(const Request& request) {
   return heap_.Find(LaneOf(request), options_.settings.Rounded(request.bytes)) != nullptr;
+}
+
+bool TorchPolicy::CanGrow(const Request& request) {
+  return options_.settings.expands && !LaneOf(request).unmapped.empty();
 }
 
 bool TorchPolicy::GrowsIntoMapped(const Request& request) {
@@ -146,7 +153,7 @@ TorchBlock* TorchPolicy::FindRoom(TorchLane& lane, Bytes rounded) {
   const auto is_available = [](const TorchBlock* block) {
     return block != nullptr && block->state != TorchBlock::State::kInUse;
   };
-  for (const auto& [address, unmapped] : lane.unmapped) {
+  for (const auto& [key, unmapped] : lane.unmapped) {
     TorchBlock* first = is_available(unmapped->before) ? unmapped->before : unmapped;
     Bytes bytes = first->size;
     const TorchBlock* last = first;
@@ -156,7 +163,7 @@ TorchBlock* TorchPolicy::FindRoom(TorchLane& lane, Bytes rounded) {
     }
     if (bytes < rounded) continue;
     const bool is_endless = options_.card == 0 && last->behind == nullptr;
-    if (!is_endless || heap_.addresses().GoesOnAt(address)) return first;
+    if (!is_endless || heap_.addresses().GoesOnAt(unmapped->address)) return first;
   }
   return nullptr;
 }

@@ -44,6 +44,7 @@ class TorchPolicy : public Policy {
   // What follows keeps a replay at what was recorded.
 
   bool HasFree(const Request& request);  // so that nothing is asked of the driver
+  bool CanGrow(const Request& request);  // its pool has a reservation
   // The pool's blocks are whole segments.
   void NeverSplit(const Request& request) { LaneOf(request).pool->is_split = false; }
   // Whether growth would find enough that is mapped already.

@@ -123,6 +123,7 @@ void TorchPolicy::CollectGarbage() {
 std::optional<Placed> TorchPolicy::AllocateAt(const Request& request, DeviceAddress address,
                                               std::optional<Bytes> occupied) {
   const Bytes rounded = occupied.value_or(options_.settings.Rounded(request.bytes));
+  if (rounded == 0) return std::nullopt;
   return Finish(heap_.Carve(address, rounded), rounded);
 }
 

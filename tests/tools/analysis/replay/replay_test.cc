@@ -23,7 +23,7 @@ class ReplayTest : public testing::Test {
  protected:
   ReplayOutcome Play(PolicyKind policy, std::optional<Bytes> card = std::nullopt,
                      const std::string& settings = "") {
-    const RecordedRun run = RecordedRun::Of(events_, "native", settings);
+    const RecordedRun run = RecordedRun::Of(events_, "native", settings, writer_);
     return Replay(events_, run, {policy, card, {}}).fullest();
   }
   // As "placed of compared of allocations".
@@ -35,6 +35,7 @@ class ReplayTest : public testing::Test {
   }
 
   ListedEvents events_;
+  std::string writer_ = "0.1.0";  // says which pools blocks are of
 };
 
 TEST_F(ReplayTest, SegmentsHaveTheirRecordedAddresses) {
@@ -54,6 +55,14 @@ TEST_F(ReplayTest, MemoryThatNobodyAskedForIsThereAllTheSame) {
   events_.Allocate(kA + 2_MiB, 18_MiB).Allocate(kB + 2_MiB, 17_MiB);
   EXPECT_EQ(Placed(), "3 of 4 of 4");
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 40_MiB);
+}
+
+TEST_F(ReplayTest, ASegmentThatWasNotNeededIsAnotherPoolsIfTheTraceDoesNotSayPools) {
+  writer_ = "";
+  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
+  events_.Allocate(kA + 2_MiB, 17_MiB).Allocate(kB + 2_MiB, 18_MiB);
+  EXPECT_EQ(Placed(), "4 of 4 of 4");
+  EXPECT_EQ(Play(PolicyKind::kTorchNative).guessed_pools, 1u);
 }
 
 TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {

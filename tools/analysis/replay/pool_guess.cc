@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replay/pool_guess.h"
+
+#include <algorithm>
+
+namespace memtrace::replay {
+
+namespace {
+
+// What lies free there may just be about to be unmapped.
+bool GoesOn(const TorchBlock& there, DeviceAddress address, StreamId stream) {
+  if (!there.segment->is_expandable() || there.segment->lane->stream != stream) return false;
+  return there.state == TorchBlock::State::kFree || there.address == address;
+}
+
+}  // namespace
+
+std::optional<uint32_t> PoolGuess::OfKnown(const trace::Allocate& block) {
+  if (block.pool != 0) return block.pool;
+  if (IsInNewSegment(block)) return std::nullopt;
+  const TorchSegment* segment = policy_.heap().SegmentAt(block.address);
+  return segment == nullptr ? 0 : segment->lane->pool->number;
+}
+
+uint32_t PoolGuess::OfNew(const trace::Allocate& block, bool fitted) {
+  Request request{block.requested, StreamId{block.stream}, 0};
+  const bool fits = fitted && policy_.HasFree(request);  // nor was the cache emptied meanwhile
+  if (!fits && !policy_.CanGrow(request)) return 0;
+  uint32_t guessed = 0;
+  do {
+    request.pool = kFirst + guessed++;
+  } while (guessed <= pools_ && (policy_.HasFree(request) || policy_.CanGrow(request)));
+  pools_ = std::max(pools_, guessed);
+  return request.pool;
+}
+
+// Not if it goes on where a reservation ends.
+bool PoolGuess::IsInNewSegment(const trace::Allocate& block) {
+  for (const RecordedSegments::Recorded& recorded : segments_.pending()) {
+    const AddressRange& range = recorded.range;
+    if (block.address < range.address || block.address - range.address >= range.size) continue;
+    const TorchBlock* there = policy_.heap().BlockAt(range.address);
+    return there == nullptr || !GoesOn(*there, range.address, recorded.stream);
+  }
+  return false;
+}
+
+}  // namespace memtrace::replay

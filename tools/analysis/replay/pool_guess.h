@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_POOL_GUESS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAY_POOL_GUESS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "profiler/trace/event.h"
+#include "tools/analysis/replay/recorded_segments.h"
+#include "tools/analysis/replay/torch_policy.h"
+
+namespace memtrace::replay {
+
+// Which private pool a block is of, where the trace does not say it (torch's snapshots do not). A
+// block in a known segment is of that segment's pool. A new segment is not of a pool in which the
+// request would have been served without one: of the first other, or of one not seen before.
+//
+// Thread rule: one thread at a time.
+class PoolGuess {
+ public:
+  // Both outlive it.
+  PoolGuess(TorchPolicy& policy, const RecordedSegments& segments)
+      : policy_(policy), segments_(segments) {}
+
+  // Of a block in a known segment; nothing if its segment is new.
+  std::optional<uint32_t> OfKnown(const trace::Allocate& block);
+  // Of a block in a new one. `fitted`: whether the default pool would have served it when it was
+  // asked for.
+  uint32_t OfNew(const trace::Allocate& block, bool fitted);
+
+  uint32_t pools() const { return pools_; }  // that had to be guessed
+
+ private:
+  // Far from those that traces count.
+  static constexpr uint32_t kFirst = 1U << 30;
+
+  bool IsInNewSegment(const trace::Allocate& block);
+
+  TorchPolicy& policy_;
+  const RecordedSegments& segments_;
+  uint32_t pools_ = 0;
+};
+
+}  // namespace memtrace::replay
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAY_POOL_GUESS_H_
