@@ -63,6 +63,38 @@ TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
   ExpectRefusal("memtrace run --generate-length 5 -- true", 2, "add --card");
 }
 
+TEST_F(CommandLineTest, ReplaySaysWhetherItFitsAndWhereBlocksGo) {
+  shell_.WriteTrace("run.trace",
+                    "map 0 0x7f0000000000 size=20MiB\n"
+                    "alloc 0 0x7f0000000000 requested=4MiB\n"
+                    "alloc 0 0x7f0000400000 requested=6MiB\n");
+  const Outcome text = shell_.Run(
+      "memtrace replay run.trace --policy torch-native --card 30MiB --placements out; cat out");
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("2 of 2 allocations where they were recorded"));
+  EXPECT_THAT(text.out, ContainsRegex("30.0 MiB +yes +10.0 MiB +20.0 MiB +20.0 MiB +2\n"));
+  EXPECT_THAT(text.out, EndsWith("2 0 0 0 4194304\n3 0 0 4194304 6291456\n"));
+  const Outcome json = shell_.Run("memtrace replay --json run.trace --policy lower-bound");
+  EXPECT_THAT(json.out, HasSubstr("\"schema\": \"memtrace.replay/1\""));
+  EXPECT_THAT(json.out, HasSubstr("\"peak_reserved\": 10485760"));
+}
+
+TEST_F(CommandLineTest, ReplayRefusesWhatItCannotReplay) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
+  shell_.WriteTrace("idle.trace", "step 1\n");
+  ExpectRefusal("memtrace replay run.trace", 2, "--policy is required");
+  ExpectRefusal("memtrace replay run.trace --policy best", 2, "torch-native");
+  ExpectRefusal("memtrace replay idle.trace --policy memtrace", 2, "nothing to replay");
+  ExpectRefusal("memtrace replay run.trace --policy memtrace --card 24GB", 2, "24GB");
+  ExpectRefusal("memtrace replay run.trace --policy memtrace --card 2x24GiB", 2,
+                "more than a size");
+  ExpectRefusal("memtrace replay run.trace --policy memtrace --card 9GiB,other=1GiB", 2,
+                "more than a size");
+  ExpectRefusal("memtrace replay run.trace --policy memtrace --placements no/such", 2,
+                "cannot write no/such");
+  ExpectRefusal("memtrace replay none.trace --policy memtrace", 3, "none.trace");
+}
+
 TEST_F(CommandLineTest, PlanIsWrittenAsAWholeOrNotAtAll) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   EXPECT_EQ(shell_.Run("memtrace plan run.trace -o run.plan").code, 0);

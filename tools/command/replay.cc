@@ -40,15 +40,19 @@ struct Options {
   std::string placements;
 };
 
+// One card; what of it is not the allocator's is the trace's to say.
 absl::StatusOr<std::optional<Bytes>> CardOf(const std::string& text) {
   if (text.empty()) return std::nullopt;
   std::vector<card::CardSpec> cards;
   std::string error;
-  if (!card::ParseCardSpecs(text, &cards, &error)) return absl::InvalidArgumentError(error);
+  const bool is_size = text.find_first_of(",;") == std::string::npos;
+  if (is_size && !card::ParseCardSpecs(text + ",context=0MiB", &cards, &error)) {
+    return absl::InvalidArgumentError(error);
+  }
   if (cards.size() != 1) {
     return absl::InvalidArgumentError("--card " + text +
-                                      " is several cards; each card of the trace is replayed on "
-                                      "one of the size given, as --card 24GiB");
+                                      " is more than a size or a profile; each card of the trace "
+                                      "is replayed on one such card, as --card 24GiB");
   }
   return cards.front().bytes;
 }

@@ -30,6 +30,15 @@ TEST(MappedRangesTest, NeighboursAreJoined) {
   EXPECT_EQ(mapped.bytes(), 12U);
 }
 
+TEST(MappedRangesTest, AnAddressIsContainedUpToTheEnd) {
+  MappedRanges mapped;
+  mapped.Map(4, 4);
+  mapped.Map(10, 2);
+  std::string picture(16, '.');
+  for (uint64_t at = 0; at < 16; ++at) picture[at] = mapped.Contains(at) ? 'x' : '.';
+  EXPECT_EQ(picture, Picture(mapped));
+}
+
 TEST(MappedRangesTest, UnmappingTheMiddleLeavesBothEnds) {
   MappedRanges mapped;
   mapped.Map(0, 16);

@@ -36,6 +36,7 @@ void AsRecorded::See(const trace::Event& event) {
 void AsRecorded::Apply(uint64_t sequence, const trace::Allocate& block) {
   ++allocations_;
   free_requested_ = 0;
+  if (is_beginning_) Settle(0);
   Forget(block.address);
   Request request = RequestOf(block);
   const Before before = FindPool(block, request);
@@ -105,15 +106,29 @@ std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Requ
   return is_right ? placed : policy_.AllocateAt(request, block.address);
 }
 
-void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
+void AsRecorded::Apply(uint64_t, const trace::Resume&) {
   CarryOut();
-  Settle(alive.block.pool);
-  Forget(alive.block.address);
-  const auto placed =
-      policy_.AllocateAt(RequestOf(alive.block), alive.block.address, alive.block.allocated);
+  Settle(0);
+  is_beginning_ = true;
+}
+
+void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
+  const trace::Allocate& block = alive.block;
+  const Request request = RequestOf(block);
+  CarryOut();
+  is_beginning_ = true;
+  if (const auto mapped = segments_.TakeAt(block.address)) {
+    const Bytes rounded = policy_.heap().settings().Rounded(block.requested);
+    AddMapped(*mapped, block.pool, TorchSettings::IsSmall(rounded));
+  }
+  Forget(block.address);
+  const auto placed = policy_.AllocateAt(request, block.address, block.allocated);
   if (!placed) return;
-  live_[alive.block.address] = placed->block;
-  if (alive.waiting != 0) Apply(0, trace::FreeRequested{device_, alive.block.address});
+  live_[block.address] = placed->block;
+  if (alive.waiting == 0) return;
+  policy_.RequestFree(placed->block);
+  waiting_[block.address] = placed->block;
+  live_.erase(block.address);
 }
 
 void AsRecorded::Apply(uint64_t, const trace::FreeRequested& free) {
@@ -181,14 +196,23 @@ void AsRecorded::CompleteFree(uint64_t address) {
 }
 
 void AsRecorded::Settle(uint32_t pool) {
+  is_beginning_ = false;
   if (segments_.is_settled()) return;
   for (const AddressRange& range : segments_.TakeNotRecorded()) policy_.RemoveRecorded(range);
   for (const RecordedSegments::Recorded& recorded : segments_.TakeNotAskedFor()) {
-    policy_.AddRecorded(recorded.range, recorded.stream, pool,
-                        recorded.range.size == TorchSettings::kSmallSegment,
-                        kind_ == PolicyKind::kTorchExpandable);
+    const Bytes size = recorded.range.size;
+    const bool expands = kind_ == PolicyKind::kTorchExpandable;
+    const bool is_small = expands ? size % policy_.heap().settings().large_segment != 0
+                                  : size == TorchSettings::kSmallSegment;
+    AddMapped(recorded, pool, is_small);
   }
-  static_cast<void>(segments_.TakeNotRecorded());  // those just added
+}
+
+void AsRecorded::AddMapped(const RecordedSegments::Recorded& recorded, uint32_t pool,
+                           bool is_small) {
+  policy_.AddRecorded(recorded.range, recorded.stream, pool, is_small,
+                      kind_ == PolicyKind::kTorchExpandable);
+  static_cast<void>(segments_.TakeNotRecorded());  // the heap tells of this one, too
 }
 
 // A block whose free was lost.

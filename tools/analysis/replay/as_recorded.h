@@ -43,6 +43,7 @@ class AsRecorded {
   template <typename Payload>
   void Apply(uint64_t, const Payload&) {}
   void Apply(uint64_t sequence, const trace::Allocate& block);
+  void Apply(uint64_t sequence, const trace::Resume& begin);
   void Apply(uint64_t sequence, const trace::Alive& alive);
   void Apply(uint64_t sequence, const trace::FreeRequested& free);
   void Apply(uint64_t sequence, const trace::FreeCompleted& free);
@@ -72,6 +73,7 @@ class AsRecorded {
                               const Before& before);
   void CompleteFree(uint64_t address);
   void Settle(uint32_t pool);
+  void AddMapped(const RecordedSegments::Recorded& recorded, uint32_t pool, bool is_small);
   void Forget(uint64_t address);
 
   const PolicyKind kind_;
@@ -86,6 +88,7 @@ class AsRecorded {
   std::vector<Release> deferred_;
   uint64_t free_requested_ = 0;   // address, if that was the event before
   bool has_failed_once_ = false;  // the next request: it got some memory, and then none
+  bool is_beginning_ = false;     // what was mapped is told, and nobody asks for it
   uint64_t allocations_ = 0;
   uint64_t compared_ = 0;
   uint64_t placed_ = 0;

@@ -24,6 +24,17 @@ bool RecordedSegments::GoesOnAt(DeviceAddress end) {
   return pending_.empty() || pending_.front().range.address == end;
 }
 
+std::optional<RecordedSegments::Recorded> RecordedSegments::TakeAt(DeviceAddress address) {
+  for (auto recorded = pending_.begin(); recorded != pending_.end(); ++recorded) {
+    const AddressRange range = recorded->range;
+    if (address < range.address || address - range.address >= range.size) continue;
+    const Recorded found = *recorded;
+    pending_.erase(recorded);
+    return found;
+  }
+  return std::nullopt;
+}
+
 void RecordedSegments::Mapped(const AddressRange& range) {
   const auto found =
       std::find_if(pending_.begin(), pending_.end(),

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_SEGMENTS_H_
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAY_RECORDED_SEGMENTS_H_
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ class RecordedSegments : public SegmentAddresses {
   bool GoesOnAt(DeviceAddress end) override;
   void Mapped(const AddressRange& range) override;
 
+  // The one that contains the address, which nobody asks for any more.
+  std::optional<Recorded> TakeAt(DeviceAddress address);
   // What was recorded and nobody asked for, and the reverse; both are forgotten.
   std::vector<Recorded> TakeNotAskedFor() { return std::exchange(pending_, {}); }
   std::vector<AddressRange> TakeNotRecorded() { return std::exchange(not_recorded_, {}); }

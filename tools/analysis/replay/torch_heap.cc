@@ -113,6 +113,12 @@ TorchBlock* TorchHeap::Map(TorchBlock& unmapped, Bytes size) {
   return merged;
 }
 
+TorchBlock* TorchHeap::CutUnmapped(TorchBlock& unmapped, Bytes size) {
+  TorchBlock* rest = CutAt(unmapped, size);
+  PutUnmapped(*rest);
+  return rest;
+}
+
 AddressRange TorchHeap::WholeChunks(const TorchBlock& free) {
   const TorchSegment& segment = *free.segment;
   const DeviceAddress begin = segment.base + RoundUp(free.address - segment.base, segment.chunk);

@@ -47,6 +47,8 @@ class TorchHeap {
 
   // Maps the first `size` bytes of an unmapped block; the free block they are part of then.
   TorchBlock* Map(TorchBlock& unmapped, Bytes size);
+  // The unmapped block behind the first `size` bytes of one.
+  TorchBlock* CutUnmapped(TorchBlock& unmapped, Bytes size);
   // Takes memory from a part of a free block; a reservation without any is given up. How much that
   // is, in whole chunks inside the block: WholeChunks().
   void Unmap(TorchBlock& free, const AddressRange& range);

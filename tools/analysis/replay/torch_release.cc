@@ -140,9 +140,10 @@ void TorchPolicy::AddRecorded(const AddressRange& range, StreamId stream, uint32
     if (there != nullptr && there->segment->base == range.address) return;
     there = heap_.AddReservation(lane, {range.address, ReservationSize(chunk)}, chunk);
   }
-  const bool fits = there->state == State::kUnmapped && there->address == range.address &&
-                    range.size <= there->size;
-  if (fits) heap_.Map(*there, range.size);
+  const Bytes before = range.address - there->address;
+  const bool fits = there->state == State::kUnmapped && before < there->size &&
+                    range.size <= there->size - before;
+  if (fits) heap_.Map(before == 0 ? *there : *heap_.CutUnmapped(*there, before), range.size);
   NoteReserved();
 }
 

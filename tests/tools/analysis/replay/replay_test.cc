@@ -70,6 +70,23 @@ TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
   EXPECT_EQ(Placed(), "1 of 1 of 2");
 }
 
+TEST_F(ReplayTest, WhatLivedWhenTheTraceBeganIsWhereItWas) {
+  const auto alive = [](DeviceAddress address, Bytes bytes, uint8_t waiting) {
+    trace::Alive block;
+    block.block.address = address;
+    block.block.requested = bytes;
+    block.block.allocated = bytes;
+    block.waiting = waiting;
+    return block;
+  };
+  events_.Add(trace::Resume{}).Map(kA, 20_MiB).Map(kB, 20_MiB).Map(kC, 2_MiB);
+  events_.Add(alive(kA, 4_MiB, 0)).Add(alive(kA + 10_MiB, 10_MiB, 1));
+  events_.Allocate(kA + 4_MiB, 6_MiB).Allocate(kB, 10_MiB).Allocate(kC, 512);
+  events_.Complete(kA + 10_MiB).Allocate(kA + 10_MiB, 9_MiB - 512).Free(kA);
+  events_.Allocate(kA, 4_MiB);
+  EXPECT_EQ(Placed(), "5 of 5 of 5");
+}
+
 TEST_F(ReplayTest, AnExpandableSegmentIsRecognisedByHowItGrows) {
   events_.Map(kA, 40_MiB).Allocate(kA, 21_MiB).Map(kA + 40_MiB, 20_MiB);
   events_.Allocate(kA + 21_MiB, 30_MiB).Free(kA).Unmap(kA, 20_MiB);
