@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
+#include "tools/analysis/replay/event_device.h"
 #include "tools/analysis/replay/lower_bound_policy.h"
 #include "tools/analysis/replay/memtrace_policy.h"
 #include "tools/analysis/replay/torch_policy.h"
@@ -47,16 +47,6 @@ std::unique_ptr<Policy> Make(PolicyKind kind, const RecordedRun& run,
   return std::make_unique<LowerBoundPolicy>();
 }
 
-struct FindDevice {
-  template <typename Payload>
-  int32_t operator()(const Payload& payload) const {
-    if constexpr (requires { payload.device; }) return payload.device;
-    return -1;
-  }
-  int32_t operator()(const trace::Alive& alive) const { return alive.block.device; }
-  int32_t operator()(const trace::CardSample& sample) const { return sample.card.device; }
-};
-
 // Where the smallest card is still looked for.
 struct Bracket {
   Bytes fails = 0;
@@ -79,8 +69,6 @@ struct Bracket {
 };
 
 }  // namespace
-
-int32_t DeviceOf(const trace::Event& event) { return std::visit(FindDevice(), event.payload); }
 
 PolicyRuns::PolicyRuns(PolicyKind kind, const RecordedRun& run, const Cards& cards,
                        const PlacementSink& sink) {

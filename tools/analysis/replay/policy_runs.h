@@ -43,9 +43,6 @@ class PolicyRuns {
   bool stops_at_failure_ = false;
 };
 
-// The card that an event is of; -1: of none.
-int32_t DeviceOf(const trace::Event& event);
-
 // The smallest cards, in steps of 2 MiB, on which everything is served, found by bisection: each is
 // one that serves all, with one a step smaller that does not.
 std::map<int32_t, Bytes> SmallestCards(PolicyKind kind, const RecordedRun& run,

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "profiler/trace/mapped_ranges.h"
+#include "tools/analysis/replay/event_device.h"
 
 namespace memtrace::replay {
 namespace {
@@ -150,17 +151,6 @@ class DeviceWatch {
   uint64_t expandable_growths_ = 0;
 };
 
-// The card that an event is of; -1: of none.
-struct DeviceOf {
-  template <typename Payload>
-  int32_t operator()(const Payload& payload) const {
-    if constexpr (requires { payload.device; }) return payload.device;
-    return -1;
-  }
-  int32_t operator()(const trace::Alive& alive) const { return alive.block.device; }
-  int32_t operator()(const trace::CardSample& sample) const { return sample.card.device; }
-};
-
 PolicyKind KindOf(const std::string& allocator, const std::string& conf, bool expands,
                   bool looks_native) {
   if (allocator == "memtrace") return PolicyKind::kMemtrace;
@@ -178,7 +168,7 @@ RecordedRun RecordedRun::Of(const analysis::EventSource& source, const std::stri
   run.settings = TorchSettings::Parse(settings);
   std::map<int32_t, DeviceWatch> watches;
   source.ForEach([&](const Event& event) {
-    const int32_t device = std::visit(DeviceOf(), event.payload);
+    const int32_t device = DeviceOf(event);
     if (device >= 0) watches.try_emplace(device, run.settings).first->second.See(event);
   });
   bool looks_native = true;

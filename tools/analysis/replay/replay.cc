@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/analysis/replay/as_recorded.h"
+#include "tools/analysis/replay/event_device.h"
 #include "tools/analysis/replay/policy_runs.h"
 
 namespace memtrace::replay {
