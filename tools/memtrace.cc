@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
+  using memtrace::command::DefineExport;
   using memtrace::command::DefinePlan;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
           {.name = "top", .define = DefineTop},
           {.name = "snapshot", .define = DefineSnapshot},
           {.name = "plan", .define = DefinePlan},
+          {.name = "export", .define = DefineExport},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },
