@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
   using memtrace::command::DefineExport;
+  using memtrace::command::DefineImport;
   using memtrace::command::DefinePlan;
   using memtrace::command::DefineReport;
   using memtrace::command::DefineRun;
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
           {.name = "snapshot", .define = DefineSnapshot},
           {.name = "plan", .define = DefinePlan},
           {.name = "export", .define = DefineExport},
+          {.name = "import", .define = DefineImport},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },

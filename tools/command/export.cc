@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "tools/command/exit_code.h"
@@ -16,6 +18,7 @@
 #include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
 #include "tools/interchange/writers/export_format.h"
+#include "tools/launch/package_folder.h"
 #include "tools/report/run_header.h"
 
 namespace memtrace::command {
@@ -99,12 +102,34 @@ absl::Status Stream(const ExportFormat& format, const interchange::ExportedRun& 
 
 absl::Status WriteNew(const ExportFormat& format, const interchange::ExportedRun& run,
                       const std::string& path) {
-  if (format.file != nullptr) return format.file(run, path);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) return absl::UnavailableError(std::strerror(errno));
   absl::Status status = Stream(format, run, descriptor);
   if (close(descriptor) != 0 && status.ok()) status = absl::UnavailableError(std::strerror(errno));
   return status;
+}
+
+// "run.parquet" -> "run.events.parquet"
+std::string WithInfix(const std::string& path, std::string_view suffix, std::string_view infix) {
+  if (infix.empty()) return path;
+  const bool ends = path.ends_with(suffix);
+  const std::string stem = ends ? path.substr(0, path.size() - suffix.size()) : path;
+  return stem + std::string(infix) + std::string(suffix);
+}
+
+std::vector<std::string> OutputNames(const ExportFormat& format, const std::string& path) {
+  if (format.files.empty()) return {path};
+  std::vector<std::string> names;
+  for (const interchange::ExportFile& file : format.files) {
+    names.push_back(WithInfix(path, format.suffix, file.infix));
+  }
+  return names;
+}
+
+// Where libraries lie that are opened on demand; a folder that is not there, without a package.
+std::string PartsFolder() {
+  const auto package = launch::FindPackageFolder();
+  return package.ok() ? (*package / "lib").string() : std::string("/nonexistent");
 }
 
 int RefuseWriting(const std::string& name, const absl::Status& status) {
@@ -134,16 +159,25 @@ int ToStdout(const ExportFormat& format, const TraceInput& input,
   return Finish(input);
 }
 
-int ToFile(const ExportFormat& format, const TraceInput& input, const interchange::ExportedRun& run,
-           const std::string& path) {
-  OutputFile output(path);
-  if (absl::Status status = WriteNew(format, run, output.temporary()); !status.ok())
-    return RefuseWriting(path, status);
-  if (absl::Status status = output.Keep(); !status.ok()) {
-    Note(std::string(status.message()));
-    return kEnvironment;
+int ToFiles(const ExportFormat& format, const TraceInput& input,
+            const interchange::ExportedRun& run, const std::vector<std::string>& names) {
+  std::deque<OutputFile> outputs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& temporary = outputs.emplace_back(names[i]).temporary();
+    const absl::Status status = format.files.empty()
+                                    ? WriteNew(format, run, temporary)
+                                    : format.files[i].write(run, temporary, PartsFolder());
+    if (!status.ok()) return RefuseWriting(names[i], status);
   }
-  Note("wrote " + path + "; open it with " + HowToOpen(format, path));
+  std::string written;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (absl::Status status = outputs[i].Keep(); !status.ok()) {
+      Note(std::string(status.message()));
+      return kEnvironment;
+    }
+    written += (i == 0 ? "" : " and ") + names[i];
+  }
+  Note("wrote " + written + "; open it with " + HowToOpen(format, names.back()));
   return Finish(input);
 }
 
@@ -162,8 +196,10 @@ int Export(const Options& options) {
     Note(std::string(input.status().message()));
     return kUnreadable;
   }
-  if (!to_stdout) {
-    const absl::Status wrong = OutputFile(path).Check(options.force);
+  const std::vector<std::string> names = OutputNames(*format, path);
+  for (const std::string& name : names) {
+    if (to_stdout) break;
+    const absl::Status wrong = OutputFile(name).Check(options.force);
     if (!wrong.ok()) {
       Note(std::string(wrong.message()));
       return kUsage;
@@ -172,7 +208,7 @@ int Export(const Options& options) {
   const interchange::Survey survey(*input);
   const analysis::RunFacts facts = input->Facts(survey.timeline().annotations());
   const interchange::ExportedRun run{*input, survey, facts};
-  return to_stdout ? ToStdout(*format, *input, run) : ToFile(*format, *input, run, path);
+  return to_stdout ? ToStdout(*format, *input, run) : ToFiles(*format, *input, run, names);
 }
 
 }  // namespace

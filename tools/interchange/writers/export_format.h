@@ -13,15 +13,22 @@
 
 namespace memtrace::interchange {
 
-// A format that a trace can be exported to: exactly one of the two functions is there.
+// One of the files of a format that a library writes.
+struct ExportFile {
+  std::string_view infix;  // ".events": run.events.parquet; empty for the only one
+  // Into a new file. `parts` is the folder of the libraries that are opened on demand.
+  // kFailedPrecondition: one is not installed (a whole sentence); others as of ByteSink::Close.
+  absl::Status (*write)(const ExportedRun& run, const std::string& path, const std::string& parts);
+};
+
+// A format that a trace can be exported to.
 struct ExportFormat {
   std::string_view name;    // of --to
   std::string_view suffix;  // of the file: ".csv"
-  std::string_view opened;  // what opens it; FILE stands for the file's name
-  // Front to back, so that it can go into a pipe.
+  std::string_view opened;  // what opens it; FILE stands for the (last) file's name
+  // Front to back, so that it can go into a pipe; null if there are files.
   void (*stream)(const ExportedRun& run, ByteSink& sink);
-  // Into a new file, which a library makes. Errors as those of ByteSink::Close.
-  absl::Status (*file)(const ExportedRun& run, const std::string& path);
+  std::vector<ExportFile> files;
 };
 
 const std::vector<ExportFormat>& ExportFormats();
