@@ -11,15 +11,16 @@
 namespace memtrace::interchange {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
+namespace dom = simdjson::dom;
 
-constexpr size_t kLargestEvent = 16 << 20;  // bytes of JSON; real ones have some hundred
+constexpr size_t kLargestEvent = 1 << 20;  // bytes of JSON; real ones have some hundred
 
 absl::Status Wrong(std::string_view what, size_t at) {
   return absl::InvalidArgumentError(std::string(what) + " at byte " + std::to_string(at));
 }
 
-// Parses one event at a time in the same memory.
+// Parses one event at a time in the same memory. By simdjson's tree: what it reads on demand
+// (3.0.1) must not be asked again after an error, and reads outside its memory if it is.
 class EventParser {
  public:
   // False: it is not JSON.
@@ -32,45 +33,43 @@ class EventParser {
     if (!memory && !slice) return true;  // a kernel, a flow, a name: nothing of it is used
     room_.assign(text);
     room_.resize(text.size() + simdjson::SIMDJSON_PADDING, ' ');
-    ondemand::document document;
-    if (parser_.iterate(room_.data(), text.size(), room_.size()).get(document)) return false;
-    ondemand::object event;
-    if (document.get_object().get(event)) return false;
+    dom::object event;
+    if (parser_.parse(room_.data(), text.size(), false).get(event)) return false;
     return memory ? Memory(event, facts, visit) : Slice(event, visit);
   }
 
  private:
   // Threads are numbers, or texts of some tools; those are one thread.
-  static uint64_t Thread(ondemand::object& event) {
+  static uint64_t Thread(const dom::object& event) {
     int64_t thread = 0;
-    return event.find_field_unordered("tid").get(thread) ? 0 : static_cast<uint64_t>(thread);
+    return event["tid"].get(thread) ? 0 : static_cast<uint64_t>(thread);
   }
 
   // Microseconds with a fraction; out of range or no number: nothing.
-  static bool Nanoseconds(ondemand::object& event, const char* key, uint64_t& time) {
+  static bool Nanoseconds(const dom::object& event, const char* key, uint64_t& time) {
     double us = 0;
-    if (event.find_field_unordered(key).get(us)) return false;
+    if (event[key].get(us)) return false;
     if (!std::isfinite(us) || us < 0 || us > 9e15) return false;
     time = static_cast<uint64_t>(us * 1000);
     return true;
   }
 
-  static uint64_t Amount(ondemand::object& arguments, const char* key) {
+  static uint64_t Amount(const dom::object& arguments, const char* key) {
     uint64_t amount = 0;
-    return arguments.find_field_unordered(key).get(amount) ? 0 : amount;
+    return arguments[key].get(amount) ? 0 : amount;
   }
 
-  bool Memory(ondemand::object event, KinetoFacts& facts,
+  bool Memory(const dom::object& event, KinetoFacts& facts,
               const std::function<void(const KinetoEvent&)>& visit) const {
     KinetoMemory memory;
     memory.thread = Thread(event);
-    ondemand::object arguments;
+    dom::object arguments;
     if (!Nanoseconds(event, "ts", memory.time_ns)) return false;
-    if (event.find_field_unordered("args").get(arguments)) return false;
+    if (event["args"].get(arguments)) return false;
     int64_t type = 0;
     int64_t device = 0;
-    if (arguments.find_field_unordered("Device Type").get(type)) return false;
-    if (arguments.find_field_unordered("Device Id").get(device)) return false;
+    if (arguments["Device Type"].get(type)) return false;
+    if (arguments["Device Id"].get(device)) return false;
     constexpr int64_t kCuda = 1;
     if (type != kCuda || device < 0 || device > 1023) {
       ++facts.other_devices;
@@ -80,19 +79,19 @@ class EventParser {
     memory.address = Amount(arguments, "Addr");
     memory.reserved = Amount(arguments, "Total Reserved");
     memory.allocated = Amount(arguments, "Total Allocated");
-    if (arguments.find_field_unordered("Bytes").get(memory.bytes)) return false;
+    if (arguments["Bytes"].get(memory.bytes)) return false;
     if (memory.bytes == std::numeric_limits<int64_t>::min()) return false;
     visit(memory);
     return true;
   }
 
-  bool Slice(ondemand::object event, const std::function<void(const KinetoEvent&)>& visit) const {
+  bool Slice(const dom::object& event, const std::function<void(const KinetoEvent&)>& visit) const {
     KinetoSlice slice;
     std::string_view kind;
     std::string_view category;
-    if (event.find_field_unordered("ph").get(kind) || kind != "X") return true;
-    if (event.find_field_unordered("cat").get(category)) return true;
-    if (event.find_field_unordered("name").get(slice.name)) return false;
+    if (event["ph"].get(kind) || kind != "X") return true;
+    if (event["cat"].get(category)) return true;
+    if (event["name"].get(slice.name)) return false;
     const bool step = category == "user_annotation" && slice.name.starts_with("ProfilerStep#");
     if (category != "python_function" && category != "cpu_op" && !step) return true;
     slice.kind = step                   ? KinetoSlice::Kind::kStep
@@ -107,7 +106,7 @@ class EventParser {
     return true;
   }
 
-  ondemand::parser parser_;
+  dom::parser parser_;
   std::string room_;
 };
 
@@ -121,7 +120,7 @@ absl::Status ForEachElement(JsonElements& json, KinetoFacts& facts,
     const size_t begin = json.at();
     const auto event = json.Value();
     if (!event) return Wrong("the file ends within the event that begins", begin);
-    if (event->size() > kLargestEvent) return Wrong("an event of more than 16 MiB", begin);
+    if (event->size() > kLargestEvent) return Wrong("an event of more than 1 MiB", begin);
     if (!parser.Parse(*event, facts, visit))
       return Wrong("no event as torch.profiler writes them", begin);
     if (json.Take(']')) return absl::OkStatus();
