@@ -90,7 +90,7 @@ class ParquetTable {
     if (!status_.ok()) return;
     bool full = ++rows_ == kGroup;
     for (size_t i = 0; i < kColumns; ++i) {
-      std::visit([this, i](const auto& cell) { Append(i, cell); }, columns_[i].cell(row));
+      std::visit([this, i](const auto& cell) { this->Append(i, cell); }, columns_[i].cell(row));
       full = full || buffers_[i].text.size() > kGroupText;
     }
     if (full) Flush();

@@ -73,7 +73,9 @@ class Snapshot {
     pickle_.BeginList();
     run_.events.ForEach([&](const trace::Event& event) {
       walk_.Apply(event);
-      segments_.Apply(event, [](const MappedSegment&) {});
+      segments_.Apply(event, [&](const MappedSegment& gone) {
+        if (gone.device == device) AddUnmapped(gone);
+      });
       std::visit([&](const auto& payload) { Apply(device, payload); }, event.payload);
     });
     const auto& cards = run_.survey.timeline().cards();
@@ -109,11 +111,6 @@ class Snapshot {
     const bool expands = segments_.IsReserved(device, map.address);
     AddEntry(expands ? "segment_map" : "segment_alloc", map.address, map.size, map.stream);
   }
-  void Apply(int32_t device, const trace::Unmap& unmap) {
-    if (unmap.device != device) return;
-    const bool expands = segments_.IsReserved(device, unmap.address);
-    AddEntry(expands ? "segment_unmap" : "segment_free", unmap.address, unmap.size, 0);
-  }
   void Apply(int32_t device, const trace::OutOfMemory& failed) {
     if (failed.device != device) return;
     uint64_t free = failed.obtainable;
@@ -122,6 +119,12 @@ class Snapshot {
     }
     BeginEntry("oom", "device_free", free, failed.requested, failed.stream, failed.stack);
     pickle_.EndDict();
+  }
+
+  // With the stream it was mapped for: MemoryViz.js joins neighbours of one stream as it goes back.
+  void AddUnmapped(const MappedSegment& gone) {
+    AddEntry(gone.expandable ? "segment_unmap" : "segment_free", gone.address, gone.size,
+             gone.stream);
   }
 
   // A block that the trace knows nothing of has no size.
