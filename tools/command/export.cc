@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "tools/analysis/native_names.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/output_file.h"
 #include "tools/command/suggestion.h"
@@ -120,6 +121,7 @@ std::string WithInfix(const std::string& path, std::string_view suffix, std::str
 std::vector<std::string> OutputNames(const ExportFormat& format, const std::string& path) {
   if (format.files.empty()) return {path};
   std::vector<std::string> names;
+  names.reserve(format.files.size());
   for (const interchange::ExportFile& file : format.files) {
     names.push_back(WithInfix(path, format.suffix, file.infix));
   }
@@ -207,7 +209,8 @@ int Export(const Options& options) {
   }
   const interchange::Survey survey(*input);
   const analysis::RunFacts facts = input->Facts(survey.timeline().annotations());
-  const interchange::ExportedRun run{*input, survey, facts};
+  const analysis::NativeNames named(*input);
+  const interchange::ExportedRun run{named, survey, facts};
   return to_stdout ? ToStdout(*format, *input, run) : ToFiles(*format, *input, run, names);
 }
 

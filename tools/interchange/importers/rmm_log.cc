@@ -109,7 +109,9 @@ class RmmLog : public ImportedRun {
       while (time + kDay / 2 < latest) time += kDay;  // past midnight
       latest = std::max(latest, time);
       const uint64_t time_ns = (latest - *first) * 1000;
-      const auto emit = [&](trace::Payload payload) { visit({++sequence, time_ns, payload}); };
+      const auto emit = [&](const trace::Payload& payload) {
+        visit({++sequence, time_ns, payload});
+      };
       if (line.action == "allocate") {
         emit(trace::Allocate{.address = line.pointer,
                              .requested = line.size,

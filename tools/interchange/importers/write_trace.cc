@@ -23,7 +23,7 @@ class TraceCopy {
     copy.sequence = ++sequence_;
     latest_ns_ = std::max(latest_ns_, event.time_ns);
     copy.time_ns = latest_ns_;
-    std::visit([this](auto& payload) { Rename(payload); }, copy.payload);
+    std::visit([this](auto& payload) { this->Rename(payload); }, copy.payload);
     writer_.Write(copy).IgnoreError();  // the writer keeps why it stopped
   }
 

@@ -14,7 +14,7 @@ void BlockWalk::Apply(const trace::Event& event) {
   now_.at.Advance(event);
   block_.reset();
   ended_.reset();
-  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+  std::visit([this](const auto& payload) { this->Apply(payload); }, event.payload);
 }
 
 void BlockWalk::Apply(const trace::Allocate& allocation) {

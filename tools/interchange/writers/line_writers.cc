@@ -63,7 +63,7 @@ class CsvLines {
   void Write(const EventRow& row) {
     for (const auto& column : kEventColumns) {
       if (!line_.empty()) line_ += ',';
-      std::visit([this](const auto& cell) { Append(cell); }, column.cell(row));
+      std::visit([this](const auto& cell) { this->Append(cell); }, column.cell(row));
     }
     const auto* stack = std::get_if<StackRef>(&row.stack);
     Finish(stack == nullptr ? "" : Site(stack->id));
@@ -123,7 +123,7 @@ class JsonLines {
       if (column.name == "detail") {
         line_ += row.detail;  // is JSON
       } else {
-        std::visit([this](const auto& value) { Append(value); }, cell);
+        std::visit([this](const auto& value) { this->Append(value); }, cell);
       }
     }
     line_ += "}\n";

@@ -68,9 +68,16 @@ class Snapshot {
   }
 
   void WriteDeviceTrace(int32_t device) {
+    pickle_.BeginList();
+    const auto& cards = run_.survey.timeline().cards();
+    if (const auto card = cards.find(device); card != cards.end())
+      WriteHistory(device, card->second);
+    pickle_.EndList();
+  }
+
+  void WriteHistory(int32_t device, const analysis::CardTimeline& card) {
     walk_ = BlockWalk();
     segments_ = MappedSegments();
-    pickle_.BeginList();
     run_.events.ForEach([&](const trace::Event& event) {
       walk_.Apply(event);
       segments_.Apply(event, [&](const MappedSegment& gone) {
@@ -78,14 +85,10 @@ class Snapshot {
       });
       std::visit([&](const auto& payload) { Apply(device, payload); }, event.payload);
     });
-    const auto& cards = run_.survey.timeline().cards();
-    if (const auto card = cards.find(device); card != cards.end()) {
-      // MemoryViz.js can colour by category only if "unknown" is among them.
-      BeginEntry("snapshot", "addr", 0, card->second.live_allocated, 0, 0);
-      Word("category", "unknown");
-      pickle_.EndDict();
-    }
-    pickle_.EndList();
+    // MemoryViz.js can colour by category only if "unknown" is among them.
+    BeginEntry("snapshot", "addr", 0, card.live_allocated, 0, 0);
+    Word("category", "unknown");
+    pickle_.EndDict();
   }
 
   template <typename Other>

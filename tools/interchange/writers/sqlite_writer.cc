@@ -82,7 +82,7 @@ class SqliteRows {
   template <typename Row, typename Columns>
   void Add(const Row& row, const Columns& columns) {
     for (const auto& column : columns) {
-      std::visit([this](const auto& cell) { Bind(cell); }, column.cell(row));
+      std::visit([this](const auto& cell) { this->Bind(cell); }, column.cell(row));
     }
     insert_.Done();
   }
