@@ -81,6 +81,9 @@ def violations(root: Path) -> list[str]:
                 found.append(f"{path} must not include {target}: {home} may use {MAY_INCLUDE[home]}")
             if target in ONLY_IN and home != "tests" and home not in ONLY_IN[target]:
                 found.append(f"{path} must not include <{target}>: only {ONLY_IN[target]} may")
+            has_arrow = path.startswith("tools/interchange/parquet/")
+            if target.startswith(("arrow/", "parquet/")) and not has_arrow:
+                found.append(f"{path} must not include <{target}>: Arrow is for tools/interchange/parquet")
             has_torch = home in ("interpose/torch", "bench") or path.startswith("tests/interpose/torch/")
             if target.startswith(("torch/", "c10/", "ATen/")) and not has_torch:
                 found.append(

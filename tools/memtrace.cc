@@ -5,6 +5,8 @@
 int main(int argc, char** argv) {
   using memtrace::command::DefineCards;
   using memtrace::command::DefineDoctor;
+  using memtrace::command::DefineExport;
+  using memtrace::command::DefineImport;
   using memtrace::command::DefinePlan;
   using memtrace::command::DefineReplay;
   using memtrace::command::DefineReport;
@@ -21,6 +23,8 @@ int main(int argc, char** argv) {
           {.name = "snapshot", .define = DefineSnapshot},
           {.name = "plan", .define = DefinePlan},
           {.name = "replay", .define = DefineReplay},
+          {.name = "export", .define = DefineExport},
+          {.name = "import", .define = DefineImport},
           {.name = "cards", .define = DefineCards},
           {.name = "doctor", .define = DefineDoctor},
       },

@@ -27,6 +27,8 @@ const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
                                                 {"trace_records", &TraceRecords},
                                                 {"text_trace", &TextTrace},
                                                 {"run_summary", &RunSummaryText},
+                                                {"kineto_profile", &KinetoProfile},
+                                                {"rmm_log", &RmmLog},
                                                 {"card_spec", &CardSpecs},
                                                 {"allocator_program", &AllocatorProgram},
                                                 {"planned_program", &PlannedProgram},
@@ -63,6 +65,32 @@ TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
       }
       TextTrace(mutated);
     }
+  }
+}
+
+TEST(FuzzRegressionTest, ProfilesWithChangedCharactersAreReadOrRefused) {
+  std::mt19937_64 random(6);
+  const std::string text = Read(kTests / "golden" / "profile.kineto.json");
+  ASSERT_FALSE(text.empty());
+  constexpr std::string_view kLikely = "0123456789-[]{},\":xe. ";
+  for (int i = 0; i < 3000; ++i) {
+    std::string mutated = text;
+    for (int changes = 0; changes < 2; ++changes)
+      mutated[random() % text.size()] = kLikely[random() % kLikely.size()];
+    KinetoProfile(mutated);
+    KinetoProfile(std::string_view(mutated).substr(0, random() % mutated.size()));
+  }
+}
+
+TEST(FuzzRegressionTest, LogsWithChangedCharactersAreReadOrRefused) {
+  std::mt19937_64 random(7);
+  const std::string text = Read(kTests / "golden" / "rmm_log.csv");
+  ASSERT_FALSE(text.empty());
+  constexpr std::string_view kLikely = "0123456789,:.x\nf";
+  for (int i = 0; i < 3000; ++i) {
+    std::string mutated = text;
+    mutated[random() % text.size()] = kLikely[random() % kLikely.size()];
+    RmmLog(mutated);
   }
 }
 

@@ -77,6 +77,8 @@ int MakeSeeds(const fs::path& golden, const fs::path& output) {
     Write(output / "trace_records" / name, records);
     Write(output / "text_trace" / name, text);
   }
+  Write(output / "kineto_profile" / "profile", Read(golden / "profile.kineto.json"));
+  Write(output / "rmm_log" / "log", Read(golden / "rmm_log.csv"));
   const std::string summary = Read(golden / "run.summary.json");
   Write(output / "run_summary" / "run", summary);
   if (!WriteKept(output / "trace_file" / "kept", summary)) {

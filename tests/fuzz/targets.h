@@ -22,6 +22,10 @@ void RunSummaryText(std::string_view text);
 // profiler/trace/text_trace.h: what is accepted comes back as the same text.
 void TextTrace(std::string_view text);
 
+// tools/interchange/importers: what is accepted becomes events in order.
+void KinetoProfile(std::string_view text);
+void RmmLog(std::string_view text);  // with and without its first line
+
 // interpose/simulated_card/card_spec.h
 void CardSpecs(std::string_view text);
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/analysis/timeline.h"
+#include "tools/interchange/writers/export_format.h"
 #include "tools/report/json_report.h"
 #include "tools/report/stats_report.h"
 #include "tools/report/text_report.h"
@@ -54,6 +56,25 @@ void ReportEverything(const trace::TraceReader& reader) {
   static_cast<void>(trace::TraceToText(reader));
 }
 
+// Every format that needs no library; what is JSON parses.
+void ExportEverything(const trace::TraceReader& reader) {
+  const Source source(reader);
+  const interchange::Survey survey(source);
+  const analysis::RunFacts facts = analysis::ReadRunFacts(
+      "run.trace", reader.info(), survey.timeline().annotations(), reader.completeness());
+  const interchange::ExportedRun run{source, survey, facts};
+  for (const interchange::ExportFormat& format : interchange::ExportFormats()) {
+    if (format.stream == nullptr) continue;
+    interchange::TextSink sink;
+    format.stream(run, sink);
+    if (format.name == "chrome" || format.name == "speedscope") CheckJson(sink.text());
+    if (format.name == "jsonl") {
+      std::istringstream lines(sink.text());
+      for (std::string line; std::getline(lines, line);) CheckJson(line);
+    }
+  }
+}
+
 std::string FileOf(std::string_view records, uint64_t keep_bytes) {
   trace::FileHeader header;
   header.keep_bytes = keep_bytes;
@@ -78,6 +99,7 @@ void TraceFile(std::string_view bytes) {
   const auto reader = trace::TraceReader::Open(file.path());
   if (reader.ok()) {
     ReportEverything(*reader);
+    ExportEverything(*reader);
   } else {
     MEMTRACE_CHECK(!reader.status().message().empty());
   }

@@ -35,7 +35,7 @@ def write_trace(snapshot: Snapshot, trace: Path) -> None:
     for device, events in enumerate(snapshot["device_traces"]):
         lines += _lines(device, events, _Pools(snapshot["segments"], device))
     text = "\n".join(lines) + "\n"
-    subprocess.run([TRACE_TEXT, "--write", trace], input=text, text=True, timeout=100, check=True)
+    subprocess.run([TRACE_TEXT, "/dev/stdin", trace], input=text, text=True, timeout=100, check=True)
 
 
 class _Pools:

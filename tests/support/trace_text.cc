@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: trace_text FILE            prints the trace as profiler/trace/text_trace.h describes it
-//        trace_text --write FILE    writes the trace that stdin describes
+// Usage: trace_text TRACE. Prints the trace as profiler/trace/text_trace.h describes it.
+//        trace_text TEXT TRACE. Makes the trace that the text describes.
 #include <cstdio>
-#include <iostream>
+#include <fstream>
 #include <iterator>
 #include <string>
-#include <string_view>
 
 #include "profiler/trace/text_trace.h"
 
@@ -18,16 +17,17 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Write(const char* path) {
-  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  const absl::Status written = memtrace::trace::WriteTextTrace(text, path);
-  return written.ok() ? 0 : Fail(written);
+int Make(const char* text_path, const char* trace_path) {
+  std::ifstream file(text_path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const absl::Status status = memtrace::trace::WriteTextTrace(text, trace_path);
+  return status.ok() ? 0 : Fail(status);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--write") return Write(argv[2]);
+  if (argc == 3) return Make(argv[1], argv[2]);
   if (argc != 2) return 2;
   const auto reader = memtrace::trace::TraceReader::Open(argv[1]);
   if (!reader.ok()) return Fail(reader.status());

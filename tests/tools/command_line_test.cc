@@ -286,5 +286,49 @@ TEST_F(CommandLineTest, SwitchedOffItRunsPlainlyAndSaysSoOnce) {
   EXPECT_EQ(outcome.err, "memtrace: MEMTRACE=0 is set: the program runs plainly, no trace\n");
 }
 
+TEST_F(CommandLineTest, ExportIsWrittenAsAWholeOrNotAtAll) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
+  const Outcome outcome = shell_.Run("memtrace export --to csv run.trace");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("wrote run.csv; open it with"));
+  ExpectRefusal("memtrace export --to csv run.trace", 2, "run.csv exists already; -f overwrites");
+  EXPECT_EQ(shell_.Run("memtrace export --to csv -f run.trace").code, 0);
+  EXPECT_EQ(shell_.Run("memtrace export --to sqlite -o all.db run.trace").code, 0);
+  ExpectRefusal("memtrace export --to csv -o . run.trace", 2, "is a folder");
+  ExpectRefusal("memtrace export --to csv -o not/there.csv run.trace", 2,
+                "cannot write not/there.csv");
+  EXPECT_EQ(shell_.Run("ls").out, "all.db\nrun.csv\nrun.trace\n");
+}
+
+TEST_F(CommandLineTest, ExportOntoAFullDiskLeavesNothingAndSaysSo) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += "alloc 0 " + std::to_string(i * 4096) + " requested=4KiB\n";
+  shell_.WriteTrace("run.trace", text);
+  for (const std::string format : {"csv", "sqlite", "jsonl", "snapshot"}) {
+    ExpectRefusal("(trap '' XFSZ; ulimit -f 32; memtrace export --to " + format + " run.trace)", 5,
+                  "nothing of it is left");
+  }
+  ExpectRefusal("memtrace export --to csv -o - run.trace >/dev/full", 5, "No space left on device");
+  EXPECT_EQ(shell_.Run("ls").out, "run.trace\n");
+}
+
+TEST_F(CommandLineTest, ExportRefusesWhatItCannotWrite) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
+  ExpectRefusal("memtrace export --to perfeto run.trace", 2, "did you mean 'perfetto'");
+  ExpectRefusal("memtrace export --to sqlite -o - run.trace", 2, "cannot be written to stdout");
+  ExpectRefusal("memtrace export --to csv no.trace", 3, "there is no file no.trace");
+  EXPECT_EQ(shell_.Run("memtrace export --to csv -o - run.trace").err, "");
+}
+
+TEST_F(CommandLineTest, ExportOfADamagedTraceSaysWhatIsMissing) {
+  shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
+  shell_.Run("head -c -100 run.trace > cut.trace");
+  const Outcome outcome = shell_.Run("memtrace export --to jsonl cut.trace");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("wrote cut.jsonl"), HasSubstr("PARTIAL")));
+}
+
 }  // namespace
 }  // namespace memtrace

@@ -58,6 +58,14 @@ Block* LiveSet::Find(int32_t device, uint64_t address) {
   return found == by_address.end() ? nullptr : &blocks_[found->second];
 }
 
+std::optional<BlockId> LiveSet::At(int32_t device, uint64_t address) const {
+  const auto card = devices_.find(device);
+  if (card == devices_.end()) return std::nullopt;
+  const auto found = card->second.by_address.find(address);
+  if (found == card->second.by_address.end()) return std::nullopt;
+  return found->second;
+}
+
 void LiveSet::Apply(const trace::FreeRequested& free) {
   Block* block = Find(free.device, free.address);
   if (block == nullptr) return;

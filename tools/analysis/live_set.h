@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -52,6 +53,8 @@ class LiveSet {
   std::vector<CapturedBlock> Capture(int32_t device);
 
   const Block& block(BlockId id) const { return blocks_[id]; }
+  // The living block that begins at `address`.
+  std::optional<BlockId> At(int32_t device, uint64_t address) const;
   // The stated labels of a captured or living block, by address, clipped to the bytes requested.
   std::vector<LabelledRange> Labels(BlockId id) const;
 

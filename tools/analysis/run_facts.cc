@@ -93,6 +93,8 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.command = facts.words.empty() ? Fact(info, "command") : absl::StrJoin(facts.words, " ");
   facts.host = Fact(info, "host");
   facts.process = Fact(info, "pid");
+  if (!absl::SimpleAtoi(Fact(info, "started_unix_ns"), &facts.started_unix_ns))
+    facts.started_unix_ns = 0;
   facts.rank = Fact(info, "environment.RANK");
   facts.world_size = Fact(info, "environment.WORLD_SIZE");
   facts.torch = Fact(info, "torch");

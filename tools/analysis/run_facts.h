@@ -54,6 +54,7 @@ struct RunFacts {
   std::string folder;                 // the reader's current one; may be empty
   std::string host;                   // that it ran on
   std::string process;                // its number there
+  uint64_t started_unix_ns = 0;       // when the trace began; 0 if not known
   std::string rank;                   // as launchers number the processes of a job; empty: none
   std::string world_size;             // ... how many there are
   std::vector<std::string> siblings;  // traces of other processes beside the file

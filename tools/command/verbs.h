@@ -16,6 +16,8 @@ void DefineTop(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineSnapshot(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefinePlan(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineReplay(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineExport(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineImport(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineCards(CLI::App& app, const Invocation& invocation, int& exit_code);
 
 }  // namespace memtrace::command

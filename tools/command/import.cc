@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tools/command/exit_code.h"
+#include "tools/command/output_file.h"
+#include "tools/command/verbs.h"
+#include "tools/interchange/importers/imported_run.h"
+#include "tools/interchange/importers/write_trace.h"
+
+namespace memtrace::command {
+namespace {
+
+using interchange::ImportedRun;
+using interchange::ImportFormat;
+
+constexpr const char* kDescription =
+    "Make a trace of what another tool recorded\n"
+    "Of torch.profiler's JSON (profile_memory=True), or of an RMM log; docs/export.md says what\n"
+    "they do not hold. stats, report and export then read the trace.\n"
+    "\n"
+    "Usage: memtrace import [OPTIONS] FILE";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace import profile.json                     profile.trace\n"
+    "  memtrace import rmm_log.csv -o run.trace         by another name";
+
+struct Options {
+  std::string file;
+  std::string output;
+  bool force = false;
+};
+
+std::string DefaultOutput(const std::string& input) {
+  std::string name = input.substr(input.rfind('/') + 1);
+  if (const size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
+  return name + ".trace";
+}
+
+// Copied, not mapped: a file that is cut meanwhile must not end the program.
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return absl::NotFoundError("cannot read " + path + " (" + std::strerror(errno) + ")");
+  std::string bytes;
+  struct stat facts {};
+  if (fstat(descriptor, &facts) == 0 && facts.st_size > 0)
+    bytes.reserve(static_cast<size_t>(facts.st_size) + 1);
+  std::string room(1 << 20, '\0');
+  ssize_t got = 0;
+  while ((got = read(descriptor, room.data(), room.size())) > 0 || (got < 0 && errno == EINTR)) {
+    if (got > 0) bytes.append(room, 0, static_cast<size_t>(got));
+  }
+  const int error = errno;
+  close(descriptor);
+  if (got < 0)
+    return absl::UnavailableError("cannot read " + path + " (" + std::strerror(error) + ")");
+  if (bytes.empty()) return absl::InvalidArgumentError(path + " is empty");
+  return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
+                                                  const std::string& bytes) {
+  const ImportFormat* format = interchange::RecogniseFormat(bytes);
+  if (format == nullptr) {
+    if (bytes.starts_with("memtrace"))
+      return absl::InvalidArgumentError(path +
+                                        " is a trace already; memtrace stats and report read it");
+    std::string names;
+    for (const ImportFormat& each : interchange::ImportFormats()) {
+      names += (names.empty() ? "" : " or ") + std::string(each.name);
+    }
+    return absl::InvalidArgumentError(path + " is not " + names +
+                                      ", which is what can be imported");
+  }
+  auto run = format->open(bytes);
+  if (run.ok()) return run;
+  return absl::InvalidArgumentError(path + " begins like " + std::string(format->name) +
+                                    ", but cannot be read: " + std::string(run.status().message()));
+}
+
+int Write(const ImportedRun& run, const Options& options, const std::string& path) {
+  OutputFile output(path);
+  absl::Status status = interchange::WriteTrace(run, run.Info(), output.temporary());
+  if (status.ok()) status = output.Keep();
+  if (!status.ok()) {
+    Note("cannot write " + path + " (" + std::string(status.message()) +
+         "); nothing of it is left; choose another place with -o");
+    return kEnvironment;
+  }
+  for (const std::string& note : run.notes()) Note(options.file + ": " + note);
+  Note("wrote " + path + "; next: memtrace report " + path);
+  if (run.fault().empty()) return kDone;
+  Note("PARTIAL: of " + options.file + " only what stands before: " + run.fault());
+  return kPartial;
+}
+
+int Import(const Options& options) {
+  const std::string path = options.output.empty() ? DefaultOutput(options.file) : options.output;
+  if (absl::Status wrong = OutputFile(path).Check(options.force); !wrong.ok()) {
+    Note(std::string(wrong.message()));
+    return kUsage;
+  }
+  const absl::StatusOr<std::string> bytes = ReadWhole(options.file);
+  if (!bytes.ok()) {
+    Note(std::string(bytes.status().message()));
+    return kUnreadable;
+  }
+  const auto run = Open(options.file, *bytes);
+  if (!run.ok()) {
+    Note(std::string(run.status().message()));
+    return kUnreadable;
+  }
+  return Write(**run, options, path);
+}
+
+}  // namespace
+
+void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  app.add_option("FILE", options->file, "What the other tool wrote")->required()->group("Input");
+  app.add_option("-o,--output", options->output, "Trace to write (default: FILE as .trace, here)")
+      ->type_name("TRACE")
+      ->group("Output");
+  app.add_flag("-f,--force", options->force, "Overwrite TRACE")->group("Output");
+  app.callback([options, &exit_code] { exit_code = Import(*options); });
+}
+
+}  // namespace memtrace::command

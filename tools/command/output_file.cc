@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/output_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace memtrace::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Refusal(const std::string& path, const std::string& why) {
+  return absl::InvalidArgumentError("cannot write " + path + " (" + why +
+                                    "); choose another file with -o");
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path)
+    : path_(std::move(path)), temporary_(path_ + "." + std::to_string(getpid()) + ".tmp") {}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+absl::Status OutputFile::Check(bool overwrite) const {
+  std::error_code ignored;
+  if (fs::is_directory(path_, ignored)) {
+    return absl::InvalidArgumentError(path_ + " is a folder; name the file to write with -o");
+  }
+  if (fs::exists(fs::symlink_status(path_, ignored)) && !overwrite) {
+    return absl::InvalidArgumentError(path_ +
+                                      " exists already; -f overwrites it, -o names another file");
+  }
+  const std::string folder =
+      fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return Refusal(path_, std::strerror(errno));
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Keep() {
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  return error ? Refusal(path_, error.message()) : absl::OkStatus();
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/importers/write_trace.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/trace/trace_writer.h"
+
+namespace memtrace::interchange {
+namespace {
+
+// Copies events into a writer, whose strings and stacks have numbers of their own.
+class TraceCopy {
+ public:
+  TraceCopy(const analysis::EventSource& source, trace::TraceWriter& writer)
+      : source_(source), writer_(writer) {}
+
+  void Add(const trace::Event& event) {
+    trace::Event copy = event;
+    copy.sequence = ++sequence_;
+    latest_ns_ = std::max(latest_ns_, event.time_ns);
+    copy.time_ns = latest_ns_;
+    std::visit([this](auto& payload) { this->Rename(payload); }, copy.payload);
+    writer_.Write(copy).IgnoreError();  // the writer keeps why it stopped
+  }
+
+ private:
+  void String(trace::StringId& id) {
+    if (id != 0) id = writer_.String(source_.String(id));
+  }
+
+  void Stack(trace::StackId& id) {
+    if (id == 0) return;
+    const auto [entry, is_new] = stacks_.try_emplace(id, 0);
+    if (is_new) {
+      const std::vector<trace::Frame> frames = source_.Stack(id);
+      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+        entry->second = writer_.DefineStack(entry->second, writer_.DefineFrame(*frame));
+    }
+    id = entry->second;
+  }
+
+  template <typename E>
+  void Origin(E& event) {
+    Stack(event.stack);
+    String(event.owner);
+    String(event.module);
+  }
+
+  void Rename(trace::Allocate& allocation) { Origin(allocation); }
+  void Rename(trace::OutOfMemory& failed) { Origin(failed); }
+  void Rename(trace::OutsideAllocate& outside) { Origin(outside); }
+  void Rename(trace::Alive& alive) {
+    Origin(alive.block);
+    String(alive.path);
+  }
+  void Rename(trace::Relabel& relabel) {
+    String(relabel.owner);
+    String(relabel.path);
+  }
+  void Rename(trace::TagChange& change) { String(change.owner); }
+  void Rename(trace::Annotate& annotate) {
+    String(annotate.key);
+    String(annotate.value);
+  }
+  void Rename(trace::Lost& lost) { String(lost.reason); }
+  void Rename(trace::Activity& activity) { String(activity.name); }
+  template <typename Other>
+  void Rename(Other&) {}
+
+  const analysis::EventSource& source_;
+  trace::TraceWriter& writer_;
+  absl::flat_hash_map<trace::StackId, trace::StackId> stacks_;
+  uint64_t sequence_ = 0;
+  uint64_t latest_ns_ = 0;
+};
+
+}  // namespace
+
+absl::Status WriteTrace(const analysis::EventSource& source,
+                        const std::map<std::string, std::string>& info, const std::string& path) {
+  auto writer = trace::TraceWriter::Open(path, info);
+  if (!writer.ok()) return writer.status();
+  TraceCopy copy(source, **writer);
+  source.ForEach([&copy](const trace::Event& event) { copy.Add(event); });
+  (*writer)->Close();
+  return (*writer)->status();
+}
+
+}  // namespace memtrace::interchange

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_PARQUET_PARQUET_PART_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_PARQUET_PARQUET_PART_H_
+
+#include <stdint.h>
+
+// The border to libmemtrace_parquet.so, which the program opens when Parquet is asked for: Arrow is
+// large, and not everybody has it. C, so that nothing of Arrow's C++ is seen on this side. Thread
+// rule: one thread.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEMTRACE_PARQUET_API __attribute__((visibility("default")))
+
+enum memtrace_parquet_type { MEMTRACE_PARQUET_INTEGER = 0, MEMTRACE_PARQUET_TEXT = 1 };
+
+struct memtrace_parquet_column {
+  const char* name;
+  int type;
+};
+
+// Some rows of one column. Integers: `values`. Texts: `text` and `rows` + 1 `offsets` into it,
+// UTF-8.
+struct memtrace_parquet_values {
+  const uint8_t* is_there;  // a byte a row; 0: null
+  const int64_t* values;
+  const char* text;
+  const int64_t* offsets;
+};
+
+struct memtrace_parquet_table;
+
+// A new file. Null on failure; the sentence is then in `error` (`room` bytes), as of the others.
+MEMTRACE_PARQUET_API struct memtrace_parquet_table* memtrace_parquet_create(
+    const char* path, const struct memtrace_parquet_column* columns, int count,
+    const char* schema_name, char* error, int room);
+// One row group. 0: done.
+MEMTRACE_PARQUET_API int memtrace_parquet_append(struct memtrace_parquet_table* table,
+                                                 const struct memtrace_parquet_values* columns,
+                                                 int64_t rows, char* error, int room);
+// Ends the file if `keep`, and frees the table either way. 0: done.
+MEMTRACE_PARQUET_API int memtrace_parquet_close(struct memtrace_parquet_table* table, int keep,
+                                                char* error, int room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_PARQUET_PARQUET_PART_H_

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/writers/block_index.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "tools/analysis/role_inference.h"
+
+namespace memtrace::interchange {
+namespace {
+
+Identity Describe(const analysis::Block& block, const analysis::Position& end,
+                  const trace::Label& label) {
+  Identity identity;
+  identity.stated = label.role != trace::Role::kUnknown;
+  identity.role = identity.stated ? label.role : analysis::InferRole(block, end);
+  identity.owner = label.owner != 0 ? label.owner : block.allocation.owner;
+  identity.path = label.path;
+  return identity;
+}
+
+// Neighbours that are the same become one.
+void Append(std::vector<Part>& parts, const Part& part) {
+  if (part.bytes == 0) return;
+  if (!parts.empty() && parts.back().identity == part.identity) {
+    parts.back().bytes += part.bytes;
+  } else {
+    parts.push_back(part);
+  }
+}
+
+std::vector<Part> PartsOf(const analysis::Block& block, const analysis::LiveSet& live,
+                          analysis::BlockId id) {
+  const analysis::Position& end = live.position();
+  const uint64_t begin = block.allocation.address;
+  std::vector<Part> parts;
+  uint64_t at = begin;
+  for (const trace::LabelledRange& range : live.Labels(id)) {
+    Append(parts, {at - begin, range.begin - at, Describe(block, end, {})});
+    Append(parts,
+           {range.begin - begin, range.end - range.begin, Describe(block, end, range.label)});
+    at = range.end;
+  }
+  const uint64_t covered = at - begin;
+  Append(parts, {covered, block.allocation.requested - covered, Describe(block, end, {})});
+  if (parts.empty()) parts.push_back({0, 0, Describe(block, end, {})});  // of 0 bytes
+  return parts;
+}
+
+const Identity& Largest(const std::vector<Part>& parts) {
+  return std::max_element(parts.begin(), parts.end(),
+                          [](const Part& a, const Part& b) { return a.bytes < b.bytes; })
+      ->identity;
+}
+
+}  // namespace
+
+std::string_view KnownBy(const Identity& identity) {
+  if (identity.stated) return "stated";
+  return identity.role == trace::Role::kUnknown ? "unknown" : "inferred";
+}
+
+void BlockIndex::Apply(const trace::Event& event) {
+  const auto* allocation = std::get_if<trace::Allocate>(&event.payload);
+  const auto* alive = std::get_if<trace::Alive>(&event.payload);
+  if (alive != nullptr) allocation = &alive->block;
+  // An address given twice: its free was lost.
+  if (allocation != nullptr) End(allocation->device, allocation->address);
+  if (const auto* freed = std::get_if<trace::FreeCompleted>(&event.payload)) {
+    End(freed->device, freed->address);
+  }
+  live_.Apply(event);
+  if (allocation != nullptr) Begin(allocation->device, allocation->address);
+}
+
+void BlockIndex::Begin(int32_t device, uint64_t address) {
+  devices_.insert(device);
+  const analysis::BlockId id = *live_.At(device, address);
+  if (number_of_.size() <= id) number_of_.resize(id + 1);
+  number_of_[id] = identities_.size();
+  identities_.push_back(0);
+}
+
+void BlockIndex::End(int32_t device, uint64_t address) {
+  if (const auto id = live_.At(device, address)) End(*id, true);
+}
+
+void BlockIndex::End(analysis::BlockId id, bool freed) {
+  analysis::Block block = live_.block(id);
+  if (freed && !block.waiting) block.death = live_.position();
+  block.freed = freed;
+  std::vector<Part> parts = PartsOf(block, live_, id);
+  uint32_t& identity = identities_[number_of_[id]];
+  if (parts.size() == 1) {
+    identity = Intern(parts.front().identity);
+    return;
+  }
+  identity = kMixed | static_cast<uint32_t>(mixed_.size());
+  const Identity main = Largest(parts);
+  mixed_.push_back({main, std::move(parts)});
+}
+
+uint32_t BlockIndex::Intern(const Identity& identity) {
+  const auto [entry, is_new] =
+      by_identity_.try_emplace(identity, static_cast<uint32_t>(table_.size()));
+  if (is_new) table_.push_back(identity);
+  return entry->second;
+}
+
+void BlockIndex::Finish() {
+  for (const int32_t device : devices_) {
+    for (const analysis::CapturedBlock& block : live_.Capture(device)) End(block.id, false);
+  }
+  live_ = analysis::LiveSet();
+}
+
+std::vector<Part> BlockIndex::Parts(uint64_t number, uint64_t requested) const {
+  const uint32_t identity = identities_[number];
+  if ((identity & kMixed) != 0) return mixed_[identity & ~kMixed].parts;
+  return {{0, requested, table_[identity]}};
+}
+
+const Identity& BlockIndex::Main(uint64_t number) const {
+  const uint32_t identity = identities_[number];
+  return (identity & kMixed) != 0 ? mixed_[identity & ~kMixed].main : table_[identity];
+}
+
+}  // namespace memtrace::interchange

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SNAPSHOT_WRITER_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SNAPSHOT_WRITER_H_
+
+#include "tools/interchange/writers/byte_sink.h"
+#include "tools/interchange/writers/exported_run.h"
+
+namespace memtrace::interchange {
+
+// As torch.cuda.memory._dump_snapshot() would have written it at the end of the trace, with the
+// whole trace as its history. Roles are `category`, owners, modules and paths `user_metadata`,
+// steps and phases `external_annotations`. Reads the trace once a card, and once more.
+void WriteSnapshot(const ExportedRun& run, ByteSink& sink);
+
+}  // namespace memtrace::interchange
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SNAPSHOT_WRITER_H_

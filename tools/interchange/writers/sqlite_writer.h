@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SQLITE_WRITER_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SQLITE_WRITER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "tools/interchange/writers/exported_run.h"
+
+namespace memtrace::interchange {
+
+// A database with the schema of docs/export.md, version kSqliteSchema. Errors as of
+// ByteSink::Close.
+absl::Status WriteSqlite(const ExportedRun& run, const std::string& path);
+
+}  // namespace memtrace::interchange
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_SQLITE_WRITER_H_
