@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/snapshot_seed.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {
@@ -29,6 +30,7 @@ const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
                                                 {"run_summary", &RunSummaryText},
                                                 {"kineto_profile", &KinetoProfile},
                                                 {"rmm_log", &RmmLog},
+                                                {"snapshot", &Snapshot},
                                                 {"card_spec", &CardSpecs},
                                                 {"allocator_program", &AllocatorProgram},
                                                 {"planned_program", &PlannedProgram},
@@ -91,6 +93,19 @@ TEST(FuzzRegressionTest, LogsWithChangedCharactersAreReadOrRefused) {
     std::string mutated = text;
     mutated[random() % text.size()] = kLikely[random() % kLikely.size()];
     RmmLog(mutated);
+  }
+}
+
+TEST(FuzzRegressionTest, SnapshotsWithChangedBytesAreReadOrRefused) {
+  std::mt19937_64 random(8);
+  const std::string pickle = SnapshotSeed();
+  Snapshot(pickle);
+  for (int i = 0; i < 3000; ++i) {
+    std::string mutated = pickle;
+    for (int changes = 0; changes < 2; ++changes)
+      mutated[random() % pickle.size()] = static_cast<char>(random());
+    Snapshot(mutated);
+    Snapshot(std::string_view(mutated).substr(0, random() % mutated.size()));
   }
 }
 

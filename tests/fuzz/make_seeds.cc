@@ -14,6 +14,7 @@
 #include "profiler/trace/format.h"
 #include "profiler/trace/text_trace.h"
 #include "profiler/trace/trace_writer.h"
+#include "tests/fuzz/snapshot_seed.h"
 
 namespace memtrace {
 namespace {
@@ -78,6 +79,7 @@ int MakeSeeds(const fs::path& golden, const fs::path& output) {
     Write(output / "text_trace" / name, text);
   }
   Write(output / "kineto_profile" / "profile", Read(golden / "profile.kineto.json"));
+  Write(output / "snapshot" / "seed", fuzz::SnapshotSeed());
   Write(output / "rmm_log" / "log", Read(golden / "rmm_log.csv"));
   const std::string summary = Read(golden / "run.summary.json");
   Write(output / "run_summary" / "run", summary);

@@ -26,6 +26,10 @@ void TextTrace(std::string_view text);
 void KinetoProfile(std::string_view text);
 void RmmLog(std::string_view text);  // with and without its first line
 
+// tools/interchange/torch_snapshot.h: nothing is executed, and a report is made of what is
+// accepted.
+void Snapshot(std::string_view pickle);
+
 // interpose/simulated_card/card_spec.h
 void CardSpecs(std::string_view text);
 

@@ -34,6 +34,13 @@ std::string_view FunctionName(std::string_view function) {
   return function.substr(0, end);
 }
 
+// As torch's snapshots name frames of C++: by a source file, or by none.
+bool IsCppSource(std::string_view file) {
+  constexpr std::array<std::string_view, 6> kEndings = {".cpp", ".cc", ".cu", ".h", ".hpp", ".c"};
+  return file == "??" || std::any_of(kEndings.begin(), kEndings.end(),
+                                     [file](auto ending) { return file.ends_with(ending); });
+}
+
 // Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
 bool IsPythonLibrary(std::string_view file) {
   return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
@@ -44,7 +51,8 @@ bool IsPythonLibrary(std::string_view file) {
 bool IsLibraryFile(std::string_view file) {
   const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
   return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
-         IsPythonLibrary(file) || IsRuntimeLibrary(file) || file.substr(0, 6) == "torch/";
+         IsPythonLibrary(file) || IsRuntimeLibrary(file) || IsCppSource(file) ||
+         file.substr(0, 6) == "torch/";
 }
 
 std::string ShortFile(std::string_view file) {
@@ -57,10 +65,13 @@ std::string ShortFile(std::string_view file) {
   return std::string(file.substr(file.rfind('/') + 1));
 }
 
-// A native frame has no line: its file ends in "+0x" and an offset.
-bool IsNative(const trace::Frame& frame) { return frame.line == 0 && Contains(frame.file, "+0x"); }
+// Recorded by us, a native frame has no line: its file ends in "+0x" and an offset.
+bool IsNative(const trace::Frame& frame) {
+  return (frame.line == 0 && Contains(frame.file, "+0x")) || IsCppSource(frame.file);
+}
 
 std::string ShortFrame(const trace::Frame& frame) {
+  if (IsCppSource(frame.file)) return std::string(FunctionName(frame.function));
   if (IsNative(frame)) {
     std::string file = ShortFile(frame.file);
     if (frame.function.empty()) return file;

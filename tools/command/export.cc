@@ -146,7 +146,7 @@ int RefuseWriting(const std::string& name, const absl::Status& status) {
 }
 
 int Finish(const TraceInput& input) {
-  const trace::Completeness& completeness = input.reader().completeness();
+  const trace::Completeness& completeness = input.completeness();
   if (!completeness.whole()) Note(report::PartialBanner(completeness));
   return input.exit_code();
 }
@@ -220,7 +220,8 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("FILE", options->file, "A trace that memtrace run wrote")
+  app.add_option("FILE", options->file,
+                 "A trace that memtrace run wrote, or a memory snapshot of torch")
       ->required()
       ->group("Input");
   app.add_option("--to", options->format,

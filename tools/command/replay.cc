@@ -94,7 +94,7 @@ class PlacementFile {
 };
 
 std::string InfoOf(const TraceInput& input, const std::string& key) {
-  const auto& info = input.reader().info();
+  const auto& info = input.info();
   const auto found = info.find(key);
   return found == info.end() ? std::string() : found->second;
 }

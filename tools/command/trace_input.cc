@@ -15,6 +15,8 @@
 #include "absl/status/status.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/sibling_traces.h"
+#include "tools/command/whole_file.h"
+#include "tools/interchange/torch_snapshot.h"
 
 namespace memtrace::command {
 namespace {
@@ -89,11 +91,6 @@ absl::Status Refusal(const std::string& path) {
     return absl::UnimplementedError(FolderRefusal(path));
   }
   const std::string bytes = FirstBytes(path);
-  if (IsPickle(bytes)) {
-    return absl::UnimplementedError(path +
-                                    " is a pickle (a torch memory snapshot?), which memtrace "
-                                    "cannot read yet; record with memtrace run instead");
-  }
   if (const auto kind = LooksLike(bytes); kind && !bytes.empty()) {
     return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind);
   }
@@ -111,11 +108,54 @@ std::string Advice(const absl::Status& status) {
   }
 }
 
+class TraceFile : public analysis::EventSource {
+ public:
+  explicit TraceFile(trace::TraceReader reader) : reader_(std::move(reader)) {}
+
+  void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
+    reader_.ForEach(visit);
+  }
+  std::string_view String(trace::StringId id) const override { return reader_.String(id); }
+  std::vector<trace::Frame> Stack(trace::StackId id) const override { return reader_.Stack(id); }
+
+ private:
+  trace::TraceReader reader_;
+};
+
+// A snapshot and the bytes it is read from.
+class SnapshotFile : public analysis::EventSource {
+ public:
+  explicit SnapshotFile(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  absl::Status Read() {
+    auto snapshot = interchange::TorchSnapshot::Read(bytes_);
+    if (!snapshot.ok()) return snapshot.status();
+    snapshot_.emplace(*std::move(snapshot));
+    return absl::OkStatus();
+  }
+  // REQUIRES of all that follow: Read() went well.
+  void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
+    snapshot_->ForEach(visit);
+  }
+  std::string_view String(trace::StringId id) const override { return snapshot_->String(id); }
+  std::vector<trace::Frame> Stack(trace::StackId id) const override { return snapshot_->Stack(id); }
+  const std::map<std::string, std::string>& info() const { return snapshot_->info(); }
+
+ private:
+  std::string bytes_;
+  std::optional<interchange::TorchSnapshot> snapshot_;
+};
+
 }  // namespace
 
-absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
+absl::StatusOr<TraceInput> TraceInput::OpenTrace(const std::string& path) {
   absl::StatusOr<trace::TraceReader> reader = trace::TraceReader::Open(path);
-  if (reader.ok()) return TraceInput(path, *std::move(reader));
+  if (reader.ok()) {
+    auto info = reader->info();
+    const trace::Completeness completeness = reader->completeness();
+    return TraceInput(path, std::make_unique<TraceFile>(*std::move(reader)), std::move(info),
+                      completeness);
+  }
   if (absl::Status refusal = Refusal(path); !refusal.ok()) return refusal;
   const absl::Status& status = reader.status();
   std::string sentence(status.message());
@@ -123,9 +163,24 @@ absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
   return absl::Status(status.code(), sentence + Advice(status));
 }
 
+absl::StatusOr<TraceInput> TraceInput::OpenSnapshot(const std::string& path) {
+  absl::StatusOr<std::string> bytes = ReadWhole(path);
+  if (!bytes.ok()) return bytes.status();
+  auto file = std::make_unique<SnapshotFile>(*std::move(bytes));
+  if (const absl::Status read = file->Read(); !read.ok()) {
+    return absl::Status(read.code(), path + " is a pickle, but no memory snapshot of torch: " +
+                                         std::string(read.message()));
+  }
+  auto info = file->info();
+  return TraceInput(path, std::move(file), std::move(info), {.closed = true});
+}
+
+absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
+  return IsPickle(FirstBytes(path)) ? OpenSnapshot(path) : OpenTrace(path);
+}
+
 analysis::RunFacts TraceInput::Facts(const analysis::Annotations& annotations) const {
-  analysis::RunFacts facts =
-      analysis::ReadRunFacts(path_, reader_.info(), annotations, reader_.completeness());
+  analysis::RunFacts facts = analysis::ReadRunFacts(path_, info_, annotations, completeness_);
   std::error_code ignored;
   facts.folder = fs::current_path(ignored).string();
   facts.siblings = SiblingTraces(path_);
@@ -134,6 +189,6 @@ analysis::RunFacts TraceInput::Facts(const analysis::Annotations& annotations) c
   return facts;
 }
 
-int TraceInput::exit_code() const { return reader_.completeness().whole() ? kDone : kPartial; }
+int TraceInput::exit_code() const { return completeness_.whole() ? kDone : kPartial; }
 
 }  // namespace memtrace::command

@@ -4,8 +4,11 @@
 #define MEMTRACE_TOOLS_COMMAND_TRACE_INPUT_H_
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,7 +18,7 @@
 
 namespace memtrace::command {
 
-// A trace file as the analysis reads it.
+// A trace, or a memory snapshot of torch, as the analysis reads it.
 class TraceInput : public analysis::EventSource {
  public:
   // The error says in one sentence what is wrong with `path`, what it looks like instead, and what
@@ -23,12 +26,14 @@ class TraceInput : public analysis::EventSource {
   static absl::StatusOr<TraceInput> Open(const std::string& path);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
-    reader_.ForEach(visit);
+    source_->ForEach(visit);
   }
-  std::string_view String(trace::StringId id) const override { return reader_.String(id); }
-  std::vector<trace::Frame> Stack(trace::StackId id) const override { return reader_.Stack(id); }
+  std::string_view String(trace::StringId id) const override { return source_->String(id); }
+  std::vector<trace::Frame> Stack(trace::StackId id) const override { return source_->Stack(id); }
 
-  const trace::TraceReader& reader() const { return reader_; }
+  // As trace::TraceReader has them.
+  const std::map<std::string, std::string>& info() const { return info_; }
+  const trace::Completeness& completeness() const { return completeness_; }
   // What the file says about the run, and where it lies.
   analysis::RunFacts Facts(const analysis::Annotations& annotations) const;
 
@@ -36,11 +41,19 @@ class TraceInput : public analysis::EventSource {
   int exit_code() const;
 
  private:
-  TraceInput(std::string path, trace::TraceReader reader)
-      : path_(std::move(path)), reader_(std::move(reader)) {}
+  TraceInput(std::string path, std::unique_ptr<const analysis::EventSource> source,
+             std::map<std::string, std::string> info, const trace::Completeness& completeness)
+      : path_(std::move(path)),
+        source_(std::move(source)),
+        info_(std::move(info)),
+        completeness_(completeness) {}
+  static absl::StatusOr<TraceInput> OpenTrace(const std::string& path);
+  static absl::StatusOr<TraceInput> OpenSnapshot(const std::string& path);
 
   std::string path_;
-  trace::TraceReader reader_;
+  std::unique_ptr<const analysis::EventSource> source_;
+  std::map<std::string, std::string> info_;
+  trace::Completeness completeness_;
 };
 
 }  // namespace memtrace::command

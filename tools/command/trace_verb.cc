@@ -12,7 +12,8 @@
 namespace memtrace::command {
 
 void AddTraceOptions(CLI::App& app, TraceOptions& options, std::string_view schema) {
-  app.add_option("FILE", options.file, "A trace that memtrace run wrote")
+  app.add_option("FILE", options.file,
+                 "A trace that memtrace run wrote, or a memory snapshot of torch")
       ->required()
       ->group("Input");
   app.add_flag("--json", options.json,
@@ -34,7 +35,7 @@ int PrintFromTrace(const TraceOptions& options,
   }
   std::cout << *text << std::flush;
   // In JSON the banner is in "lost"; a person at the terminal still has to see it.
-  const trace::Completeness& completeness = input->reader().completeness();
+  const trace::Completeness& completeness = input->completeness();
   if (options.json && !completeness.whole()) Note(report::PartialBanner(completeness));
   return input->exit_code();
 }

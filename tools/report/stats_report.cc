@@ -24,6 +24,13 @@ std::string CardLine(int32_t device, const analysis::CardTimeline& card) {
          "\n";
 }
 
+// What torch itself says was allocated, where a snapshot of it holds blocks of another sum.
+uint64_t Allocated(int32_t device, const analysis::CardTimeline& card,
+                   const analysis::Annotations& annotations) {
+  return analysis::AnnotatedNumber(annotations, "torch.allocated." + std::to_string(device))
+      .value_or(card.live_allocated);
+}
+
 // Roles that make less than a hundredth of the peak stand together.
 std::string PeakText(const analysis::CardExplanation& card) {
   if (card.peak.bytes == 0) return "";
@@ -101,7 +108,7 @@ std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFac
   for (const auto& [device, card] : timeline.cards()) {
     devices.push_back({{"index", device},
                        {"reserved", card.reserved},
-                       {"allocated", card.live_allocated},
+                       {"allocated", Allocated(device, card, timeline.annotations())},
                        {"peak", card.peak},
                        {"requested", card.live_requested}});
   }

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from support.corpus import CORPUS
 from support.programs import Finished, memtrace, on_card
-from support.snapshot_text import read_snapshot, write_trace
 
 PROGRAM = Path(__file__).with_name("replayed_program.py")
 EXPANDABLE = "expandable_segments:True"
@@ -70,9 +69,7 @@ def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
-    trace = tmp_path / "snapshot.trace"
-    write_trace(read_snapshot(tmp_path / "snapshot.pickle"), trace)
-    devices = replay(trace, policy_of(settings))["devices"]
+    devices = replay(tmp_path / "snapshot.pickle", policy_of(settings))["devices"]
     assert_as_recorded(devices, finished.printed())
     assert pools == "pools" or [device["guessed_pools"] for device in devices] == [0]
 
@@ -102,14 +99,12 @@ def test_the_smallest_card_is_where_torch_just_manages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(tmp_path: Path, name: str) -> None:
+def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(name: str) -> None:
     path = CORPUS / "snapshots" / name
     if not path.exists():
         pytest.skip(f"no {path} (set MEMTRACE_CORPUS)")
-    trace = tmp_path / "snapshot.trace"
-    write_trace(read_snapshot(path), trace)
     policy = "torch-expandable" if name.startswith("Constructor") else "torch-native"
-    for device in replay(trace, policy)["devices"]:
+    for device in replay(path, policy)["devices"]:
         assert device["placed_as_recorded"] == device["compared"] == device["allocations"]
         assert device["guessed_pools"] == 0
 

@@ -77,7 +77,7 @@ TEST_P(CheckpointTest, WhoBeginsInTheMiddleKnowsWhatLives) {
 
   const command::TraceInput all = InputOf(whole.path());
   const command::TraceInput last = InputOf(kept.path());
-  const trace::Completeness& state = last.reader().completeness();
+  const trace::Completeness& state = last.completeness();
   EXPECT_TRUE(state.whole());
   EXPECT_FALSE(state.live_set_missing);
   EXPECT_GT(state.dropped_events, 0U);

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch's memory snapshots as input: what they say must come out, and nothing in them may run."""
+
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.corpus import CORPUS
+from support.programs import memtrace
+
+INDEX = CORPUS / "snapshots" / "INDEX.md"
+MIB = 1 << 20
+
+
+def index() -> list[dict[str, str]]:
+    """The rows of the corpus's own table, computed by other means than ours."""
+    if not INDEX.exists():
+        return []
+    rows = [[cell.strip() for cell in line.strip("| \n").split("|")] for line in INDEX.read_text().splitlines()]
+    head = next(row for row in rows if row[0] == "file")
+    return [dict(zip(head, row, strict=True)) for row in rows if row[0].endswith((".pickle", ".pkl"))]
+
+
+def devices(path: Path) -> list[dict[str, int]]:
+    done = memtrace("stats", "--json", str(path))
+    assert done.status == 0, done.err
+    figures: list[dict[str, int]] = json.loads(done.out)["devices"]
+    return figures
+
+
+def test_totals_of_every_strangers_snapshot_are_those_of_the_index() -> None:
+    rows = index()
+    if not rows:
+        pytest.skip(f"no {INDEX} (set MEMTRACE_CORPUS)")
+    assert len(rows) == 17
+    for row in rows:
+        cards = devices(INDEX.with_name(row["file"]))
+        for key in ("reserved", "allocated", "peak"):
+            said = "/".join(str(card[key]) for card in cards)
+            assert row[key] in (said, "-"), (row["file"], key)
+
+
+def test_the_strangers_oom_is_of_capacity() -> None:
+    path = next(iter(CORPUS.glob("snapshots/Constructor-Sun*")), None)
+    if path is None:
+        pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
+    report = json.loads(memtrace("report", "--json", str(path)).out)
+    assert report["verdict"]["cause"] == "capacity"
+    assert report["verdict"]["short_by"] == 5_308_694_528 - 95_682_560
+    ledger = {entry["name"]: entry["bytes"] for entry in report["ledger"]}
+    assert ledger["free"] == 95_682_560
+    assert ledger["cached"] + ledger["holes"] + ledger["rounding"] == 84_202_749_952 - 84_063_351_764
+    sites = [holder["site"] for holder in report["holdings"]]
+    assert sites[:3] == ["models.py:174", "models.py:181", "models.py:176"]
+
+
+def entry(action: str, address: int, size: int, time: int = 0, **more: Any) -> dict[str, Any]:
+    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time, **more}
+
+
+def test_what_the_trace_does_not_begin_with_was_there_before(tmp_path: Path) -> None:
+    blocks = [{"address": 8 * MIB, "size": MIB, "requested_size": MIB - 7, "state": "active_allocated", "frames": []}]
+    segment = {"device": 0, "address": 8 * MIB, "total_size": 20 * MIB, "allocated_size": MIB, "stream": 0}
+    history = [
+        entry("free_requested", 9 * MIB, 3 * MIB),
+        entry("free_completed", 9 * MIB, 3 * MIB),
+        entry("segment_free", 64 * MIB, 2 * MIB),
+    ]
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [{**segment, "blocks": blocks}], "device_traces": [history]}))
+    (card,) = devices(file)
+    assert card == {"index": 0, "reserved": 20 * MIB, "allocated": MIB, "peak": 4 * MIB - 7, "requested": MIB - 7}
+
+
+def test_events_of_cards_are_in_the_order_of_their_times(tmp_path: Path) -> None:
+    traces = [
+        [entry("alloc", 1 * MIB, 512, time=10), entry("alloc", 2 * MIB, 512, time=40)],
+        [entry("alloc", 3 * MIB, 512, time=20), entry("oom", 0, 9 * MIB, time=30, device_free=5 * MIB)],
+    ]
+    del traces[1][1]["addr"]
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [], "device_traces": traces}))
+    done = memtrace("export", "--to", "jsonl", "-o", "-", str(file))
+    assert done.status == 0, done.err
+    told = [json.loads(line) for line in done.out.splitlines()]
+    addresses = [int(event["address"], 16) for event in told if event["event"] == "alloc"]
+    assert addresses == [1 * MIB, 3 * MIB, 2 * MIB]
+    report = json.loads(memtrace("report", "--json", str(file)).out)
+    assert (report["verdict"]["cause"], report["verdict"]["short_by"]) == ("capacity", 4 * MIB)
+
+
+class Trap:
+    """Leaves a file behind wherever it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_what_would_run_code_is_refused_and_does_not_run(tmp_path: Path, protocol: int) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [Trap(tmp_path / "sprung")], "device_traces": []}, protocol))
+    done = memtrace("report", str(file))
+    assert done.status == 3 and str(file) in done.err and done.err.count("\n") == 1
+    assert protocol < 2 or "more than data" in done.err
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_snapshot_that_was_cut_is_refused_at_every_place(tmp_path: Path) -> None:
+    history = [
+        entry("alloc", MIB * i, 512 * i, frames=[{"filename": "a.py", "line": i, "name": "f"}]) for i in range(9)
+    ]
+    whole = pickle.dumps({"segments": [], "device_traces": [history]}, 2)
+    file = tmp_path / "cut.pickle"
+    for length in range(2, len(whole), 31):
+        file.write_bytes(whole[:length])
+        done = memtrace("stats", str(file))
+        assert done.status == 3 and "at byte" in done.err, length

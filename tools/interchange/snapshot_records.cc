@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/snapshot_records.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace memtrace::interchange {
+namespace {
+
+// Devices are counted from 0; a file that names the millionth is not believed.
+constexpr int64_t kMostDevices = 1024;
+
+using PoolId = std::pair<int64_t, int64_t>;
+
+struct NamedAction {
+  std::string_view name;
+  SnapshotAction action;
+};
+constexpr std::array<NamedAction, 8> kActions = {{
+    {"alloc", SnapshotAction::kAllocate},
+    {"free_requested", SnapshotAction::kFreeRequested},
+    {"free_completed", SnapshotAction::kFreeCompleted},
+    {"segment_alloc", SnapshotAction::kMap},
+    {"segment_map", SnapshotAction::kMap},
+    {"segment_free", SnapshotAction::kUnmap},
+    {"segment_unmap", SnapshotAction::kUnmap},
+    {"oom", SnapshotAction::kOutOfMemory},
+}};
+
+class RecordReader {
+ public:
+  explicit RecordReader(const PickleTree& tree) : tree_(tree) {}
+
+  absl::StatusOr<SnapshotRecords> Read();
+
+ private:
+  void ReadSegment(PickleValue value);
+  void ReadBlock(PickleValue value, SnapshotSegment& segment, uint64_t& next_address);
+  std::optional<SnapshotEntry> ReadEntry(PickleValue value) const;
+  void ReadTraces(PickleValue traces);
+  void NumberPools();
+
+  uint64_t Bytes(PickleValue value) const {
+    return static_cast<uint64_t>(std::max<int64_t>(tree_.Int(value).value_or(0), 0));
+  }
+  // Of addresses and handles, which may have all 64 bits.
+  uint64_t Handle(PickleValue value) const {
+    return static_cast<uint64_t>(tree_.Int(value).value_or(0));
+  }
+  PoolId Pool(PickleValue value) const;
+
+  const PickleTree& tree_;
+  SnapshotRecords records_;
+  std::vector<PoolId> pools_;  // of each segment
+};
+
+absl::StatusOr<SnapshotRecords> RecordReader::Read() {
+  const bool is_list = PickleTree::IsSequence(tree_.root());
+  const PickleValue segments = is_list ? tree_.root() : tree_.Find(tree_.root(), "segments");
+  const PickleValue traces = tree_.Find(tree_.root(), "device_traces");
+  if (!PickleTree::IsSequence(segments) && !PickleTree::IsSequence(traces))
+    return absl::InvalidArgumentError("it has neither segments nor device_traces");
+  tree_.ForEach(segments, [this](PickleValue value) { ReadSegment(value); });
+  if (is_list && tree_.Size(segments) > 0 && records_.segments.empty())
+    return absl::InvalidArgumentError("its entries are no segments");
+  NumberPools();
+  ReadTraces(traces);
+  const PickleValue settings = tree_.Find(tree_.root(), "allocator_settings");
+  records_.settings = tree_.Text(tree_.Find(settings, "PYTORCH_CUDA_ALLOC_CONF")).value_or("");
+  return std::move(records_);
+}
+
+PoolId RecordReader::Pool(PickleValue value) const {
+  PoolId id(0, tree_.Int(value).value_or(0));
+  size_t at = 0;
+  tree_.ForEach(value, [&](PickleValue part) {
+    (at++ == 0 ? id.first : id.second) = tree_.Int(part).value_or(0);
+  });
+  return id;
+}
+
+void RecordReader::ReadSegment(PickleValue value) {
+  const PickleValue blocks = tree_.Find(value, "blocks");
+  if (!PickleTree::IsSequence(blocks)) return;
+  SnapshotSegment segment;
+  const int64_t device = tree_.Int(tree_.Find(value, "device")).value_or(0);
+  if (device < 0 || device >= kMostDevices) return;
+  segment.device = static_cast<int32_t>(device);
+  segment.address = Handle(tree_.Find(value, "address"));
+  segment.size = Bytes(tree_.Find(value, "total_size"));
+  segment.stream = Handle(tree_.Find(value, "stream"));
+  segment.is_expandable = tree_.Int(tree_.Find(value, "is_expandable")).value_or(0) != 0;
+  segment.allocated = Bytes(tree_.Find(value, "allocated_size"));
+  uint64_t next_address = segment.address;
+  tree_.ForEach(blocks, [&](PickleValue block) { ReadBlock(block, segment, next_address); });
+  pools_.push_back(Pool(tree_.Find(value, "segment_pool_id")));
+  records_.segments.push_back(std::move(segment));
+}
+
+// torch 2.0 wrote no address of a block, since they lie side by side, and its frames in a history.
+void RecordReader::ReadBlock(PickleValue value, SnapshotSegment& segment, uint64_t& next_address) {
+  SnapshotBlock block;
+  std::string_view state;
+  PickleValue history;
+  block.address = next_address;
+  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
+    if (key == "address") block.address = Handle(of);
+    if (key == "size") block.size = Bytes(of);
+    if (key == "requested_size") block.requested = Bytes(of);
+    if (key == "state") state = tree_.Text(of).value_or("");
+    if (key == "frames") block.frames = of;
+    if (key == "history") history = of;
+  });
+  next_address = block.address + block.size;
+  tree_.ForEach(history, [&](PickleValue latest) { block.frames = tree_.Find(latest, "frames"); });
+  block.stream = segment.stream;
+  block.waiting = state == "active_pending_free" || state == "active_awaiting_free";
+  if (block.requested == 0) block.requested = block.size;
+  if (block.waiting || state == "active_allocated") segment.blocks.push_back(block);
+}
+
+void RecordReader::NumberPools() {
+  std::map<PoolId, uint32_t> numbers = {{PoolId(0, 0), 0}};
+  for (const PoolId& id : pools_) numbers.emplace(id, 0);
+  uint32_t next = 1;
+  for (auto& [id, number] : numbers) {
+    if (id != PoolId(0, 0)) number = next++;
+  }
+  for (size_t i = 0; i < pools_.size(); ++i) {
+    SnapshotSegment& segment = records_.segments[i];
+    segment.pool = numbers[pools_[i]];
+    for (SnapshotBlock& block : segment.blocks) block.pool = segment.pool;
+  }
+}
+
+void RecordReader::ReadTraces(PickleValue traces) {
+  tree_.ForEach(traces, [this](PickleValue trace) {
+    if (records_.traces.size() >= kMostDevices) return;
+    std::vector<SnapshotEntry>& entries = records_.traces.emplace_back();
+    entries.reserve(tree_.Size(trace));
+    records_.has_entries.push_back(tree_.Size(trace) > 0);
+    tree_.ForEach(trace, [&](PickleValue value) {
+      if (const auto entry = ReadEntry(value)) entries.push_back(*entry);
+    });
+  });
+}
+
+// Nothing for what says nothing about memory: "snapshot", "annotate" and what comes later.
+std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
+  SnapshotEntry entry;
+  bool is_known = false;
+  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
+    if (key == "action") {
+      const std::string_view name = tree_.Text(of).value_or("");
+      const auto* const action =
+          std::find_if(kActions.begin(), kActions.end(),
+                       [name](const NamedAction& known) { return known.name == name; });
+      is_known = action != kActions.end();
+      if (is_known) entry.action = action->action;
+    } else if (key == "addr" || key == "device_free") {
+      entry.address = Handle(of);
+    } else if (key == "size") {
+      entry.size = Bytes(of);
+    } else if (key == "stream") {
+      entry.stream = Handle(of);
+    } else if (key == "time_us") {
+      entry.time_us = Bytes(of);
+    } else if (key == "frames") {
+      entry.frames = of;
+    }
+  });
+  if (!is_known) return std::nullopt;
+  return entry;
+}
+
+}  // namespace
+
+absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree) {
+  return RecordReader(tree).Read();
+}
+
+}  // namespace memtrace::interchange

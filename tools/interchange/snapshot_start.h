@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_SNAPSHOT_START_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_SNAPSHOT_START_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "tools/interchange/snapshot_records.h"
+
+namespace memtrace::interchange {
+
+// What a card held before the first entry of its trace: what it holds at the end, with every entry
+// undone, from the last to the first.
+class SnapshotStart {
+ public:
+  struct Mapping {
+    uint64_t end = 0;
+    uint64_t stream = 0;
+  };
+
+  SnapshotStart() = default;
+  SnapshotStart(const SnapshotRecords& records, int32_t device);
+
+  bool is_empty() const { return blocks_.empty() && mapped_.empty(); }
+  const absl::btree_map<uint64_t, SnapshotBlock>& blocks() const { return blocks_; }
+  const absl::btree_map<uint64_t, Mapping>& mapped() const { return mapped_; }
+
+  // The block that the allocation with this index in the trace made, if it is there at the end.
+  const SnapshotBlock* FinalBlock(size_t entry) const;
+
+ private:
+  void Undo(const SnapshotEntry& entry, size_t index, bool requests_are_told);
+  void Unmap(uint64_t begin, uint64_t end);
+
+  absl::btree_map<uint64_t, SnapshotBlock> blocks_;
+  absl::btree_map<uint64_t, Mapping> mapped_;  // by begin; neighbours are kept apart
+  absl::flat_hash_map<size_t, SnapshotBlock> final_blocks_;
+};
+
+}  // namespace memtrace::interchange
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_SNAPSHOT_START_H_

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_TORCH_SNAPSHOT_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_TORCH_SNAPSHOT_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analysis/event_source.h"
+#include "tools/interchange/pickle_tree.h"
+#include "tools/interchange/snapshot_records.h"
+#include "tools/interchange/snapshot_start.h"
+
+namespace memtrace::interchange {
+
+// A memory snapshot of torch as the events of a trace (docs/interchange.md). What was there before
+// the snapshot's own trace begins comes first, as alive; the traces of several devices are merged
+// by their times. A snapshot without a trace is a moment: all its blocks are alive.
+class TorchSnapshot : public analysis::EventSource {
+ public:
+  // `pickle` outlives this. Errors: a clause that ends with the place, as ReadPickle's; nothing of
+  // the file is executed.
+  static absl::StatusOr<TorchSnapshot> Read(std::string_view pickle);
+
+  void ForEach(const std::function<void(const trace::Event&)>& visit) const override;
+  std::string_view String(trace::StringId id) const override {
+    return id < strings_.size() ? std::string_view(strings_[id]) : std::string_view();
+  }
+  std::vector<trace::Frame> Stack(trace::StackId id) const override;
+
+  // Facts of the process in the keys of trace::TraceReader::info.
+  const std::map<std::string, std::string>& info() const { return info_; }
+
+ private:
+  class Visit;
+
+  TorchSnapshot(PickleTree tree, SnapshotRecords records);
+  void NoteOwnTotals();
+  size_t devices() const { return starts_.size(); }
+  // Of a private pool by its segment at the end, 0 of one that is gone by then.
+  uint32_t PoolAt(size_t device, uint64_t address) const;
+
+  PickleTree tree_;
+  SnapshotRecords records_;
+  std::vector<SnapshotStart> starts_;  // by device
+  // Of private pools: end and number by begin, by device.
+  std::vector<std::map<uint64_t, std::pair<uint64_t, uint32_t>>> pools_;
+  std::map<std::string, std::string> info_;
+  std::vector<std::string> strings_ = {""};  // keys and values of annotations, in turn
+  uint64_t began_us_ = 0;
+};
+
+}  // namespace memtrace::interchange
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_TORCH_SNAPSHOT_H_
