@@ -100,6 +100,7 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.torch = Fact(info, "torch");
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");
+  facts.snapshot = Fact(info, "snapshot");
   facts.simulated = Fact(info, "simulated") == "1";
   facts.plan = AnnotatedText(annotations, "plan.file");
   facts.placed = AnnotatedNumber(annotations, "plan.placed").value_or(0);

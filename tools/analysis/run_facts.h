@@ -61,6 +61,7 @@ struct RunFacts {
   std::string torch;
   std::string allocator;  // "memtrace" or "native"
   std::string card;       // as given to --card
+  std::string snapshot;   // of torch: "whole", or "late" if its events begin in the middle
   std::string plan;       // that was used (MEMTRACE_PLAN)
   uint64_t placed = 0;    // large allocations that went where the plan has them
   uint64_t placed_elsewhere = 0;

@@ -184,6 +184,10 @@ TorchSnapshot::TorchSnapshot(PickleTree tree, SnapshotRecords records)
     if (!trace.empty()) began_us_ = std::min(began_us_, trace.front().time_us);
   }
   NoteOwnTotals();
+  info_["snapshot"] = std::all_of(starts_.begin(), starts_.end(),
+                                  [](const SnapshotStart& start) { return start.is_empty(); })
+                          ? "whole"
+                          : "late";
   info_["allocator"] = "native";
   if (!records_.settings.empty()) info_["environment.PYTORCH_CUDA_ALLOC_CONF"] = records_.settings;
 }

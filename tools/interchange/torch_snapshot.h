@@ -32,7 +32,8 @@ class TorchSnapshot : public analysis::EventSource {
   }
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
 
-  // Facts of the process in the keys of trace::TraceReader::info.
+  // Facts of the process in the keys of trace::TraceReader::info; and "snapshot",
+  // analysis::RunFacts.
   const std::map<std::string, std::string>& info() const { return info_; }
 
  private:

@@ -60,6 +60,12 @@ std::string SteeringText(const RunFacts& run) {
 
 std::string EventText(const analysis::Explanation& explanation, const RunFacts& run) {
   const uint64_t lost = run.completeness.lost_events;
+  if (!run.snapshot.empty()) {
+    return "a memory snapshot of " + FormatCount(explanation.counts.events) + " events, " +
+           (run.snapshot == "whole" ? "from the start of the run on"
+                                    : "which begin in the middle of the run") +
+           "; what is on a card beside them (context, other processes) is not known";
+  }
   return FormatCount(explanation.counts.events) + " events, " +
          (lost == 0 ? "none lost" : FormatCount(lost) + " LOST (figures may be too low)");
 }

@@ -76,6 +76,14 @@ def test_what_the_trace_does_not_begin_with_was_there_before(tmp_path: Path) -> 
     assert card == {"index": 0, "reserved": 20 * MIB, "allocated": MIB, "peak": 4 * MIB - 7, "requested": MIB - 7}
 
 
+@pytest.mark.parametrize(("action", "said"), [("alloc", "from the start"), ("free_completed", "in the middle")])
+def test_the_report_says_whether_the_events_are_all_there_were(tmp_path: Path, action: str, said: str) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [], "device_traces": [[entry(action, MIB, 512)]]}))
+    text = " ".join(memtrace("report", str(file)).out.split())
+    assert said in text and "context, other processes" in text and "none lost" not in text
+
+
 def test_events_of_cards_are_in_the_order_of_their_times(tmp_path: Path) -> None:
     traces = [
         [entry("alloc", 1 * MIB, 512, time=10), entry("alloc", 2 * MIB, 512, time=40)],
