@@ -18,7 +18,7 @@ void Add(GroupSums& sums, trace::Role role, trace::StringId owner, Bytes bytes) 
 
 void CardAccount::BeginStep() {
   if (steps_.size() == kSteps) steps_.erase(steps_.begin());
-  steps_.push_back(live_requested_);
+  steps_.push_back(in_use());
 }
 
 void CardAccount::Label(const trace::Relabel& label, const LiveBlock* whole) {
@@ -55,9 +55,8 @@ std::vector<trace::LabelledRange> CardAccount::Parts(DeviceAddress address,
   return parts;
 }
 
-void CardAccount::AddDead(DeviceAddress address, const LiveBlock& block,
-                          const ProgramPosition& at_request) {
-  AddTo(dead_, address, block, /*is_gone=*/true, at_request);
+void CardAccount::AddDead(DeviceAddress address, const FreedBlock& freed) {
+  AddTo(dead_, address, freed.block, /*is_gone=*/true, freed.at_request);
 }
 
 }  // namespace memtrace::recorder

@@ -26,11 +26,19 @@ struct ProgramPosition {
   bool forward_seen = false;
 };
 
+// A block whose free was requested.
+struct FreedBlock {
+  LiveBlock block;
+  ProgramPosition at_request;
+  uint64_t sequence = 0;  // of the request
+};
+
 // Requested bytes by role and owner.
 using GroupSums = absl::flat_hash_map<std::pair<trace::Role, trace::StringId>, Bytes>;
 
 // What is known of one card without looking at its blocks: the figures of the summary, and what a
-// checkpoint restates. Bytes; a block counts until its free is completed, as in the analysis.
+// checkpoint restates. Bytes, requested and allocated of a block until its free is completed; the
+// peak and the levels of steps count it until its free is requested, as the analysis does.
 //
 // Who held the card at its peak is known without a copy of the live set: those that are alive still
 // and were born before the peak, and those that were freed since, whose sums are kept here; they
@@ -44,19 +52,29 @@ class CardAccount {
   void Allocated(const LiveBlock& block, const ProgramPosition& now) {
     live_requested_ += block.requested;
     live_allocated_ += block.allocated;
-    if (live_requested_ > peak_) SetPeak(block.birth, now);
+    if (in_use() > peak_) SetPeak(block.birth, now);
   }
-  // `at_request`: where its free was requested.
-  void Freed(DeviceAddress address, const LiveBlock& block, const ProgramPosition& at_request) {
+  void FreeRequested(const LiveBlock& block) { waiting_ += block.requested; }
+  void FreeCompleted(DeviceAddress address, const FreedBlock& freed) {
+    waiting_ -= freed.block.requested;
+    Freed(address, freed);
+  }
+  // Both at once.
+  void Freed(DeviceAddress address, const FreedBlock& freed) {
+    const LiveBlock& block = freed.block;
     live_requested_ -= block.requested;
     live_allocated_ -= block.allocated;
-    if (block.birth <= peak_sequence_ && peak_ != 0) AddDead(address, block, at_request);
+    if (WasAtPeak(block, freed.sequence)) AddDead(address, freed);
     if (!parts_.empty()) parts_.Forget(address, address + block.requested);
   }
   void BeginStep();
   // A label of [address, address + size). `whole`: the block that begins there, if it is all of it.
   void Label(const trace::Relabel& label, const LiveBlock* whole);
 
+  // `freed`: sequence number of the request to free it; all ones if there was none.
+  bool WasAtPeak(const LiveBlock& block, uint64_t freed) const {
+    return block.birth <= peak_sequence_ && freed > peak_sequence_;
+  }
   // Adds `block` to `sums`, split where its parts are labelled.
   void AddTo(GroupSums& sums, DeviceAddress address, const LiveBlock& block, bool is_gone,
              const ProgramPosition& last) const;
@@ -66,7 +84,6 @@ class CardAccount {
   Bytes live_requested() const { return live_requested_; }
   Bytes live_allocated() const { return live_allocated_; }
   Bytes peak() const { return peak_; }
-  uint64_t peak_sequence() const { return peak_sequence_; }
   const ProgramPosition& peak_at() const { return peak_at_; }
   const GroupSums& dead_since_peak() const { return dead_; }
   const std::vector<uint64_t>& live_at_steps() const { return steps_; }  // the last kSteps
@@ -76,14 +93,16 @@ class CardAccount {
 
  private:
   void SetPeak(uint64_t sequence, const ProgramPosition& now) {
-    peak_ = live_requested_;
+    peak_ = in_use();
     peak_sequence_ = sequence;
     peak_at_ = now;
     if (!dead_.empty()) dead_.clear();
   }
-  void AddDead(DeviceAddress address, const LiveBlock& block, const ProgramPosition& at_request);
+  Bytes in_use() const { return live_requested_ - waiting_; }
+  void AddDead(DeviceAddress address, const FreedBlock& freed);
 
   Bytes live_requested_ = 0;
+  Bytes waiting_ = 0;  // requested bytes of blocks whose free is not completed
   Bytes live_allocated_ = 0;
   Bytes peak_ = 0;
   uint64_t peak_sequence_ = 0;

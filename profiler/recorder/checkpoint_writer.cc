@@ -52,7 +52,7 @@ void CheckpointWriter::RestateRun(trace::TraceWriter& writer, const RunAccount& 
     });
   }
   for (const auto& [key, outside] : run.outside()) writer.Restate(outside);
-  run.waiting().ForEach([&](const WaitingBlocks::Key& key, const WaitingBlock& waiting) {
+  run.waiting().ForEach([&](const WaitingBlocks::Key& key, const FreedBlock& waiting) {
     Restate(writer, run, {key.first, Number(key.second)}, waiting.block, /*is_waiting=*/true);
   });
 }

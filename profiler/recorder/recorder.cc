@@ -84,7 +84,9 @@ void Recorder::FreeRequested(const BlockEvent& block) {
   Guarded([&] {
     const MutexLock lock(trace_.mutex);
     Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
-    if (const auto freed = Forget(block)) run_.FreeRequested({block.address, block.device}, *freed);
+    if (const auto freed = Forget(block)) {
+      run_.FreeRequested({block.address, block.device}, *freed, sequence_);
+    }
   });
 }
 
@@ -104,7 +106,9 @@ void Recorder::Freed(const BlockEvent& block) {
     const uint64_t sequence = sequence_ + 1;
     sequence_ += 2;
     Note(trace_.writer->WriteFreed(sequence, now, Number(block.device), block.address));
-    if (const auto freed = Forget(block)) run_.Freed({block.address, block.device}, *freed);
+    if (const auto freed = Forget(block)) {
+      run_.Freed({block.address, block.device}, *freed, sequence);
+    }
   });
 }
 

@@ -25,17 +25,18 @@ class RunAccount {
   void Allocated(DeviceIndex device, const LiveBlock& block) {
     Card(device).Allocated(block, position_);
   }
-  void FreeRequested(const WaitingBlocks::Key& key, const LiveBlock& block) {
-    waiting_.Add(key, {.block = block, .at_request = position_});
+  // `sequence`: of the event.
+  void FreeRequested(const WaitingBlocks::Key& key, const LiveBlock& block, uint64_t sequence) {
+    waiting_.Add(key, {.block = block, .at_request = position_, .sequence = sequence});
+    Card(key.second).FreeRequested(block);
   }
   void FreeCompleted(const WaitingBlocks::Key& key) {
-    if (const auto freed = waiting_.Take(key)) {
-      Card(key.second).Freed(key.first, freed->block, freed->at_request);
-    }
+    if (const auto freed = waiting_.Take(key)) Card(key.second).FreeCompleted(key.first, *freed);
   }
   // Both at once.
-  void Freed(const WaitingBlocks::Key& key, const LiveBlock& block) {
-    Card(key.second).Freed(key.first, block, position_);
+  void Freed(const WaitingBlocks::Key& key, const LiveBlock& block, uint64_t sequence) {
+    Card(key.second)
+        .Freed(key.first, {.block = block, .at_request = position_, .sequence = sequence});
   }
   // `whole`: the block that begins at the label's address, if the label covers all of it.
   void Labelled(const trace::Relabel& label, const LiveBlock* whole) {

@@ -32,8 +32,8 @@ class SummaryWriter {
     live.ForEach([&](const LiveTable::Key& key, const LiveBlock& block) {
       Add(DeviceIndex{key.second}, key.first, block, nullptr);
     });
-    run.waiting().ForEach([&](const WaitingBlocks::Key& key, const WaitingBlock& waiting) {
-      Add(key.second, key.first, waiting.block, &waiting.at_request);
+    run.waiting().ForEach([&](const WaitingBlocks::Key& key, const FreedBlock& waiting) {
+      Add(key.second, key.first, waiting.block, &waiting);
       groups_[key.second].waiting_requested += waiting.block.requested;
       groups_[key.second].waiting_allocated += waiting.block.allocated;
     });
@@ -65,15 +65,15 @@ class SummaryWriter {
 
  private:
   void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block,
-           const ProgramPosition* at_request) {
+           const FreedBlock* freed) {
     const auto found = run_.cards().find(device);
     if (found == run_.cards().end()) return;
     const CardAccount& card = found->second;
     Groups& groups = groups_[device];
-    const bool is_gone = at_request != nullptr;
-    const ProgramPosition& last = is_gone ? *at_request : run_.position();
+    const bool is_gone = freed != nullptr;
+    const ProgramPosition& last = is_gone ? freed->at_request : run_.position();
     card.AddTo(groups.now, address, block, is_gone, last);
-    if (block.birth <= card.peak_sequence()) {
+    if (card.WasAtPeak(block, is_gone ? freed->sequence : ~uint64_t{0})) {
       card.AddTo(groups.at_peak, address, block, is_gone, last);
     }
   }

@@ -13,25 +13,19 @@
 
 namespace memtrace::recorder {
 
-// A block whose free was requested and is not completed.
-struct WaitingBlock {
-  LiveBlock block;
-  ProgramPosition at_request;
-};
-
-// All of them. Most frees are completed at once: the latest one has a place of its own, which costs
-// no look-up. Thread rule: one thread at a time.
+// All blocks whose free was requested and is not completed. Most frees are completed at once: the
+// latest one has a place of its own, which costs no look-up. Thread rule: one thread at a time.
 class WaitingBlocks {
  public:
   using Key = std::pair<DeviceAddress, DeviceIndex>;
 
-  void Add(const Key& key, const WaitingBlock& block) {
+  void Add(const Key& key, const FreedBlock& block) {
     if (latest_) others_.insert_or_assign(latest_->first, latest_->second);
     latest_.emplace(key, block);
   }
   // Nothing if there is none.
-  std::optional<WaitingBlock> Take(const Key& key) {
-    std::optional<WaitingBlock> taken;
+  std::optional<FreedBlock> Take(const Key& key) {
+    std::optional<FreedBlock> taken;
     if (latest_ && latest_->first == key) {
       taken = latest_->second;
       latest_.reset();
@@ -50,8 +44,8 @@ class WaitingBlocks {
   }
 
  private:
-  std::optional<std::pair<Key, WaitingBlock>> latest_;
-  absl::flat_hash_map<Key, WaitingBlock> others_;
+  std::optional<std::pair<Key, FreedBlock>> latest_;
+  absl::flat_hash_map<Key, FreedBlock> others_;
 };
 
 }  // namespace memtrace::recorder

@@ -65,6 +65,7 @@ class Scanner {
 
   size_t StepDamage(size_t offset, size_t next) {
     ++scan_.damaged_blocks;
+    scan_.damaged_bytes += next - offset;
     scan_.bad_offsets.push_back(offset);
     NoteBad(offset);
     scan_.used_bytes = next;

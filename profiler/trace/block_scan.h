@@ -25,6 +25,7 @@ struct BlockScan {
   uint64_t truncated_bytes = 0;  // of a block header at the end
   uint64_t first_bad_offset = 0;
   std::vector<uint64_t> bad_offsets;  // of damaged blocks
+  uint64_t damaged_bytes = 0;         // of them all
   size_t used_bytes = 0;              // up to the end of the last block, damaged or not
 };
 

@@ -48,4 +48,14 @@ std::vector<FrameNames> CallTree::Frames(StackId stack) const {
   return frames;
 }
 
+bool CallTree::Contains(StackId stack) const {
+  while (stack != 0) {
+    const auto node = nodes_.find(stack);
+    if (node == nodes_.end()) return false;
+    if (node->second.frame != 0 && !frames_.contains(node->second.frame)) return false;
+    stack = node->second.parent;
+  }
+  return true;
+}
+
 }  // namespace memtrace::trace

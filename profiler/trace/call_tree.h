@@ -53,6 +53,9 @@ class CallTree {
   // Innermost first. Ends early where the definition of a caller was lost.
   std::vector<FrameNames> Frames(StackId stack) const;
 
+  // Whether the stack, its callers and all their frames are defined.
+  bool Contains(StackId stack) const;
+
  private:
   struct Node {
     StackId parent = 0;

@@ -42,6 +42,13 @@ bool MappedRanges::Contains(uint64_t address) const {
   return behind != ranges_.begin() && address < std::prev(behind)->second;
 }
 
+bool MappedRanges::Covers(uint64_t address, uint64_t size) const {
+  const auto behind = ranges_.upper_bound(address);
+  if (behind == ranges_.begin()) return size == 0;
+  const uint64_t end = std::prev(behind)->second;
+  return address <= end && size <= end - address;
+}
+
 void MappedRanges::ForEach(const std::function<void(uint64_t, uint64_t)>& visit) const {
   for (const auto& [begin, end] : ranges_) visit(begin, end);
 }

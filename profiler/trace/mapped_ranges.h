@@ -17,6 +17,7 @@ class MappedRanges {
   void Unmap(uint64_t address, uint64_t size);
 
   bool Contains(uint64_t address) const;
+  bool Covers(uint64_t address, uint64_t size) const;  // all of it
   uint64_t bytes() const { return bytes_; }
   // Disjoint, in order of address; neighbours are joined.
   void ForEach(const std::function<void(uint64_t begin, uint64_t end)>& visit) const;

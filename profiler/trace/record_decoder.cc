@@ -35,37 +35,6 @@ static_assert(std::is_same_v<std::variant_alternative_t<18, Payload>, Activity>)
 
 }  // namespace
 
-std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit) {
-  if (in >= limit || *in == 0) return std::nullopt;
-  RawRecord record{.kind = static_cast<RecordKind>(*in)};
-  uint64_t length = 0;
-  record.body = GetVarint(in + 1, limit, &length);
-  if (record.body == nullptr) return std::nullopt;
-  if (length > static_cast<uint64_t>(limit - record.body)) return std::nullopt;
-  record.end = record.body + length;
-  return record;
-}
-
-void RecordDecoder::Place(int32_t& device, uint64_t& address) {
-  uint64_t device_and_how = 0;
-  uint64_t coded = 0;
-  if (!Varint(&device_and_how) || !Varint(&coded)) return;
-  auto distance = static_cast<uint64_t>(UnZigZag(coded));
-  if ((device_and_how & 1) == 0) distance <<= 9;
-  const bool from_far = (device_and_how & 2) != 0;
-  AssignDevice(device, device_and_how >> 2);
-  address = (from_far ? delta_.far : delta_.address) + distance;
-  delta_.Went(address, from_far, static_cast<int64_t>(distance));
-}
-
-void RecordDecoder::AssignDevice(int32_t& device, uint64_t value) {
-  if (value > std::numeric_limits<uint32_t>::max()) {
-    in_ = nullptr;
-    return;
-  }
-  device = static_cast<int32_t>(UnZigZag(value));
-}
-
 void RecordDecoder::Text(std::string_view& text) {
   uint64_t bytes = 0;
   if (!Varint(&bytes)) return;
@@ -90,6 +59,7 @@ RecordKind RestatedEvent(RecordKind kind) {
   return static_cast<RecordKind>(number - kFirst + kFirstEvent);
 }
 
+// Most events are allocations and frees: these go past the table.
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {
   if (!IsKnownEvent(record.kind)) return false;
   RecordDecoder decoder(record, delta);
@@ -98,17 +68,18 @@ bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {
     FreeRequested& freed = event->payload.emplace<FreeRequested>();
     decoder.Place(freed.device, freed.address);
     ++delta.sequence;
-    return decoder.ok();
+  } else if (record.kind == KindOf<Allocate>()) {
+    CodeFields(decoder, event->payload.emplace<Allocate>());
+  } else {
+    kDecode[static_cast<size_t>(record.kind) - kFirstEvent](decoder, event->payload);
   }
-  kDecode[static_cast<size_t>(record.kind) - kFirstEvent](decoder, event->payload);
   return decoder.ok();
 }
 
-Event CompletionOf(const Event& free_requested) {
-  const auto& freed = std::get<FreeRequested>(free_requested.payload);
-  return {.sequence = free_requested.sequence + 1,
-          .time_ns = free_requested.time_ns,
-          .payload = FreeCompleted{.device = freed.device, .address = freed.address}};
+void Complete(Event* free_requested) {
+  const FreeRequested freed = std::get<FreeRequested>(free_requested->payload);
+  ++free_requested->sequence;
+  free_requested->payload.emplace<FreeCompleted>() = {freed.device, freed.address};
 }
 
 }  // namespace memtrace::trace

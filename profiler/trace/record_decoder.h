@@ -24,7 +24,16 @@ struct RawRecord {
 };
 
 // The record at `in`, or nothing if [in, limit) holds no whole one.
-std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit);
+inline std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit) {
+  if (in >= limit || *in == 0) return std::nullopt;
+  RawRecord record{.kind = static_cast<RecordKind>(*in)};
+  uint64_t length = 0;
+  record.body = GetVarint(in + 1, limit, &length);
+  if (record.body == nullptr) return std::nullopt;
+  if (length > static_cast<uint64_t>(limit - record.body)) return std::nullopt;
+  record.end = record.body + length;
+  return record;
+}
 
 // Reads the body of one record. Reading past its end, or a number that its field cannot hold, makes
 // ok() false for good; bytes after the last field are a later writer's and are left alone.
@@ -63,7 +72,17 @@ class RecordDecoder {
     uint64_t value = 0;
     if (Varint(&value)) AssignDevice(device, value);
   }
-  void Place(int32_t& device, uint64_t& address);
+  void Place(int32_t& device, uint64_t& address) {
+    uint64_t device_and_how = 0;
+    uint64_t coded = 0;
+    if (!Varint(&device_and_how) || !Varint(&coded)) return;
+    auto distance = static_cast<uint64_t>(UnZigZag(coded));
+    if ((device_and_how & 1) == 0) distance <<= 9;
+    const bool from_far = (device_and_how & 2) != 0;
+    AssignDevice(device, device_and_how >> 2);
+    address = (from_far ? delta_.far : delta_.address) + distance;
+    delta_.Went(address, from_far, static_cast<int64_t>(distance));
+  }
 
   uint64_t Flags(std::initializer_list<bool> /*differs*/) {
     uint64_t mask = 0;
@@ -109,18 +128,24 @@ class RecordDecoder {
     if (in_ != nullptr) in_ = GetVarint(in_, end_, value);
     return in_ != nullptr;
   }
-  void AssignDevice(int32_t& device, uint64_t value);
+  void AssignDevice(int32_t& device, uint64_t value) {
+    if (value > std::numeric_limits<uint32_t>::max()) {
+      in_ = nullptr;
+      return;
+    }
+    device = static_cast<int32_t>(UnZigZag(value));
+  }
 
   const uint8_t* in_;  // null once something did not fit
   const uint8_t* end_;
   DeltaState& delta_;
 };
 
-// Decodes an event; of kFreed the first, whose second is CompletionOf it. False if the body is not
-// what its kind asks for, or the kind is no event.
+// Decodes an event; of kFreed the first, of which Complete makes the second. False if the body is
+// not what its kind asks for, or the kind is no event.
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event);
 
-Event CompletionOf(const Event& free_requested);
+void Complete(Event* free_requested);
 
 // True for kinds that DecodeEvent knows.
 bool IsKnownEvent(RecordKind kind);

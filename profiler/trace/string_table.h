@@ -39,6 +39,8 @@ class StringTable {
   // "(lost)" if the id is unknown. Valid as long as the table.
   std::string_view Text(StringId id) const;
 
+  bool Contains(StringId id) const { return id == 0 || texts_.contains(id); }
+
   size_t size() const { return texts_.size(); }
 
  private:

@@ -11,72 +11,14 @@
 #include "profiler/trace/call_tree.h"
 #include "profiler/trace/checkpoint_scan.h"
 #include "profiler/trace/file_bytes.h"
+#include "profiler/trace/queue_cursor.h"
 #include "profiler/trace/record_decoder.h"
 #include "profiler/trace/string_table.h"
 
 namespace memtrace::trace {
 namespace {
 
-DeltaState BeginningOf(const Block& block) { return {.sequence = block.header.first_sequence - 1}; }
-
-// The events of one queue, one after another.
-class QueueCursor {
- public:
-  void Append(const Block& block) { blocks_.push_back(block); }
-
-  void Rewind() {
-    block_ = 0;
-    completes_ = false;
-    Enter();
-  }
-  void RewindTo(const Checkpoint& checkpoint) {
-    block_ = checkpoint.block;
-    at_ = checkpoint.at;
-    delta_ = checkpoint.delta;
-    completes_ = false;
-    Advance();
-  }
-  bool done() const { return block_ == blocks_.size(); }
-  const Event& event() const { return event_; }
-
-  // REQUIRES: !done(). The blocks were checked by Open: what does not decode is not an event.
-  void Advance() {
-    if (std::exchange(completes_, false)) {
-      event_ = CompletionOf(event_);
-      return;
-    }
-    while (!done()) {
-      const auto record = NextRecord(at_, blocks_[block_].end);
-      if (!record) {
-        ++block_;
-        Position();
-        continue;
-      }
-      at_ = record->end;
-      if (!DecodeEvent(*record, delta_, &event_)) continue;
-      completes_ = record->kind == RecordKind::kFreed;
-      return;
-    }
-  }
-
- private:
-  void Enter() {
-    Position();
-    Advance();
-  }
-  void Position() {
-    if (done()) return;
-    at_ = blocks_[block_].records;
-    delta_ = BeginningOf(blocks_[block_]);
-  }
-
-  std::vector<Block> blocks_;
-  size_t block_ = 0;
-  const uint8_t* at_ = nullptr;
-  DeltaState delta_;
-  Event event_;
-  bool completes_ = false;  // event_ is the first of the two that its record says
-};
+bool IsLoss(RecordKind kind) { return kind == KindOf<Lost>(); }
 
 }  // namespace
 
@@ -91,17 +33,21 @@ class TraceReader::State {
     DescribeLoss();
   }
 
-  void ForEach(const std::function<void(const Event&)>& visit);
+  template <typename Visit>
+  void ForEach(const Visit& visit) const;  // with each event and the offset of its record
 
   const std::map<std::string, std::string>& info() const { return info_; }
   const StringTable& strings() const { return strings_; }
   const CallTree& stacks() const { return stacks_; }
   const Completeness& completeness() const { return completeness_; }
+  const FileHeader& header() const { return header_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
   void ReadBlocks();
   void ReadInOrder(std::vector<Block> blocks);
   void NoteBeginning();
+  bool IsBelieved(const Block& block) const;
   const uint8_t* ReadBlock(const Block& block);
   bool ReadRecord(const RawRecord& record, DeltaState& delta);
   bool ReadString(RecordDecoder& decoder);
@@ -120,6 +66,7 @@ class TraceReader::State {
   StringTable strings_;
   CallTree stacks_;
   Completeness completeness_;
+  std::vector<Block> blocks_;
   std::map<uint16_t, QueueCursor> queues_;
   StringId lost_reason_ = 0;
   CheckpointScan checkpoints_;
@@ -148,20 +95,24 @@ void TraceReader::State::ReadBlocks() {
   BlockScan scan = ScanBlocks(bytes_.data(), bytes_.size());
   completeness_.damaged_blocks = scan.damaged_blocks;
   completeness_.truncated_bytes = scan.truncated_bytes;
+  completeness_.unread_bytes = scan.damaged_bytes + scan.truncated_bytes;
   completeness_.first_bad_offset = scan.first_bad_offset;
   ReadInOrder(InOrderOfAge(std::move(scan.blocks), header_));
   NoteBeginning();
 }
 
 void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
+  blocks_.reserve(blocks.size());
   size_t number = 0;
   for (Block& block : blocks) {
-    if (!IsRead(block.header.kind)) continue;
-    checkpoints_.EnterBlock(number++);
-    const uint8_t* good_end = ReadBlock(block);
-    if (good_end != block.end || block.is_cut) NoteBadRecord(block, good_end);
-    block.end = good_end;
-    queues_[block.header.queue].Append(block);
+    if (IsRead(block.header.kind)) {
+      checkpoints_.EnterBlock(number++);
+      const uint8_t* good_end = ReadBlock(block);
+      if (good_end != block.end || block.is_cut) NoteBadRecord(block, good_end);
+      block.end = good_end;
+      queues_[block.header.queue].Append(block);
+    }
+    blocks_.push_back(block);
   }
 }
 
@@ -190,12 +141,20 @@ void TraceReader::State::NoteBeginning() {
 // Takes over definitions and checks events; returns the end of the last good record.
 const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
   DeltaState delta = BeginningOf(block);
+  const bool is_believed = IsBelieved(block);
   const uint8_t* at = block.records;
   while (const auto record = NextRecord(at, block.end)) {
-    if (!ReadRecord(*record, delta)) break;
+    const bool is_checked = !is_believed || !IsKnownEvent(record->kind) || IsLoss(record->kind);
+    if (is_checked && !ReadRecord(*record, delta)) break;
     at = record->end;
   }
   return at;
+}
+
+// The checksum says that its events are as they were written. A checkpoint asks for the deltas of
+// the events before it, though.
+bool TraceReader::State::IsBelieved(const Block& block) const {
+  return block.header.checksum != 0 && !block.is_cut && header_.keep_bytes == 0;
 }
 
 bool TraceReader::State::ReadRecord(const RawRecord& record, DeltaState& delta) {
@@ -270,6 +229,7 @@ bool TraceReader::State::ReadEvent(const RawRecord& record, DeltaState& delta) {
 // the file ends exactly between two records, what is missing counts as a damaged block.
 void TraceReader::State::NoteBadRecord(const Block& block, const uint8_t* at) {
   const auto offset = static_cast<uint64_t>(at - bytes_.data());
+  completeness_.unread_bytes += static_cast<uint64_t>(block.end - at);
   if (block.is_cut && at != block.end) {
     completeness_.truncated_bytes += static_cast<uint64_t>(block.end - at);
   } else {
@@ -280,6 +240,8 @@ void TraceReader::State::NoteBadRecord(const Block& block, const uint8_t* at) {
 
 // Blocks that were cut off whole leave no other trace than the size that the writer noted.
 void TraceReader::State::NoteMissingEnd() {
+  if (bytes_.size() < header_.closed_bytes)
+    completeness_.unread_bytes += header_.closed_bytes - bytes_.size();
   if (bytes_.size() < kPageBytes) {
     completeness_.truncated_bytes = bytes_.size();
     NoteBad(bytes_.size());
@@ -304,29 +266,28 @@ void TraceReader::State::NoteBad(uint64_t offset) {
   first = first == 0 ? offset : std::min(first, offset);
 }
 
-void TraceReader::State::ForEach(const std::function<void(const Event&)>& visit) {
-  for (auto& [number, queue] : queues_) queue.Rewind();
+// With cursors of its own: who visits may read the events meanwhile.
+template <typename Visit>
+void TraceReader::State::ForEach(const Visit& visit) const {
+  std::map<uint16_t, QueueCursor> queues = queues_;
+  for (auto& [number, queue] : queues) queue.Rewind();
   if (begins_at_checkpoint_) {
-    for (const Event& event : checkpoints_.found()->held) visit(event);
-    queues_.begin()->second.RewindTo(*checkpoints_.found());
+    for (const Event& event : checkpoints_.found()->held) visit(event, 0);
+    queues.begin()->second.RewindTo(*checkpoints_.found());
   }
   Event last;
-  while (true) {
-    QueueCursor* next = nullptr;
-    for (auto& [number, queue] : queues_) {
-      if (queue.done()) continue;
-      if (next == nullptr || queue.event().sequence < next->event().sequence) next = &queue;
-    }
-    if (next == nullptr) break;
-    visit(next->event());
-    last.sequence = next->event().sequence;
-    last.time_ns = next->event().time_ns;
-    next->Advance();
+  for (QueueMerge merged(queues); !merged.done(); merged.Advance()) {
+    const Event& event = merged.event();
+    const auto offset = static_cast<uint64_t>(merged.record() - bytes_.data());
+    visit(event, offset);
+    last.sequence = event.sequence;
+    last.time_ns = event.time_ns;
   }
   if (header_.lost_events == 0) return;
   visit({.sequence = last.sequence + 1,
          .time_ns = last.time_ns,
-         .payload = Lost{.events = header_.lost_events, .reason = lost_reason_}});
+         .payload = Lost{.events = header_.lost_events, .reason = lost_reason_}},
+        0);
 }
 
 absl::StatusOr<TraceReader> TraceReader::Open(const std::string& path) {
@@ -342,9 +303,17 @@ TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
 
 const std::map<std::string, std::string>& TraceReader::info() const { return state_->info(); }
 const Completeness& TraceReader::completeness() const { return state_->completeness(); }
+const FileHeader& TraceReader::header() const { return state_->header(); }
+const std::vector<Block>& TraceReader::blocks() const { return state_->blocks(); }
+bool TraceReader::HasString(StringId id) const { return state_->strings().Contains(id); }
+bool TraceReader::HasStack(StackId id) const { return state_->stacks().Contains(id); }
 std::string_view TraceReader::String(StringId id) const { return state_->strings().Text(id); }
 
 void TraceReader::ForEach(const std::function<void(const Event&)>& visit) const {
+  state_->ForEach([&visit](const Event& event, uint64_t /*offset*/) { visit(event); });
+}
+
+void TraceReader::ForEachAt(const std::function<void(const Event&, uint64_t)>& visit) const {
   state_->ForEach(visit);
 }
 

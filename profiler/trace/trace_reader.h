@@ -16,14 +16,19 @@
 
 namespace memtrace::trace {
 
+struct Block;
+struct FileHeader;
+
 // What the file says about itself and what could not be read of it.
 struct Completeness {
   bool closed = false;          // the process ended the file itself
   uint64_t damaged_blocks = 0;  // blocks whose checksum or content is wrong; each costs only itself
   uint64_t truncated_bytes = 0;  // bytes at the end that belong to no whole record
+  bool end_missing = false;  // behind first_bad_offset, of a file that says nothing of its length
   uint64_t first_bad_offset =
-      0;                     // of the first damaged block or truncated record; 0 if there is none
-  uint64_t lost_events = 0;  // events the process could not write (full disk ...)
+      0;                      // of the first damaged block or truncated record; 0 if there is none
+  uint64_t unread_bytes = 0;  // of damaged blocks, of the last record, of an end that is missing
+  uint64_t lost_events = 0;   // events the process could not write (full disk ...)
 
   // Of a file that keeps its last part only (--keep).
   uint64_t kept_bytes = 0;      // what it was to keep at most; 0: everything
@@ -32,7 +37,7 @@ struct Completeness {
   bool live_set_missing =
       false;  // no whole checkpoint: what lived when recording begins is unknown
 
-  bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0; }
+  bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0 && !end_missing; }
 };
 
 // Reads a trace: whole, cut short at any byte, damaged, or still being written.
@@ -52,16 +57,30 @@ class TraceReader {
   // format.md lists them.
   const std::map<std::string, std::string>& info() const;
 
-  // Visits all events in order of their sequence numbers. May be called more than once. Where the
+  // Visits all events in order of their sequence numbers. May be called more than once, also from
+  // within `visit`. Where the
   // beginning was dropped, Resume and what held then come first.
   void ForEach(const std::function<void(const Event&)>& visit) const;
+
+  // As ForEach, with the place in the file where the record begins that says the event; 0 if it is
+  // the first page that says it, or a checkpoint.
+  void ForEachAt(const std::function<void(const Event&, uint64_t offset)>& visit) const;
 
   // The strings and stacks that events refer to.
   std::string_view String(StringId id) const;
   std::vector<Frame> Stack(StackId id) const;  // innermost first; empty for 0
 
+  // Whether the file defines them, and all that they refer to; true of 0.
+  bool HasString(StringId id) const;
+  bool HasStack(StackId id) const;
+
   // Known after Open.
   const Completeness& completeness() const;
+
+  // For RepairTrace: the first page, and the blocks that could be read, in the order in which they
+  // were, each up to its last good record.
+  const FileHeader& header() const;
+  const std::vector<Block>& blocks() const;
 
  private:
   class State;

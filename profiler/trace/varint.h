@@ -21,8 +21,8 @@ inline uint8_t* PutVarint(uint64_t value, uint8_t* out) {
   return out;
 }
 
-// Returns the byte after the varint, or null if [in, end) holds no whole one.
-inline const uint8_t* GetVarint(const uint8_t* in, const uint8_t* end, uint64_t* value) {
+// Of more than one byte, or of none: the rest of GetVarint.
+inline const uint8_t* GetLongVarint(const uint8_t* in, const uint8_t* end, uint64_t* value) {
   uint64_t result = 0;
   for (unsigned shift = 0; shift < 64 && in < end; shift += 7) {
     const uint64_t byte = *in++;
@@ -34,6 +34,13 @@ inline const uint8_t* GetVarint(const uint8_t* in, const uint8_t* end, uint64_t*
     }
   }
   return nullptr;
+}
+
+// Returns the byte after the varint, or null if [in, end) holds no whole one.
+inline const uint8_t* GetVarint(const uint8_t* in, const uint8_t* end, uint64_t* value) {
+  if (in >= end || *in >= 0x80) return GetLongVarint(in, end, value);
+  *value = *in;
+  return in + 1;
 }
 
 // Small magnitudes become small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...

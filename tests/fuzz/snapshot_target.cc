@@ -23,7 +23,7 @@ void Snapshot(std::string_view pickle) {
     MEMTRACE_CHECK(event.sequence == before + 1);
     before = event.sequence;
   });
-  const analysis::Explanation explanation = analysis::Explain(*snapshot, 0);
+  const analysis::Explanation explanation = *analysis::Explain(*snapshot);
   const analysis::RunFacts run =
       analysis::ReadRunFacts("fuzz", snapshot->info(), explanation.annotations, {.closed = true});
   CheckText(report::TextReport(explanation, run));

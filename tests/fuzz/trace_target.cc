@@ -43,7 +43,7 @@ void CheckJson(const std::string& text) { MEMTRACE_CHECK(nlohmann::json::accept(
 
 void ReportEverything(const trace::TraceReader& reader) {
   const Source source(reader);
-  const analysis::Explanation explanation = analysis::Explain(source, 0);
+  const analysis::Explanation explanation = *analysis::Explain(source);
   const analysis::RunFacts run = analysis::ReadRunFacts(
       "run.trace", reader.info(), explanation.annotations, reader.completeness());
   CheckText(report::TextReport(explanation, run));
@@ -52,7 +52,8 @@ void ReportEverything(const trace::TraceReader& reader) {
   analysis::Timeline timeline(source, 0);
   source.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
   CheckJson(report::JsonStats(timeline, run));
-  if (timeline.counts().out_of_memory > 0) CheckText(report::TextReport(Explain(source, 1), run));
+  if (timeline.counts().out_of_memory > 0)
+    CheckText(report::TextReport(*Explain(source, {analysis::MomentSpec::Kind::kFailure, 1}), run));
   static_cast<void>(trace::TraceToText(reader));
 }
 

@@ -185,7 +185,8 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
        {"memtrace --help", "memtrace run --help", "memtrace report --help", "memtrace stats --help",
         "memtrace plan --help", "memtrace replay --help", "memtrace top --help",
         "memtrace snapshot --help", "memtrace export --help", "memtrace import --help",
-        "memtrace cards --help", "memtrace doctor --help"}) {
+        "memtrace verify --help", "memtrace repair --help", "memtrace cards --help",
+        "memtrace doctor --help", "memtrace completion --help"}) {
     const std::string help = shell.Run(command).out;
     const std::string prompt = std::string("$ ") + command + "\n";
     const size_t begin = document.find(prompt);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,31 @@ std::string ReadToEnd(int descriptor) {
   }
 }
 
+// A limit of our memory is not one of a child's, which would inherit it.
+class WithoutDataLimit {
+ public:
+  WithoutDataLimit() {
+    if (getrlimit(RLIMIT_DATA, &before_) != 0) return;
+    const rlimit none{before_.rlim_max, before_.rlim_max};
+    is_lifted_ = setrlimit(RLIMIT_DATA, &none) == 0;
+  }
+  ~WithoutDataLimit() {
+    if (is_lifted_) setrlimit(RLIMIT_DATA, &before_);
+  }
+  WithoutDataLimit(const WithoutDataLimit&) = delete;
+  WithoutDataLimit& operator=(const WithoutDataLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool is_lifted_ = false;
+};
+
+bool Start(const std::vector<char*>& arguments, const posix_spawn_file_actions_t& actions,
+           pid_t* child) {
+  const WithoutDataLimit lifted;
+  return posix_spawnp(child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
+}
+
 // What the program prints; "" if it cannot be started.
 std::string OutputOf(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
@@ -43,8 +69,7 @@ std::string OutputOf(const std::vector<std::string>& words) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
-  const bool is_started =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
+  const bool is_started = Start(arguments, actions, &child);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   const std::string text = is_started ? ReadToEnd(pipe_ends[0]) : "";

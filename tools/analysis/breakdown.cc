@@ -6,27 +6,18 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analysis/role_inference.h"
+#include "tools/analysis/block_parts.h"
 
 namespace memtrace::analysis {
 namespace {
 
-// A range of a block with everything that is known about it.
-struct Part {
-  uint64_t bytes = 0;
-  trace::Role role = trace::Role::kUnknown;
-  bool stated = false;
-  trace::StringId owner = 0;
-  SiteId site = 0;
-};
-
 struct Sum {
   uint64_t bytes = 0;
-  uint64_t stated_bytes = 0;
+  KnownBytes known;
 
   void Add(const Part& part) {
     bytes += part.bytes;
-    if (part.stated) stated_bytes += part.bytes;
+    known.Add(part.identity.evidence, part.bytes);
   }
 };
 
@@ -40,7 +31,6 @@ class Tally {
 
  private:
   void AddPart(const Block& block, const Part& part);
-  Part Describe(const Block& block, uint64_t bytes, const Label& label);
 
   const LiveSet& live_;
   const EventSource& source_;
@@ -53,39 +43,25 @@ class Tally {
   std::vector<std::pair<trace::Role, SiteId>> rows_of_block_;
 };
 
-Part Tally::Describe(const Block& block, uint64_t bytes, const Label& label) {
-  const trace::Allocate& allocation = block.allocation;
-  Part part;
-  part.bytes = bytes;
-  part.stated = label.role != trace::Role::kUnknown;
-  part.role = part.stated ? label.role : InferRole(block, live_.position());
-  part.owner = label.owner != 0 ? label.owner : allocation.owner;
-  part.site =
-      sites_.Site(part.role, label.path, allocation.module, allocation.stack, block.birth.phase);
-  return part;
-}
-
 void Tally::Add(BlockId id) {
   const Block& block = live_.block(id);
-  const uint64_t begin = block.allocation.address;
-  const uint64_t end = begin + block.allocation.requested;
   ++result_.blocks;
   rows_of_block_.clear();
-  uint64_t at = begin;
-  for (const LabelledRange& range : live_.Labels(id)) {
-    if (range.begin > at) AddPart(block, Describe(block, range.begin - at, {}));
-    AddPart(block, Describe(block, range.end - range.begin, range.label));
-    at = range.end;
-  }
-  if (at < end) AddPart(block, Describe(block, end - at, {}));
+  for (const Part& part :
+       PartsOf(block, live_.Labels(id), live_.position(), source_.best_evidence()))
+    AddPart(block, part);
 }
 
 void Tally::AddPart(const Block& block, const Part& part) {
+  const Identity& identity = part.identity;
+  const trace::Allocate& allocation = block.allocation;
+  const SiteId site = sites_.Site(identity.role, identity.path, allocation.module, allocation.stack,
+                                  block.birth.phase);
   result_.bytes += part.bytes;
-  roles_[part.role].Add(part);
-  owners_[part.owner].Add(part);
-  site_sums_[part.site].Add(part);
-  const std::pair key(part.role, part.site);
+  roles_[identity.role].Add(part);
+  owners_[identity.owner].Add(part);
+  site_sums_[site].Add(part);
+  const std::pair key(identity.role, site);
   Holding& row = holdings_[key];
   if (row.blocks == 0 || block.birth.step < row.since.step) row.since = block.birth;
   if (std::find(rows_of_block_.begin(), rows_of_block_.end(), key) == rows_of_block_.end()) {
@@ -93,16 +69,16 @@ void Tally::AddPart(const Block& block, const Part& part) {
     ++row.blocks;
   }
   row.bytes += part.bytes;
-  if (part.stated) row.stated_bytes += part.bytes;
+  row.known.Add(identity.evidence, part.bytes);
   if (part.bytes <= row.largest) return;
   row.largest = part.bytes;
-  row.stack = block.allocation.stack;
+  row.stack = allocation.stack;
 }
 
 template <typename Sums, typename Name>
 std::vector<Share> Named(const Sums& sums, const Name& name) {
   std::vector<Share> shares;
-  for (const auto& [key, sum] : sums) shares.push_back({name(key), sum.bytes, sum.stated_bytes});
+  for (const auto& [key, sum] : sums) shares.push_back({name(key), sum.bytes, sum.known});
   std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
     return std::pair(b.bytes, a.name) < std::pair(a.bytes, b.name);
   });
@@ -136,13 +112,30 @@ uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role) {
   return 0;
 }
 
-Breakdown BreakDown(const std::vector<CapturedBlock>& captured, bool waiting, const LiveSet& live,
-                    const EventSource& source, SiteNames& sites) {
+Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+                    const EventSource& source, SiteNames& sites, bool waiting) {
   Tally tally(live, source, sites);
   for (const CapturedBlock& block : captured) {
     if (waiting || !block.waiting) tally.Add(block.id);
   }
   return tally.Finish();
+}
+
+Breakdown BreakDownByRole(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+                          const EventSource& source) {
+  Breakdown result;
+  absl::flat_hash_map<trace::Role, Sum> roles;
+  for (const CapturedBlock& entry : captured) {
+    if (entry.waiting) continue;
+    ++result.blocks;
+    for (const Part& part : PartsOf(live.block(entry.id), live.Labels(entry.id), live.position(),
+                                    source.best_evidence())) {
+      result.bytes += part.bytes;
+      roles[part.identity.role].Add(part);
+    }
+  }
+  result.by_role = Named(roles, [](trace::Role role) { return std::string(RoleName(role)); });
+  return result;
 }
 
 }  // namespace memtrace::analysis

@@ -9,6 +9,7 @@
 
 #include "profiler/trace/event.h"
 #include "tools/analysis/event_source.h"
+#include "tools/analysis/evidence.h"
 #include "tools/analysis/live_set.h"
 #include "tools/analysis/site_names.h"
 
@@ -17,7 +18,7 @@ namespace memtrace::analysis {
 struct Share {
   std::string name;
   uint64_t bytes = 0;
-  uint64_t stated_bytes = 0;  // of which the role was stated by a hook; the rest is inferred
+  KnownBytes known;  // of which the role is
 };
 
 // The bytes of one role at one site. A block whose parts differ counts in each of their rows.
@@ -26,7 +27,7 @@ struct Holding {
   std::string site;
   uint64_t bytes = 0;
   uint64_t blocks = 0;
-  uint64_t stated_bytes = 0;
+  KnownBytes known;          // of which the role is
   Position since;            // birth of the oldest block
   trace::StackId stack = 0;  // of the largest part
   uint64_t largest = 0;
@@ -45,9 +46,13 @@ struct Breakdown {
 // Of everything in it, stated or inferred.
 uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role);
 
-// `waiting`: count blocks whose free had been requested, too.
-Breakdown BreakDown(const std::vector<CapturedBlock>& captured, bool waiting, const LiveSet& live,
-                    const EventSource& source, SiteNames& sites);
+// Of the blocks that do not wait for a stream; with `waiting` of these, too.
+Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+                    const EventSource& source, SiteNames& sites, bool waiting = false);
+
+// The same without owners, sites and holdings, which need the stacks' names.
+Breakdown BreakDownByRole(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+                          const EventSource& source);
 
 }  // namespace memtrace::analysis
 

@@ -7,9 +7,6 @@
 namespace memtrace::analysis {
 namespace {
 
-// The unit in which a driver maps memory: what is free in whole ones could be mapped elsewhere.
-constexpr uint64_t kGranule = uint64_t{2} << 20;
-
 int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
 
 void AddFree(trace::CardLedger& account, uint64_t begin, uint64_t end) {

@@ -14,6 +14,9 @@
 
 namespace memtrace::analysis {
 
+// The unit in which a driver maps memory: what is free in whole ones could be mapped elsewhere.
+inline constexpr uint64_t kGranule = uint64_t{2} << 20;
+
 struct LedgerEntry {
   std::string_view name;
   int64_t bytes = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/trace/event.h"
+#include "tools/analysis/evidence.h"
 
 namespace memtrace::analysis {
 
@@ -21,6 +22,8 @@ class EventSource {
   virtual void ForEach(const std::function<void(const trace::Event&)>& visit) const = 0;
   virtual std::string_view String(trace::StringId id) const = 0;
   virtual std::vector<trace::Frame> Stack(trace::StackId id) const = 0;  // innermost first
+  // The most that a role can rest on here: less than kStated if phases and labels were guessed.
+  virtual Evidence best_evidence() const { return Evidence::kStated; }
 };
 
 }  // namespace memtrace::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/captures.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/role_inference.h"
 #include "tools/analysis/site_names.h"
@@ -12,53 +13,9 @@
 namespace memtrace::analysis {
 namespace {
 
-// The blocks of the moments that are asked about, and the ledgers that only a replay knows.
-struct Moments {
-  std::map<int32_t, std::vector<CapturedBlock>> at_peak;
-  std::map<int32_t, Ledger> ledger_at_peak;
-  std::vector<CapturedBlock> at_failure;
-  std::map<int32_t, std::vector<trace::OutsideAllocate>> outside_at_peak;
-  std::vector<trace::OutsideAllocate> outside_at_failure;
-  OutsideSet outside;  // at the end
-  std::map<int32_t, std::vector<CapturedBlock>> after_update;
-};
-
 // The update after which the next step is foreseen.
 Update UpdateOf(const Timeline& timeline) {
   return timeline.failed() ? timeline.failed()->update : timeline.latest_update();
-}
-
-// The second reading: stops at each card's peak and at the failure, and goes on to the end, because
-// labels and deaths that come later still count.
-Moments Replay(const EventSource& source, const Timeline& timeline, LiveSet& live) {
-  std::multimap<uint64_t, int32_t> peaks;
-  for (const auto& [device, card] : timeline.cards()) peaks.emplace(card.peak_event, device);
-  const Update update = UpdateOf(timeline);
-  Moments moments;
-  uint64_t ordinal = 0;
-  source.ForEach([&](const trace::Event& event) {
-    live.Apply(event);
-    moments.outside.Apply(event);
-    ++ordinal;
-    for (auto [peak, end] = peaks.equal_range(ordinal); peak != end; ++peak) {
-      const int32_t device = peak->second;
-      moments.at_peak[device] = live.Capture(device);
-      moments.outside_at_peak[device] = moments.outside.Capture(device);
-      moments.ledger_at_peak[device] =
-          LedgerFromReplay(moments.at_peak[device], live, live.mapped(device),
-                           timeline.cards().at(device).peak_sample);
-    }
-    if (timeline.failed() && timeline.failed()->ordinal == ordinal) {
-      moments.at_failure = live.Capture(timeline.failed()->event.device);
-      moments.outside_at_failure = moments.outside.Capture(timeline.failed()->event.device);
-    }
-    if (update.last_event == ordinal) {
-      for (const auto& [device, peak] : update.peak_before) {
-        moments.after_update[device] = live.Capture(device);
-      }
-    }
-  });
-  return moments;
 }
 
 const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) {
@@ -66,21 +23,6 @@ const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) 
     if (account.device == device) return &account;
   }
   return nullptr;
-}
-
-// A card on which nothing was ever allocated is as its latest sample says.
-Ledger LedgerOf(const Timeline& timeline, const Moments& moments, int32_t device, LiveSet& live) {
-  if (timeline.failed()) {
-    const trace::CardLedger* account = AccountOf(*timeline.failed(), device);
-    if (account != nullptr) return LedgerFromAccount(*account);
-    if (timeline.failed()->event.device == device) {
-      return LedgerFromReplay(moments.at_failure, live, live.mapped(device),
-                              timeline.cards().at(device).last_sample);
-    }
-  }
-  const auto at_peak = moments.ledger_at_peak.find(device);
-  if (at_peak != moments.ledger_at_peak.end()) return at_peak->second;
-  return LedgerFromReplay({}, live, live.mapped(device), timeline.cards().at(device).last_sample);
 }
 
 uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live) {
@@ -122,6 +64,8 @@ Request DescribeRequest(const FailedRequest& failed, uint64_t number, const Even
   request.owner = event.owner == 0 ? "(none)" : std::string(source.String(event.owner));
   request.stack = source.Stack(event.stack);
   request.role = InferRequestRole(failed.at, request.stack);
+  if (request.role != trace::Role::kUnknown)
+    request.evidence = std::min(Evidence::kPhase, source.best_evidence());
   request.site =
       sites.Name(sites.Site(request.role, 0, event.module, event.stack, failed.at.phase));
   request.at = failed.at;
@@ -129,12 +73,12 @@ Request DescribeRequest(const FailedRequest& failed, uint64_t number, const Even
   return request;
 }
 
-// The fullest card; without known sizes the one with the highest peak.
+// The fullest card; without known sizes the one that holds most.
 size_t FullestCard(const std::vector<CardExplanation>& cards) {
   const auto fullness = [](const CardExplanation& card) {
     const double total = card.ledger.total_known ? static_cast<double>(card.ledger.total) : 0;
-    const auto peak = static_cast<double>(card.peak.bytes);
-    return std::pair(total > 0 ? peak / total : 0, peak);
+    const auto live = static_cast<double>(card.ledger.bytes("live"));
+    return std::pair(total > 0 ? live / total : 0, live);
   };
   const auto fullest = std::max_element(
       cards.begin(), cards.end(), [&fullness](const CardExplanation& a, const CardExplanation& b) {
@@ -153,106 +97,250 @@ size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device) {
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
-  Explainer(const EventSource& source, uint64_t wanted_oom)
-      : source_(source), wanted_oom_(wanted_oom), sites_(source), timeline_(source, wanted_oom) {}
+  Explainer(const EventSource& source, const MomentSpec& spec)
+      : source_(source),
+        spec_(spec),
+        sites_(source),
+        timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
+        captures_(timeline_) {}
 
-  Explanation Run();
+  absl::StatusOr<Explanation> Run();
 
  private:
+  absl::Status ReadFirst();
+  void ReadAgain();
+  void LookAtSteps();
   void ExplainCards();
   void ExplainFailure();
-  void ExplainPeak();
+  void ExplainHolders();
   void ExplainNextStep();
-  void ExplainIdleBlocks(const std::vector<CapturedBlock>& captured, uint64_t moment_ns) {
-    result_.idle =
-        FindIdleBlocks(captured, moment_ns, live_, timeline_.activities(), source_, sites_);
+  void ExplainRemedies();
+
+  // What is explained is why a request failed.
+  bool is_failure() const {
+    using Kind = MomentSpec::Kind;
+    return timeline_.failed() &&
+           (spec_.kind == Kind::kFailure || spec_.kind == Kind::kFailureOrPeak);
   }
+  bool is_peak() const {
+    using Kind = MomentSpec::Kind;
+    return !is_failure() && (spec_.kind == Kind::kPeak || spec_.kind == Kind::kFailureOrPeak);
+  }
+  int32_t device() const { return result_.cards[result_.card].index; }
+  // Of the card of the verdict.
+  const CapturedCard& captured() { return at_moment_[device()]; }
 
   const EventSource& source_;
-  uint64_t wanted_oom_;
+  MomentSpec spec_;
   SiteNames sites_;
   Timeline timeline_;
-  LiveSet live_;
-  Moments moments_;
+  Captures captures_;
+  std::map<int32_t, uint64_t> moments_;  // ordinals, by card
+  std::map<int32_t, CapturedCard> at_moment_;
+  std::map<int32_t, CapturedCard> at_peak_;
+  std::map<int32_t, std::vector<CapturedBlock>> after_update_;
+  GrowthWatch growth_;
   Explanation result_;
 };
 
-Explanation Explainer::Run() {
-  source_.ForEach([this](const trace::Event& event) { timeline_.Apply(event); });
-  moments_ = Replay(source_, timeline_, live_);
+absl::StatusOr<Explanation> Explainer::Run() {
+  if (absl::Status found = ReadFirst(); !found.ok()) return found;
+  ReadAgain();
   result_.annotations = timeline_.annotations();
   result_.counts = timeline_.counts();
   result_.timelines = timeline_.cards();
   result_.activities = timeline_.activities();
+  if (!is_failure() && !is_peak()) result_.asked = spec_;
   ExplainCards();
-  if (timeline_.failed()) {
+  result_.card = is_failure() ? CardOf(result_.cards, timeline_.failed()->event.device)
+                              : FullestCard(result_.cards);
+  ExplainHolders();
+  if (is_failure()) {
     ExplainFailure();
-  } else {
-    ExplainPeak();
+  } else if (is_peak()) {
+    ExplainNextStep();
+    ExplainRemedies();
   }
-  result_.holder_lines = HolderLines(result_.held, source_);
   return std::move(result_);
+}
+
+absl::Status Explainer::ReadFirst() {
+  MomentFinder finder(spec_);
+  source_.ForEach([&](const trace::Event& event) {
+    timeline_.Apply(event);
+    finder.Apply(event, timeline_);
+  });
+  moments_ = finder.Found(timeline_);
+  const bool missing =
+      spec_.kind == MomentSpec::Kind::kFailure ? !timeline_.failed() : moments_.empty();
+  // A process that never touched a card has neither moments nor anything to explain.
+  const bool refused = missing && spec_.kind != MomentSpec::Kind::kFailureOrPeak &&
+                       (spec_.kind == MomentSpec::Kind::kFailure || !timeline_.cards().empty());
+  return refused ? absl::OutOfRangeError(finder.WhyNot(timeline_)) : absl::OkStatus();
+}
+
+void Explainer::ReadAgain() {
+  for (const auto& [device, card] : timeline_.cards()) {
+    captures_.At(card.peak_event, device, [this, at = device](CapturedCard captured) {
+      at_peak_[at] = std::move(captured);
+    });
+  }
+  for (const auto& [device, ordinal] : moments_) {
+    captures_.At(ordinal, device, [this, at = device](CapturedCard captured) {
+      at_moment_[at] = std::move(captured);
+    });
+  }
+  const Update update = UpdateOf(timeline_);
+  captures_.At(update.last_event, [this, update] {
+    for (const auto& [device, peak] : update.peak_before) {
+      after_update_[device] = captures_.live().Capture(device);
+    }
+  });
+  LookAtSteps();
+  captures_.Read(source_);
+}
+
+// Steps that begin up to the moment.
+void Explainer::LookAtSteps() {
+  uint64_t latest = 0;
+  for (const auto& [device, ordinal] : moments_) latest = std::max(latest, ordinal);
+  const std::vector<uint64_t>& steps = timeline_.step_events();
+  const auto end = std::upper_bound(steps.begin(), steps.end(), latest);
+  for (const size_t place : GrowthWatch::StepsToSee(static_cast<size_t>(end - steps.begin()))) {
+    captures_.At(steps[place], [this] {
+      const LiveSet& live = captures_.live();
+      for (const auto& [device, card] : timeline_.cards())
+        growth_.See(live.position().step, device, live, sites_);
+    });
+  }
 }
 
 void Explainer::ExplainCards() {
   for (const auto& [device, timeline] : timeline_.cards()) {
     CardExplanation card;
     card.index = device;
-    card.ledger = LedgerOf(timeline_, moments_, device, live_);
-    card.peak = BreakDown(moments_.at_peak[device], true, live_, source_, sites_);
+    card.when = at_moment_[device].when;
+    card.ledger = at_moment_[device].ledger;
+    if (is_failure()) {
+      const trace::CardLedger* account = AccountOf(*timeline_.failed(), device);
+      if (account != nullptr) card.ledger = LedgerFromAccount(*account);
+    }
+    card.peak = BreakDown(at_peak_[device].blocks, captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     result_.cards.push_back(std::move(card));
   }
-  if (result_.cards.empty()) {  // a process that never touched a card
-    result_.cards.emplace_back().ledger =
-        LedgerFromReplay({}, live_, live_.mapped(0), std::nullopt);
+  if (result_.cards.empty())  // a process that never touched a card
+    result_.cards.emplace_back().ledger = captures_.LedgerAtEnd(0);
+}
+
+// Of the card of the verdict, at the moment.
+void Explainer::ExplainHolders() {
+  const CapturedCard& card = captured();
+  const LiveSet& live = captures_.live();
+  result_.held = BreakDown(card.blocks, live, source_, sites_);
+  result_.attributed = Attribute(card.blocks, live, source_);
+  result_.holder_lines = HolderLines(result_.held, source_);
+  const bool known = timeline_.cards().contains(device());
+  result_.outside =
+      HoldingsOf(known ? card.outside : captures_.outside().Capture(device()), sites_);
+  if (known) {
+    result_.idle = FindIdleBlocks(card.blocks, card.when.time_ns, live, timeline_.activities(),
+                                  source_, sites_);
   }
+  const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
+  result_.fragmentation = MeasureFragmentation(maps, live, sites_);
+  result_.map = NameMaps(maps, live, source_, sites_);
+  if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
+  result_.growing = growth_.Growing(device(), sites_);
+  if (!known) return;
+  std::vector<uint64_t> levels = timeline_.cards().at(device()).live_at_steps;
+  const std::vector<uint64_t>& steps = timeline_.step_events();
+  const auto after = std::upper_bound(steps.begin(), steps.end(), card.when.ordinal);
+  // A card that was first touched in a later step has fewer levels than there are steps.
+  const auto later = static_cast<size_t>(steps.end() - after);
+  levels.resize(levels.size() - std::min(levels.size(), later));
+  result_.growth_per_step = GrowthPerStep(levels);
 }
 
 void Explainer::ExplainFailure() {
   const FailedRequest& failed = *timeline_.failed();
-  const uint64_t number = wanted_oom_ == 0 ? timeline_.counts().out_of_memory : wanted_oom_;
-  result_.card = CardOf(result_.cards, failed.event.device);
+  const std::vector<CapturedBlock>& blocks = captured().blocks;
+  const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
   result_.request = DescribeRequest(failed, number, source_, sites_);
-  result_.held = BreakDown(moments_.at_failure, false, live_, source_, sites_);
-  ExplainIdleBlocks(moments_.at_failure, failed.at_ns);
-  result_.foreach_copy = FindForeachCopy(failed, moments_.at_failure, result_.held, live_, source_);
-  result_.outside = HoldingsOf(moments_.outside_at_failure, sites_);
+  result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
   result_.verdict = JudgeFailure(failed, ledger, result_.foreach_copy,
-                                 PrivatePoolBytes(moments_.at_failure, live_));
+                                 PrivatePoolBytes(blocks, captures_.live()));
   ExplainNextStep();
-  result_.remedies = FindRemedies(result_.verdict, ledger, result_.foreach_copy, result_.next_step,
-                                  failed.at.step);
-}
-
-void Explainer::ExplainPeak() {
-  result_.card = FullestCard(result_.cards);
-  const int32_t device = result_.cards[result_.card].index;
-  result_.held = BreakDown(moments_.at_peak[device], false, live_, source_, sites_);
-  if (const auto card = timeline_.cards().find(device); card != timeline_.cards().end())
-    ExplainIdleBlocks(moments_.at_peak[device], card->second.peak_ns);
-  const auto at_peak = moments_.outside_at_peak.find(device);
-  result_.outside =
-      HoldingsOf(at_peak != moments_.outside_at_peak.end() ? at_peak->second
-                                                           : moments_.outside.Capture(device),
-                 sites_);
-  ExplainNextStep();
+  ExplainRemedies();
 }
 
 void Explainer::ExplainNextStep() {
+  // Too much to build on phases that are guessed.
+  if (source_.best_evidence() < Evidence::kPhase) return;
   const Update update = UpdateOf(timeline_);
   const CardExplanation& card = result_.cards[result_.card];
   const std::vector<CapturedBlock> made =
-      MadeByUpdate(update, moments_.after_update[card.index], live_);
-  result_.next_step = ForeseeNextStep(update, card.index,
-                                      BreakDown(made, false, live_, source_, sites_), card.ledger);
+      MadeByUpdate(update, after_update_[card.index], captures_.live());
+  result_.next_step = ForeseeNextStep(
+      update, card.index, BreakDown(made, captures_.live(), source_, sites_), card.ledger);
+}
+
+void Explainer::ExplainRemedies() {
+  const auto& failed = timeline_.failed();
+  const Ledger& ledger = result_.cards[result_.card].ledger;
+  const Update update = UpdateOf(timeline_);
+  SavingFacts facts{.captured = captured().blocks,
+                    .live = captures_.live(),
+                    .source = source_,
+                    .held = result_.held,
+                    .annotations = is_failure() ? failed->annotations : result_.annotations,
+                    .update = update,
+                    .ledger = ledger,
+                    .verdict = result_.verdict,
+                    .copy = result_.foreach_copy,
+                    .request_stack = {}};
+  if (result_.request) {
+    facts.request_stack = result_.request->stack;
+    facts.request_bytes = result_.request->bytes;
+  }
+  result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
+                                  is_failure() ? failed->at.step : 0, FindSavings(facts));
 }
 
 }  // namespace
 
-Explanation Explain(const EventSource& source, uint64_t wanted_oom) {
-  return Explainer(source, wanted_oom).Run();
+absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec) {
+  return Explainer(source, spec).Run();
+}
+
+Explanation ExplainPeaks(const EventSource& source) {
+  Timeline timeline(source, 0);
+  source.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
+  std::multimap<uint64_t, int32_t> peaks;
+  for (const auto& [device, card] : timeline.cards()) peaks.emplace(card.peak_event, device);
+  LiveSet live;
+  std::map<int32_t, std::vector<CapturedBlock>> at_peak;
+  auto next = peaks.upper_bound(0);
+  uint64_t ordinal = 0;
+  source.ForEach([&](const trace::Event& event) {
+    live.Apply(event);
+    ++ordinal;
+    for (; next != peaks.end() && next->first == ordinal; ++next)
+      at_peak[next->second] = live.Capture(next->second);
+  });
+  Explanation result;
+  result.annotations = timeline.annotations();
+  result.counts = timeline.counts();
+  result.timelines = timeline.cards();
+  result.activities = timeline.activities();
+  for (const auto& [device, card] : timeline.cards()) {
+    CardExplanation& explained = result.cards.emplace_back();
+    explained.index = device;
+    explained.peak_at = card.peak_at;
+    explained.peak = BreakDownByRole(at_peak[device], live, source);
+  }
+  return result;
 }
 
 }  // namespace memtrace::analysis

@@ -9,14 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "tools/analysis/address_map.h"
+#include "tools/analysis/attribution.h"
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/fragmentation.h"
+#include "tools/analysis/growth.h"
 #include "tools/analysis/idle_blocks.h"
+#include "tools/analysis/moment.h"
+#include "tools/analysis/moment_spec.h"
 #include "tools/analysis/next_step.h"
 #include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
+#include "tools/analysis/scratch.h"
 #include "tools/analysis/timeline.h"
 #include "tools/analysis/verdict.h"
 
@@ -24,8 +32,10 @@ namespace memtrace::analysis {
 
 struct CardExplanation {
   int32_t index = 0;
-  Ledger ledger;   // when the request failed, on every card; else at this card's peak
-  Breakdown peak;  // requested bytes, blocks waiting for a stream included
+  Moment when;     // when the request failed, on every card; the moment that was asked about; else
+                   // this card's peak
+  Ledger ledger;   // then
+  Breakdown peak;  // requested bytes in use
   Position peak_at;
 };
 
@@ -34,7 +44,8 @@ struct Request {
   uint64_t obtainable = 0;
   uint64_t limit = 0;  // all ones if there is none
   std::string owner;
-  trace::Role role = trace::Role::kUnknown;  // inferred
+  trace::Role role = trace::Role::kUnknown;
+  Evidence evidence = Evidence::kNone;  // for the role
   std::string site;
   std::vector<trace::Frame> stack;  // innermost first
   Position at;
@@ -49,22 +60,31 @@ struct Explanation {
   Verdict verdict;
   std::optional<Request> request;
   std::optional<ForeachCopy> foreach_copy;
+  std::optional<MomentSpec> asked;  // about another moment than the failure or the peak
   Breakdown held;  // requested bytes in use on that card at the moment of its ledger
-  std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
-  std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
-                                          // trace without blocks
-  std::optional<IdleBlocks> idle;         // of `held`; nothing without CUPTI
-  ActivityWatch activities;               // what CUPTI told
+  std::vector<AttributedBytes> attributed;  // the same, by all that is known
+  Fragmentation fragmentation;              // of that card, then
+  std::vector<MapSegment> map;              // of that card, then
+  std::vector<Scratch> scratch;             // of that card, then; empty at a failure
+  std::vector<GrowingSite> growing;         // on that card, up to then
+  int64_t growth_per_step = 0;              // of that card, up to then
+  std::vector<std::string> holder_lines;    // of each of held.holdings: "train.py:18 model.to(...)"
+  std::vector<OutsideHolding> outside;      // of that card and of the host, then; at the end of a
+                                            // trace without blocks
+  std::optional<IdleBlocks> idle;           // of `held`; nothing without CUPTI
+  ActivityWatch activities;                 // what CUPTI told
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;
   Annotations annotations;
   EventCounts counts;
 };
 
-// Explains the last out-of-memory, the one numbered `wanted_oom` (from 1), or, without one, the
-// highest peak. Reads the source twice (with CUPTI three times); time grows with events, memory
-// with living blocks.
-Explanation Explain(const EventSource& source, uint64_t wanted_oom);
+// Explains a moment. Reads the source twice (with CUPTI three times); time grows with events,
+// memory with living blocks. kOutOfRange: a sentence, the trace has no such moment.
+absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec = {});
+
+// The counts, the timelines and each card's peak by role alone: what needs no names of stacks.
+Explanation ExplainPeaks(const EventSource& source);
 
 }  // namespace memtrace::analysis
 

@@ -34,11 +34,12 @@ std::string_view FunctionName(std::string_view function) {
   return function.substr(0, end);
 }
 
-// As torch's snapshots name frames of C++: by a source file, or by none.
+// As torch's snapshots name frames of C++: by a source file, or by none ("??" or nothing).
 bool IsCppSource(std::string_view file) {
   constexpr std::array<std::string_view, 6> kEndings = {".cpp", ".cc", ".cu", ".h", ".hpp", ".c"};
-  return file == "??" || std::any_of(kEndings.begin(), kEndings.end(),
-                                     [file](auto ending) { return file.ends_with(ending); });
+  return file.empty() || file == "??" ||
+         std::any_of(kEndings.begin(), kEndings.end(),
+                     [file](auto ending) { return file.ends_with(ending); });
 }
 
 // Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.

@@ -14,27 +14,30 @@ void LiveSet::Apply(const trace::Event& event) {
   std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
+BlockId LiveSet::NewBlock() {
+  if (vacant_.empty()) {
+    blocks_.emplace_back();
+    return static_cast<BlockId>(blocks_.size() - 1);
+  }
+  const BlockId id = vacant_.back();
+  vacant_.pop_back();
+  blocks_[id] = Block();
+  return id;
+}
+
 void LiveSet::Apply(const trace::Allocate& allocation) {
   Device& device = devices_[allocation.device];
   // An address given twice: its free was lost.
-  if (auto old = device.by_address.find(allocation.address); old != device.by_address.end()) {
-    Retire(device, old->second);
-    device.by_address.erase(old);
-  }
-  BlockId id = 0;
-  if (vacant_.empty()) {
-    id = static_cast<BlockId>(blocks_.size());
-    blocks_.emplace_back();
-  } else {
-    id = vacant_.back();
-    vacant_.pop_back();
-    blocks_[id] = Block();
-  }
-  blocks_[id].allocation = allocation;
-  blocks_[id].birth = position_;
-  blocks_[id].sequence = sequence_;
-  blocks_[id].born_ns = now_ns_;
-  device.by_address.emplace(allocation.address, id);
+  if (const auto old = device.living.At(allocation.address)) Retire(device, *old);
+  const BlockId id = NewBlock();
+  Block& block = blocks_[id];
+  block.allocation = allocation;
+  block.birth = position_;
+  block.sequence = sequence_;
+  block.born_ns = now_ns_;
+  block.level_before = device.in_use;
+  device.in_use += allocation.requested;
+  device.living.Insert(allocation.address, id);
 }
 
 void LiveSet::Apply(const trace::Alive& alive) {
@@ -42,8 +45,7 @@ void LiveSet::Apply(const trace::Alive& alive) {
   Block& block = *Find(alive.block.device, alive.block.address);
   block.birth = position_.BirthOf(alive);
   block.sequence = alive.birth;
-  block.waiting = alive.waiting != 0;
-  if (block.waiting) block.death = position_;
+  if (alive.waiting != 0) Apply(trace::FreeRequested{alive.block.device, alive.block.address});
   if (alive.role == trace::Role::kUnknown && alive.path == 0) return;
   Apply(trace::Relabel{.device = alive.block.device,
                        .address = alive.block.address,
@@ -53,39 +55,39 @@ void LiveSet::Apply(const trace::Alive& alive) {
 }
 
 Block* LiveSet::Find(int32_t device, uint64_t address) {
-  const auto& by_address = devices_[device].by_address;
-  const auto found = by_address.find(address);
-  return found == by_address.end() ? nullptr : &blocks_[found->second];
+  const auto found = devices_[device].living.At(address);
+  return found ? &blocks_[*found] : nullptr;
 }
 
 std::optional<BlockId> LiveSet::At(int32_t device, uint64_t address) const {
   const auto card = devices_.find(device);
-  if (card == devices_.end()) return std::nullopt;
-  const auto found = card->second.by_address.find(address);
-  if (found == card->second.by_address.end()) return std::nullopt;
-  return found->second;
+  return card == devices_.end() ? std::nullopt : card->second.living.At(address);
 }
 
 void LiveSet::Apply(const trace::FreeRequested& free) {
   Block* block = Find(free.device, free.address);
-  if (block == nullptr) return;
+  if (block == nullptr || block->waiting) return;
   block->waiting = true;
-  block->death = position_;
+  Die(devices_[free.device], *block);
+}
+
+void LiveSet::Die(Device& device, Block& block) const {
+  device.in_use -= block.allocation.requested;
+  block.death = position_;
+  block.died_ns = now_ns_;
+  block.level_after = device.in_use;
 }
 
 void LiveSet::Apply(const trace::FreeCompleted& free) {
   Device& device = devices_[free.device];
-  const auto found = device.by_address.find(free.address);
-  if (found == device.by_address.end()) return;
-  Retire(device, found->second);
-  device.by_address.erase(found);
+  if (const auto found = device.living.At(free.address)) Retire(device, *found);
 }
 
 void LiveSet::Retire(Device& device, BlockId id) {
   Block& block = blocks_[id];
   const uint64_t begin = block.allocation.address;
   const uint64_t end = begin + block.allocation.requested;
-  if (!block.waiting) block.death = position_;
+  if (!block.waiting) Die(device, block);
   block.freed = true;
   if (block.captured) {
     block.labels_begin = static_cast<uint32_t>(archive_.size());
@@ -94,18 +96,22 @@ void LiveSet::Retire(Device& device, BlockId id) {
   } else {
     vacant_.push_back(id);
   }
-  device.labels.Forget(begin, end);
+  if (block.labelled) device.labels.Forget(begin, end);
+  device.living.Erase(begin);
 }
 
 void LiveSet::Apply(const trace::Relabel& relabel) {
   Device& device = devices_[relabel.device];
-  auto after = device.by_address.upper_bound(relabel.address);
-  if (after == device.by_address.begin()) return;
-  const trace::Allocate& home = blocks_[std::prev(after)->second].allocation;
+  std::optional<BlockId> id = device.living.At(relabel.address);
+  if (!id) id = device.living.AtOrBelow(relabel.address);
+  if (!id) return;
+  Block& block = blocks_[*id];
+  const trace::Allocate& home = block.allocation;
   // A label that reaches past the requested bytes, or past its block, says nothing about them.
   const uint64_t home_end = home.address + home.requested;
   if (relabel.address >= home_end) return;
   const uint64_t rest = home_end - relabel.address;
+  block.labelled = true;
   const uint64_t size = relabel.size == 0 ? rest : std::min(relabel.size, rest);
   device.labels.State(relabel.address, relabel.address + size,
                       {relabel.role, relabel.owner, relabel.path});
@@ -121,9 +127,9 @@ void LiveSet::Apply(const trace::Unmap& unmap) {
 
 std::vector<CapturedBlock> LiveSet::Capture(int32_t device) {
   std::vector<CapturedBlock> captured;
-  const auto& by_address = devices_[device].by_address;
-  captured.reserve(by_address.size());
-  for (const auto& [address, id] : by_address) {
+  const std::vector<BlockId> living = devices_[device].living.InOrder();
+  captured.reserve(living.size());
+  for (const BlockId id : living) {
     blocks_[id].captured = true;
     captured.push_back({id, blocks_[id].waiting});
   }

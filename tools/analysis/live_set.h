@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/label_ranges.h"
 #include "profiler/trace/mapped_ranges.h"
+#include "tools/analysis/living_blocks.h"
 #include "tools/analysis/position.h"
 
 namespace memtrace::analysis {
@@ -21,17 +21,20 @@ using trace::LabelledRange;
 using trace::LabelRanges;
 using trace::MappedRanges;
 
-using BlockId = uint32_t;
-
 struct Block {
   trace::Allocate allocation;
   uint64_t sequence = 0;  // of its allocation
   uint64_t born_ns = 0;   // since the trace began; when recording began, if it lived then
   Position birth;
   Position death;        // meaningful if `freed`; of the free's request
+  uint64_t died_ns = 0;  // ... as this, and the next
+  // Requested bytes in use on its card just before its birth, and just after its free's request.
+  uint64_t level_before = 0;
+  uint64_t level_after = 0;
   bool waiting = false;  // its free was requested
   bool freed = false;    // and completed
   bool captured = false;
+  bool labelled = false;      // a part of it, at least
   uint32_t labels_begin = 0;  // its labels in the archive, once freed
   uint32_t labels_end = 0;
 };
@@ -52,6 +55,16 @@ class LiveSet {
   // The blocks of `device` whose memory is not free for others yet, in order of address.
   std::vector<CapturedBlock> Capture(int32_t device);
 
+  // The blocks of `device` in use now, in no order.
+  template <typename Visit>
+  void ForEachInUse(int32_t device, const Visit& visit) const {
+    const auto card = devices_.find(device);
+    if (card == devices_.end()) return;
+    card->second.living.ForEach([&](BlockId id) {
+      if (!blocks_[id].waiting) visit(id);
+    });
+  }
+
   const Block& block(BlockId id) const { return blocks_[id]; }
   // The living block that begins at `address`.
   std::optional<BlockId> At(int32_t device, uint64_t address) const;
@@ -63,9 +76,10 @@ class LiveSet {
 
  private:
   struct Device {
-    absl::btree_map<uint64_t, BlockId> by_address;
+    LivingBlocks living;
     LabelRanges labels;
     MappedRanges mapped;
+    uint64_t in_use = 0;  // requested bytes
   };
 
   void Apply(const trace::Allocate& allocation);
@@ -79,6 +93,9 @@ class LiveSet {
   void Apply(const Other&) {}
 
   Block* Find(int32_t device, uint64_t address);
+  BlockId NewBlock();
+  // Its free is requested.
+  void Die(Device& device, Block& block) const;
   void Retire(Device& device, BlockId id);
 
   std::map<int32_t, Device> devices_;

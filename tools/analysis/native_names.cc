@@ -6,6 +6,7 @@
 #include <set>
 #include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "profiler/trace/build_id.h"
 #include "tools/analysis/frames.h"
 
@@ -18,7 +19,7 @@ bool IsNameless(const trace::Frame& frame) { return frame.function.empty() && Is
 
 // What the events of a trace say about native frames.
 struct Mentioned {
-  std::set<trace::StackId> stacks;
+  absl::flat_hash_set<trace::StackId> stacks;
   std::map<std::string, std::string> build_ids;  // by file
 
   void Note(const trace::Event& event, const EventSource& source) {

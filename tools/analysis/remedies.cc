@@ -3,53 +3,89 @@
 #include "tools/analysis/remedies.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace memtrace::analysis {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Kernels that read the states in place: no copy of them.
-bool HasFusedUpdate(std::string_view optimizer) {
-  return optimizer == "Adam" || optimizer == "AdamW" || optimizer == "SGD" ||
-         optimizer == "Adagrad";
-}
-
 uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
 
-// What the card has to hold for the step that failed, as it is.
-std::optional<uint64_t> NeedOfStep(const Verdict& verdict, const Ledger& ledger,
-                                   const std::optional<NextStep>& foreseen) {
-  if (verdict.step_short_by) return WholeMiB(ledger.total + *verdict.step_short_by);
-  if (foreseen) return WholeMiB(std::max(foreseen->need, ledger.total + verdict.short_by));
-  return std::nullopt;
-}
+uint64_t Less(uint64_t bytes, uint64_t saved) { return bytes - std::min(bytes, saved); }
 
-std::string WithoutCopy(std::string_view optimizer) {
-  if (optimizer.empty()) return "the optimizer(..., foreach=False)";
-  return std::string(optimizer) + (HasFusedUpdate(optimizer) ? "(..., fused=True), or foreach=False"
-                                                             : "(..., foreach=False)");
+uint64_t Entry(const Ledger& ledger, std::string_view name) {
+  return static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
 }
 
 }  // namespace
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
 
+Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
+            uint64_t failed_in) {
+  const uint64_t used = Less(ledger.total, Entry(ledger, "free") + Entry(ledger, "cached"));
+  if (verdict.cause == Cause::kNone) return {used, false};
+  // The card is not full: what counts is what the process would take of it.
+  if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};
+  if (verdict.step_short_by) return {WholeMiB(ledger.total + *verdict.step_short_by), false};
+  const uint64_t least = ledger.total + verdict.short_by;
+  if (next && next->number == failed_in) return {WholeMiB(std::max(next->need, least)), false};
+  return {WholeMiB(least), true};
+}
+
+void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
+  const auto rank = [&ledger](const Remedy& remedy) {
+    const bool fits = ledger.total_known && !remedy.at_least && remedy.need() <= ledger.total;
+    return std::tuple(remedy.effort == Effort::kMoney, !fits,
+                      fits ? remedy.effort : Effort::kSetting, remedy.need());
+  };
+  std::stable_sort(remedies.begin(), remedies.end(),
+                   [&rank](const Remedy& a, const Remedy& b) { return rank(a) < rank(b); });
+}
+
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
-                                 const std::optional<ForeachCopy>& copy,
-                                 const std::optional<NextStep>& next, uint64_t failed_in) {
-  std::vector<Remedy> remedies;
-  const bool foreseen = next && next->number == failed_in;
-  const auto need = NeedOfStep(verdict, ledger, foreseen ? next : std::nullopt);
-  if (!need || !ledger.total_known) return remedies;
+                                 const std::optional<NextStep>& next, uint64_t failed_in,
+                                 const std::vector<Saving>& savings) {
+  const Need need = NeedOf(verdict, ledger, next, failed_in);
   std::optional<uint64_t> later;
   if (next && next->number > failed_in) later = WholeMiB(next->need);
-  if (copy) {
-    remedies.push_back({"no temporary copy", *need - std::min(*need, copy->copy_bytes), later,
-                        "estimated", WithoutCopy(copy->optimizer)});
+  std::vector<Remedy> remedies;
+  for (const Saving& saving : savings) {
+    Remedy remedy{.name = saving.name,
+                  .this_step = Less(need.bytes, saving.bytes),
+                  .next_step = later,
+                  .how_known = saving.how_known,
+                  .change = saving.change,
+                  .cost = saving.cost,
+                  .effort = saving.effort,
+                  .at_least = need.at_least};
+    if (later) remedy.next_step = Less(*later, saving.bytes_later);
+    remedies.push_back(std::move(remedy));
   }
-  remedies.push_back(
-      {"a larger card", *need, later, "estimated", "the smallest card for the program as it is"});
+  if (verdict.cause == Cause::kLimit) {
+    remedies.push_back({.name = "a higher limit",
+                        .this_step = need.bytes,
+                        .next_step = later,
+                        .how_known = "exact",
+                        .change = "torch.cuda.set_per_process_memory_fraction",
+                        .cost = "",
+                        .effort = Effort::kSetting,
+                        .at_least = true});
+  }
+  const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit) ||
+                       (later && *later > ledger.total);
+  if (is_full && ledger.total_known) {
+    remedies.push_back({.name = "a larger card",
+                        .this_step = need.bytes,
+                        .next_step = later,
+                        .how_known = "estimated",
+                        .change = "the smallest card for the program as it is",
+                        .cost = "",
+                        .effort = Effort::kMoney,
+                        .at_least = need.at_least});
+  }
+  RankRemedies(remedies, ledger);
   return remedies;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tools/analysis/card_ledger.h"
-#include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/next_step.h"
+#include "tools/analysis/savings.h"
 #include "tools/analysis/verdict.h"
 
 namespace memtrace::analysis {
@@ -20,21 +20,37 @@ namespace memtrace::analysis {
 // context and all.
 struct Remedy {
   std::string name;
-  uint64_t this_step = 0;             // to finish the step that failed
+  uint64_t this_step = 0;             // to finish the step that failed; without one, at the peak
   std::optional<uint64_t> next_step;  // to get through the step after it, where that is foreseen
-  std::string_view how_known;         // "estimated"
+  std::string_view how_known;         // "exact", "replayed", "estimated"
   std::string change;
+  std::string cost;
+  Effort effort = Effort::kLines;
+  bool at_least = false;  // what the rest of the step needs is not known, and comes on top
 
   // The larger of the two: what decides whether the program runs.
   uint64_t need() const;
 };
 
-// Least need first. Empty if the step's need is not known: then every figure would be a guess.
-// `failed_in` is the number of the step that failed: the `next` of the step before it speaks of
-// that one.
+// What the card has to hold as it is.
+struct Need {
+  uint64_t bytes = 0;
+  bool at_least = false;  // as of Remedy
+};
+
+// `failed_in` is the number of the step that failed, 0 if none did: the `next` of the step before
+// it speaks of that one.
+Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
+            uint64_t failed_in);
+
+// Those that fit first, then the least effort, then the least need; a larger card comes after all
+// others that fit.
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
-                                 const std::optional<ForeachCopy>& copy,
-                                 const std::optional<NextStep>& next, uint64_t failed_in);
+                                 const std::optional<NextStep>& next, uint64_t failed_in,
+                                 const std::vector<Saving>& savings);
+
+// Puts them into that order.
+void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);
 
 }  // namespace memtrace::analysis
 

@@ -102,6 +102,7 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.card = Fact(info, "card");
   facts.snapshot = Fact(info, "snapshot");
   facts.simulated = Fact(info, "simulated") == "1";
+  facts.repaired = Fact(info, "repaired");
   facts.plan = AnnotatedText(annotations, "plan.file");
   facts.placed = AnnotatedNumber(annotations, "plan.placed").value_or(0);
   facts.placed_elsewhere = AnnotatedNumber(annotations, "plan.elsewhere").value_or(0);

@@ -61,7 +61,8 @@ struct RunFacts {
   std::string torch;
   std::string allocator;  // "memtrace" or "native"
   std::string card;       // as given to --card
-  std::string snapshot;   // of torch: "whole", or "late" if its events begin in the middle
+  std::string snapshot;   // of torch: "whole", "late" if its events begin in the middle, "cut"
+  std::string repaired;   // what this is the repaired form of, a clause; empty: of nothing
   std::string plan;       // that was used (MEMTRACE_PLAN)
   uint64_t placed = 0;    // large allocations that went where the plan has them
   uint64_t placed_elsewhere = 0;

@@ -47,6 +47,9 @@ SiteId SiteNames::Site(trace::Role role, trace::StringId path, trace::StringId m
     key = {1, module};
   }
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  // A stack whose definition was lost has no name of its own: that of the phase is each block's.
+  const bool is_lost = path == 0 && module == 0 && stack != 0 && source_.Stack(stack).empty();
+  if (is_lost) return Site(role, 0, 0, 0, phase);
   const SiteId id = Intern(Describe(of_parameter, path, module, stack, phase));
   known_.emplace(key, id);
   return id;

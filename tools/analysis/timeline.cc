@@ -23,30 +23,53 @@ void Timeline::Apply(const trace::Event& event) {
 
 void Timeline::Apply(const trace::Allocate& allocation) {
   ++counts_.allocations;
+  Add(allocation, /*waiting=*/false);
+}
+
+// No allocation of the part that was recorded, but as alive as one.
+void Timeline::Apply(const trace::Alive& alive) { Add(alive.block, alive.waiting != 0); }
+
+void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   CardTimeline& card = cards_[allocation.device];
   Replay& replay = replays_[allocation.device];
   const auto [block, is_new] = replay.blocks.try_emplace(allocation.address);
-  if (!is_new) {  // an address given twice: its free was lost
-    card.live_requested -= block->second.requested;
-    card.live_allocated -= block->second.allocated;
-  }
-  replay.curve.Allocated(allocation.requested, card.live_requested);
+  if (!is_new) Let(block->second, card);  // an address given twice: its free was lost
+  replay.curve.Allocated(allocation.requested, card.held());
   block->second = {allocation.requested, allocation.allocated};
   card.live_requested += allocation.requested;
   card.live_allocated += allocation.allocated;
-  updates_.Level(allocation.device, card.live_requested);
-  if (card.live_requested <= card.peak) return;
+  if (waiting) Wait(block->second, card);
+  updates_.Level(allocation.device, card.held());
+  if (card.live_requested > card.peak) Rise(card);
+}
+
+// To a peak that was never reached before.
+void Timeline::Rise(CardTimeline& card) const {
   card.peak = card.live_requested;
   card.peak_event = counts_.events;
   card.peak_at = position_;
   card.peak_ns = now_ns_;
-  card.peak_sample = card.last_sample;
 }
 
-// No allocation of the part that was recorded, but as alive as one.
-void Timeline::Apply(const trace::Alive& alive) {
-  Apply(alive.block);
-  --counts_.allocations;
+// One that is live begins to wait.
+void Timeline::Wait(Holding& block, CardTimeline& card) {
+  block.waiting = true;
+  card.live_requested -= block.requested;
+  card.live_allocated -= block.allocated;
+  card.waiting_requested += block.requested;
+  card.waiting_allocated += block.allocated;
+}
+
+// It is neither live nor waits any more.
+void Timeline::Let(const Holding& block, CardTimeline& card) {
+  (block.waiting ? card.waiting_requested : card.live_requested) -= block.requested;
+  (block.waiting ? card.waiting_allocated : card.live_allocated) -= block.allocated;
+}
+
+void Timeline::Apply(const trace::FreeRequested& free) {
+  auto& blocks = replays_[free.device].blocks;
+  const auto block = blocks.find(free.address);
+  if (block != blocks.end() && !block->second.waiting) Wait(block->second, cards_[free.device]);
 }
 
 void Timeline::Apply(const trace::FreeCompleted& free) {
@@ -54,9 +77,7 @@ void Timeline::Apply(const trace::FreeCompleted& free) {
   auto& blocks = replays_[free.device].blocks;
   const auto block = blocks.find(free.address);
   if (block == blocks.end()) return;
-  CardTimeline& card = cards_[free.device];
-  card.live_requested -= block->second.requested;
-  card.live_allocated -= block->second.allocated;
+  Let(block->second, cards_[free.device]);
   blocks.erase(block);
 }
 
@@ -69,6 +90,7 @@ void Timeline::Apply(const trace::Unmap& unmap) {
 
 void Timeline::Apply(const trace::Step& step) {
   ++counts_.steps;
+  step_events_.push_back(counts_.events);
   for (auto& [device, card] : cards_) {
     card.live_at_steps.push_back(card.live_requested);
     replays_[device].curve.BeginStep(step.number);
@@ -77,7 +99,7 @@ void Timeline::Apply(const trace::Step& step) {
 
 void Timeline::Apply(const trace::PhaseChange& /*change*/) {
   std::map<int32_t, uint64_t> level;
-  for (const auto& [device, card] : cards_) level[device] = card.live_requested;
+  for (const auto& [device, card] : cards_) level[device] = card.held();
   updates_.PhaseChanged(position_, counts_.events, level);
 }
 
@@ -107,7 +129,7 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
 void Timeline::Apply(const trace::CardSample& sample) {
   CardTimeline& card = cards_[sample.card.device];
   card.last_sample = sample.card;
-  if (!card.peak_sample) card.peak_sample = sample.card;
+  if (!card.first_sample) card.first_sample = sample.card;
 }
 
 }  // namespace memtrace::analysis

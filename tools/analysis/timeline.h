@@ -19,20 +19,25 @@
 
 namespace memtrace::analysis {
 
-// One card over the whole trace. Bytes; a block counts until its free is completed, as torch's
-// requested_bytes does.
+// One card over the whole trace. Bytes; a block is live until its free is requested, and waits from
+// then until that is completed.
 struct CardTimeline {
   uint64_t live_requested = 0;  // at the end of the trace, as the others
   uint64_t live_allocated = 0;
+  uint64_t waiting_requested = 0;
+  uint64_t waiting_allocated = 0;
   uint64_t reserved = 0;
-  uint64_t peak = 0;  // highest sum of requested bytes
+  uint64_t peak = 0;  // highest sum of live requested bytes
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;
-  uint64_t peak_ns = 0;                          // since the trace began
-  std::optional<trace::CardLedger> peak_sample;  // the latest sample up to the peak, or the first
+  uint64_t peak_ns = 0;  // since the trace began
+  std::optional<trace::CardLedger> first_sample;
   std::optional<trace::CardLedger> last_sample;
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
+
+  // Requested bytes that nobody else can have.
+  uint64_t held() const { return live_requested + waiting_requested; }
 };
 
 // The out-of-memory that is to be explained.
@@ -70,21 +75,25 @@ class Timeline {
   const std::optional<FailedRequest>& failed() const { return failed_; }
   const Annotations& annotations() const { return annotations_; }
   const EventCounts& counts() const { return counts_; }
+  // Ordinals of the events that began steps.
+  const std::vector<uint64_t>& step_events() const { return step_events_; }
   const ActivityWatch& activities() const { return activities_; }
   Update latest_update() const { return updates_.Latest(counts_.events); }
 
  private:
-  struct Sizes {
+  struct Holding {
     uint64_t requested = 0;
     uint64_t allocated = 0;
+    bool waiting = false;
   };
   struct Replay {
-    absl::flat_hash_map<uint64_t, Sizes> blocks;
+    absl::flat_hash_map<uint64_t, Holding> blocks;
     StepCurve curve;
   };
 
   void Apply(const trace::Allocate& allocation);
   void Apply(const trace::Alive& alive);
+  void Apply(const trace::FreeRequested& free);
   void Apply(const trace::FreeCompleted& free);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
@@ -98,6 +107,11 @@ class Timeline {
   template <typename Other>
   void Apply(const Other&) {}
 
+  void Add(const trace::Allocate& allocation, bool waiting);
+  void Rise(CardTimeline& card) const;
+  static void Wait(Holding& block, CardTimeline& card);
+  static void Let(const Holding& block, CardTimeline& card);
+
   const EventSource& source_;
   uint64_t wanted_oom_;
   std::map<int32_t, CardTimeline> cards_;
@@ -105,6 +119,7 @@ class Timeline {
   std::optional<FailedRequest> failed_;
   Annotations annotations_;
   EventCounts counts_;
+  std::vector<uint64_t> step_events_;
   Position position_;
   uint64_t now_ns_ = 0;
   UpdateWatch updates_;

@@ -62,6 +62,7 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   Verdict verdict;
   verdict.cause = CauseOf(failed.event, ledger);
   verdict.short_by = trace::ShortBy(failed.event);
+  verdict.requested = failed.event.requested;
   AddNeedOfStep(verdict, failed, copy);
   const auto outside =
       static_cast<uint64_t>(std::max<int64_t>(ledger.bytes("outside_allocator"), 0));

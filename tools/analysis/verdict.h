@@ -30,6 +30,7 @@ enum class NeedSource : uint8_t { kUnknown, kForeachCopy, kPreviousStep };
 struct Verdict {
   Cause cause = Cause::kNone;
   uint64_t short_by = 0;  // requested minus what could be had
+  uint64_t requested = 0;
   std::vector<Contribution> contributing;
   std::optional<uint64_t> step_short_by;  // at least short_by
   NeedSource step_need = NeedSource::kUnknown;

@@ -5,9 +5,10 @@
 
 namespace memtrace::command {
 
-// docs/command_line.md lists them; 1 is kept for `check`. `run` returns the status of its program
+// docs/command_line.md lists them. `run` returns the status of its program
 // once that has started, and before it 126 or 127 as a shell does.
 inline constexpr int kDone = 0;
+inline constexpr int kLimitExceeded = 1;  // of `check`
 inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;   // the input
 inline constexpr int kPartial = 4;      // result of a damaged or truncated input

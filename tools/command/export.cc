@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_replace.h"
 #include "tools/analysis/native_names.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/output_file.h"
+#include "tools/command/suggested_values.h"
 #include "tools/command/suggestion.h"
 #include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
@@ -229,6 +231,7 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
                  "chrome, sqlite, parquet, csv or jsonl")
       ->required()
       ->type_name("FORMAT")
+      ->check(SuggestedValues(absl::StrReplaceAll(FormatNames(), {{" ", ""}})))
       ->group("Output");
   app.add_option("-o,--output", options->output,
                  "File to write (default: FILE with the format's own ending, here);\n"

@@ -54,6 +54,7 @@ std::string Options(const CLI::App& app) {
 std::string Commands(const CLI::App& app) {
   std::string text;
   for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_group().empty()) continue;  // hidden
     const std::string description = command->get_description();
     text += Entry(command->get_name(), description.substr(0, description.find('\n')));
   }

@@ -5,6 +5,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
 #include "tools/command/output_file.h"
 #include "tools/command/verbs.h"
 #include "tools/command/whole_file.h"
@@ -106,7 +107,9 @@ void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->type_name("TRACE")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite TRACE")->group("Output");
-  app.callback([options, &exit_code] { exit_code = Import(*options); });
+  app.callback([options, &exit_code] {
+    exit_code = WithinMemoryLimit(options->file, [&] { return Import(*options); });
+  });
 }
 
 }  // namespace memtrace::command

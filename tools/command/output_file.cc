@@ -14,15 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status Refusal(const std::string& path, const std::string& why) {
-  return absl::InvalidArgumentError("cannot write " + path + " (" + why +
-                                    "); choose another file with -o");
-}
-
 }  // namespace
 
 OutputFile::OutputFile(std::string path)
     : path_(std::move(path)), temporary_(path_ + "." + std::to_string(getpid()) + ".tmp") {}
+
+absl::Status OutputFile::Refusal(const std::string& why) const {
+  return absl::InvalidArgumentError("cannot write " + path_ + " (" + why +
+                                    "); choose another file with -o");
+}
 
 OutputFile::~OutputFile() {
   std::error_code ignored;
@@ -40,14 +40,14 @@ absl::Status OutputFile::Check(bool overwrite) const {
   }
   const std::string folder =
       fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
-  if (access(folder.c_str(), W_OK | X_OK) != 0) return Refusal(path_, std::strerror(errno));
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return Refusal(std::strerror(errno));
   return absl::OkStatus();
 }
 
 absl::Status OutputFile::Keep() {
   std::error_code error;
   fs::rename(temporary_, path_, error);
-  return error ? Refusal(path_, error.message()) : absl::OkStatus();
+  return error ? Refusal(error.message()) : absl::OkStatus();
 }
 
 }  // namespace memtrace::command

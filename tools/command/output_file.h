@@ -25,6 +25,9 @@ class OutputFile {
   // What to write to, in the same folder: does not exist yet.
   const std::string& temporary() const { return temporary_; }
 
+  // kInvalidArgument, a sentence: it cannot be written, `why`.
+  absl::Status Refusal(const std::string& why) const;
+
   // Gives it its name, replacing what has it.
   absl::Status Keep();
 

@@ -1,26 +1,22 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "CLI/CLI.hpp"
 #include "tools/analysis/planning/memory_plan.h"
 #include "tools/analysis/timeline.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/output_file.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/plan_report.h"
 
 namespace memtrace::command {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kDescription =
     "Compute where the blocks of a recorded run should lie\n"
@@ -40,36 +36,19 @@ struct Options {
   bool force = false;
 };
 
-absl::Status CheckOutput(const Options& options) {
-  std::error_code ignored;
-  if (options.output.empty()) return absl::OkStatus();
-  if (fs::is_directory(options.output, ignored)) {
-    return absl::InvalidArgumentError(options.output + " is a folder; name the plan file to write");
-  }
-  if (fs::exists(fs::symlink_status(options.output, ignored)) && !options.force) {
-    return absl::InvalidArgumentError(options.output +
-                                      " exists already; -f overwrites it, -o names another file");
-  }
-  return absl::OkStatus();
-}
-
-// All of it or nothing: a run that starts meanwhile reads the old plan or the new one.
-absl::Status WriteWhole(const std::string& text, const std::string& path) {
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
+// A run that starts meanwhile reads the old plan or the new one.
+absl::Status WriteWhole(const std::string& text, OutputFile& output) {
+  std::ofstream file(output.temporary(), std::ios::binary);
   file << text;
   file.close();
-  std::error_code error;
-  if (file) fs::rename(temporary, path, error);
-  if (file && !error) return absl::OkStatus();
-  const std::string why = error ? error.message() : std::strerror(errno);
-  fs::remove(temporary, error);
-  return absl::InvalidArgumentError("cannot write " + path + " (" + why +
-                                    "); choose another file with -o");
+  return file ? output.Keep() : output.Refusal(std::strerror(errno));
 }
 
 absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
-  if (absl::Status wrong = CheckOutput(options); !wrong.ok()) return wrong;
+  OutputFile output(options.output);
+  if (!options.output.empty()) {
+    if (absl::Status wrong = output.Check(options.force); !wrong.ok()) return wrong;
+  }
   analysis::Timeline timeline(input, 0);
   input.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
   const analysis::RunFacts facts = input.Facts(timeline.annotations());
@@ -81,7 +60,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
   }
   const analysis::MemoryPlan plan = analysis::PlanMemory(log);
   if (!options.output.empty()) {
-    absl::Status written = WriteWhole(plan.plan().Text(), options.output);
+    absl::Status written = WriteWhole(plan.plan().Text(), output);
     if (!written.ok()) return written;
     Note("wrote " + options.output + "; next: memtrace run --plan " + options.output +
          " -- COMMAND");
@@ -93,6 +72,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
 
 void DefinePlan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto options = std::make_shared<Options>();
+  options->trace.keeps_events = true;
   app.description(kDescription);
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.plan/1");

@@ -14,6 +14,7 @@
 #include "CLI/CLI.hpp"
 #include "interpose/simulated_card/card_spec.h"
 #include "tools/analysis/timeline.h"
+#include "tools/command/replayed_remedies.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/replay_report.h"
@@ -93,22 +94,10 @@ class PlacementFile {
   std::unique_ptr<std::FILE, Closer> file_;
 };
 
-std::string InfoOf(const TraceInput& input, const std::string& key) {
-  const auto& info = input.info();
-  const auto found = info.find(key);
-  return found == info.end() ? std::string() : found->second;
-}
-
-std::string SettingsOf(const TraceInput& input) {
-  const std::string settings = InfoOf(input, "environment.PYTORCH_CUDA_ALLOC_CONF");
-  return settings.empty() ? InfoOf(input, "environment.PYTORCH_ALLOC_CONF") : settings;
-}
-
 absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
   const auto card = CardOf(options.card);
   if (!card.ok()) return card.status();
-  const auto run = replay::RecordedRun::Of(input, InfoOf(input, "allocator"), SettingsOf(input),
-                                           InfoOf(input, "memtrace"));
+  const replay::RecordedRun run = RecordedRunOf(input);
   if (run.devices.empty()) {
     return absl::InvalidArgumentError(
         options.trace.file + ": no allocation is in the trace; there is nothing to replay");
@@ -126,6 +115,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
 
 void DefineReplay(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto options = std::make_shared<Options>();
+  options->trace.keeps_events = true;
   app.description(kDescription);
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.replay/1");

@@ -8,7 +8,8 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
 #include "tools/analysis/run_facts.h"
-#include "tools/command/number_check.h"
+#include "tools/command/moment_option.h"
+#include "tools/command/replayed_remedies.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/json_report.h"
@@ -26,28 +27,25 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace report run.trace                        the last out-of-memory, or the peak\n"
     "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
+    "  memtrace report --at step:5 run.trace            as step 5 begins\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
 struct Options : TraceOptions {
-  uint64_t oom = 0;
+  MomentOption moment;
+  bool map = false;
 };
-
-std::string Sentence(uint64_t wanted, uint64_t there) {
-  if (there == 0) return "there is no out-of-memory in this trace; leave out --oom";
-  return "there is no out-of-memory " + std::to_string(wanted) + " in this trace; it has " +
-         std::to_string(there);
-}
 
 absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
   const analysis::NativeNames named(input);
-  const analysis::Explanation explanation = analysis::Explain(named, options.oom);
+  absl::StatusOr<analysis::Explanation> explained = analysis::Explain(named, options.moment.spec);
+  if (!explained.ok()) return explained.status();
+  analysis::Explanation& explanation = *explained;
+  AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
-  if (options.oom > explanation.counts.out_of_memory) {
-    return absl::OutOfRangeError(Sentence(options.oom, explanation.counts.out_of_memory));
-  }
   const analysis::RunFacts run = input.Facts(explanation.annotations);
-  return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
+  return options.json ? report::JsonReport(explanation, run, options.map)
+                      : report::TextReport(explanation, run, options.map);
 }
 
 }  // namespace
@@ -57,10 +55,9 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.description(kDescription);
   app.footer(kExamples);
   AddTraceOptions(app, *options, "memtrace.report/1");
-  app.add_option("--oom", options->oom, "Explain the Nth out-of-memory, from 1 (default: the last)")
-      ->type_name("N")
-      ->check(CountFromOne())
-      ->group("Input");
+  AddMomentOptions(app, options->moment);
+  app.add_flag("--map", options->map, "Also what lies where in the card's segments")
+      ->group("Output");
   app.callback([options, &exit_code] {
     exit_code = PrintFromTrace(
         *options, [&options](const TraceInput& input) { return Report(input, *options); });

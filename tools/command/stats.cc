@@ -68,7 +68,7 @@ std::string Json(const TraceInput& input) {
 }
 
 std::string Text(const TraceInput& input) {
-  const analysis::Explanation explanation = analysis::Explain(input, 0);
+  const analysis::Explanation explanation = analysis::ExplainPeaks(input);
   return report::TextStats(explanation, input.Facts(explanation.annotations));
 }
 

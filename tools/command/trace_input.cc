@@ -53,11 +53,6 @@ bool IsText(std::string_view bytes) {
   });
 }
 
-// Protocols 2 to 5 begin with \x80 and their number.
-bool IsPickle(std::string_view bytes) {
-  return bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
-}
-
 // What a file that is no trace looks like; nothing if it looks like nothing known.
 std::optional<std::string> LooksLike(std::string_view bytes) {
   for (const Kind& kind : kKinds) {
@@ -139,7 +134,17 @@ class SnapshotFile : public analysis::EventSource {
   }
   std::string_view String(trace::StringId id) const override { return snapshot_->String(id); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override { return snapshot_->Stack(id); }
+  analysis::Evidence best_evidence() const override { return snapshot_->best_evidence(); }
   const std::map<std::string, std::string>& info() const { return snapshot_->info(); }
+  trace::Completeness completeness() const {
+    trace::Completeness completeness{.closed = true};
+    completeness.end_missing = snapshot_->cut().is_cut;
+    if (!completeness.end_missing) return completeness;
+    completeness.first_bad_offset = snapshot_->cut().kept_bytes;
+    completeness.truncated_bytes = bytes_.size() - completeness.first_bad_offset;
+    completeness.unread_bytes = completeness.truncated_bytes;
+    return completeness;
+  }
 
  private:
   std::string bytes_;
@@ -148,14 +153,15 @@ class SnapshotFile : public analysis::EventSource {
 
 }  // namespace
 
-absl::StatusOr<TraceInput> TraceInput::OpenTrace(const std::string& path) {
+// Protocols 2 to 5 begin with \x80 and their number.
+bool IsPickle(const std::string& path) {
+  const std::string bytes = FirstBytes(path);
+  return bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path) {
   absl::StatusOr<trace::TraceReader> reader = trace::TraceReader::Open(path);
-  if (reader.ok()) {
-    auto info = reader->info();
-    const trace::Completeness completeness = reader->completeness();
-    return TraceInput(path, std::make_unique<TraceFile>(*std::move(reader)), std::move(info),
-                      completeness);
-  }
+  if (reader.ok()) return reader;
   if (absl::Status refusal = Refusal(path); !refusal.ok()) return refusal;
   const absl::Status& status = reader.status();
   std::string sentence(status.message());
@@ -172,11 +178,18 @@ absl::StatusOr<TraceInput> TraceInput::OpenSnapshot(const std::string& path) {
                                          std::string(read.message()));
   }
   auto info = file->info();
-  return TraceInput(path, std::move(file), std::move(info), {.closed = true});
+  const trace::Completeness completeness = file->completeness();
+  return TraceInput(path, std::move(file), std::move(info), completeness);
 }
 
 absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
-  return IsPickle(FirstBytes(path)) ? OpenSnapshot(path) : OpenTrace(path);
+  if (IsPickle(path)) return OpenSnapshot(path);
+  absl::StatusOr<trace::TraceReader> reader = OpenTrace(path);
+  if (!reader.ok()) return reader.status();
+  auto info = reader->info();
+  const trace::Completeness completeness = reader->completeness();
+  return TraceInput(path, std::make_unique<TraceFile>(*std::move(reader)), std::move(info),
+                    completeness);
 }
 
 analysis::RunFacts TraceInput::Facts(const analysis::Annotations& annotations) const {

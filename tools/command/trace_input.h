@@ -18,11 +18,17 @@
 
 namespace memtrace::command {
 
+// The error says in one sentence what is wrong with `path`, what it looks like instead, and what to
+// do.
+absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path);
+
+// Whether the file begins as a pickle does.
+bool IsPickle(const std::string& path);
+
 // A trace, or a memory snapshot of torch, as the analysis reads it.
 class TraceInput : public analysis::EventSource {
  public:
-  // The error says in one sentence what is wrong with `path`, what it looks like instead, and what
-  // to do.
+  // Errors: as of OpenTrace.
   static absl::StatusOr<TraceInput> Open(const std::string& path);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
@@ -30,6 +36,7 @@ class TraceInput : public analysis::EventSource {
   }
   std::string_view String(trace::StringId id) const override { return source_->String(id); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override { return source_->Stack(id); }
+  analysis::Evidence best_evidence() const override { return source_->best_evidence(); }
 
   // As trace::TraceReader has them.
   const std::map<std::string, std::string>& info() const { return info_; }
@@ -47,7 +54,6 @@ class TraceInput : public analysis::EventSource {
         source_(std::move(source)),
         info_(std::move(info)),
         completeness_(completeness) {}
-  static absl::StatusOr<TraceInput> OpenTrace(const std::string& path);
   static absl::StatusOr<TraceInput> OpenSnapshot(const std::string& path);
 
   std::string path_;

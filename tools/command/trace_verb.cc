@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
 #include "tools/command/program.h"
 #include "tools/report/run_header.h"
 
@@ -21,8 +22,11 @@ void AddTraceOptions(CLI::App& app, TraceOptions& options, std::string_view sche
       ->group("Output");
 }
 
-int PrintFromTrace(const TraceOptions& options,
-                   const std::function<absl::StatusOr<std::string>(const TraceInput&)>& render) {
+namespace {
+
+using Render = std::function<absl::StatusOr<std::string>(const TraceInput&)>;
+
+int Print(const TraceOptions& options, const Render& render) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(options.file);
   if (!input.ok()) {
     Note(std::string(input.status().message()));
@@ -38,6 +42,13 @@ int PrintFromTrace(const TraceOptions& options,
   const trace::Completeness& completeness = input->completeness();
   if (options.json && !completeness.whole()) Note(report::PartialBanner(completeness));
   return input->exit_code();
+}
+
+}  // namespace
+
+int PrintFromTrace(const TraceOptions& options, const Render& render) {
+  if (options.keeps_events) return Print(options, render);
+  return WithinMemoryLimit(options.file, [&] { return Print(options, render); });
 }
 
 }  // namespace memtrace::command

@@ -20,6 +20,8 @@ namespace memtrace::command {
 struct TraceOptions {
   std::string file;
   bool json = false;
+  // What is made of the trace grows with its length: WithinMemoryLimit is not for it.
+  bool keeps_events = false;
 };
 
 // Declares FILE and --json. `schema` is that of the verb's JSON ("memtrace.stats/1"); `options`

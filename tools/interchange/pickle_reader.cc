@@ -3,7 +3,6 @@
 #include "tools/interchange/pickle_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/interchange/pickle_bytes.h"
 #include "tools/interchange/pickle_opcodes.h"
 
 namespace memtrace::interchange {
@@ -22,44 +22,6 @@ using Kind = PickleValue::Kind;
 constexpr uint64_t kNewestProtocol = 5;
 constexpr uint64_t kSmallFile = uint64_t{192} << 20;
 
-// The pickle's bytes, read from left to right. What goes past their end is remembered: ok() is
-// false for good, and what was read is 0 or empty.
-class Bytes {
- public:
-  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-
-  bool ok() const { return ok_; }
-  size_t at() const { return at_; }
-  bool is_at_end() const { return at_ >= bytes_.size(); }
-
-  std::string_view Take(uint64_t count) {
-    if (!ok_ || count > bytes_.size() - at_) {
-      ok_ = false;
-      return {};
-    }
-    const std::string_view taken = bytes_.substr(at_, count);
-    at_ += count;
-    return taken;
-  }
-  // Little endian, as all numbers of a pickle but its floats.
-  template <typename T>
-  T Number() {
-    T number = 0;
-    Take(sizeof(T)).copy(reinterpret_cast<char*>(&number), sizeof(T));
-    return number;
-  }
-  double BigEndianFloat() {
-    uint64_t bits = 0;
-    for (const char byte : Take(sizeof(bits))) bits = bits << 8 | static_cast<uint8_t>(byte);
-    return std::bit_cast<double>(bits);
-  }
-
- private:
-  std::string_view bytes_;
-  size_t at_ = 0;
-  bool ok_ = true;
-};
-
 // The stack machine that a pickle is a program of.
 class Machine {
  public:
@@ -67,7 +29,7 @@ class Machine {
       : in_(pickle),
         most_bytes_(std::min(4 * uint64_t{pickle.size()} + kSmallFile, PickleTree::kMostBytes)) {}
 
-  absl::StatusOr<PickleTree> Run();
+  absl::StatusOr<PickleTree> Run(PickleCut* cut);
 
  private:
   // Carries out one instruction; what is wrong is in wrong_.
@@ -96,27 +58,36 @@ class Machine {
   std::string Place() const { return absl::StrCat(" at byte ", instruction_); }
   bool IsWithinMemory() const {
     // A vector that grows is there twice for a moment.
-    const uint64_t stacks = 3 * sizeof(uint64_t) * (most_on_stack_ + marks_.size());
-    return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
+    const uint64_t stacks = 3 * sizeof(uint64_t) * (most_on_stack_ + 2 * marks_.size());
+    return tree_.bytes() + stacks + remembered_ * sizeof(PickleValue) <= most_bytes_;
   }
 
-  Bytes in_;
+  PickleBytes in_;
   const uint64_t most_bytes_;
   PickleTree tree_;
   std::vector<PickleValue> stack_;
   std::vector<size_t> marks_;
+  std::vector<size_t> mark_offsets_;  // of the instructions that set them
   std::deque<PickleValue> memo_;
+  size_t remembered_ = 0;  // memo_.size(), which takes a division
   size_t most_on_stack_ = 0;
   size_t instruction_ = 0;  // where it begins
   bool has_stopped_ = false;
   absl::Status wrong_;
 };
 
-absl::StatusOr<PickleTree> Machine::Run() {
+absl::StatusOr<PickleTree> Machine::Run(PickleCut* cut) {
   while (!has_stopped_) {
     instruction_ = in_.at();
+    const size_t height = stack_.size();
     const auto code = in_.Number<uint8_t>();
     if (in_.ok()) Step(code);
+    if (!in_.ok() && cut != nullptr) {
+      stack_.resize(std::min(height, stack_.size()));  // what was pushed is no value
+      *cut = CloseStack({stack_, marks_, mark_offsets_}, tree_);
+      cut->kept_bytes = std::min(cut->kept_bytes, instruction_);
+      break;
+    }
     if (!in_.ok()) Fail("it ends in the middle of an instruction");
     if (!wrong_.ok()) return wrong_;
     if (!IsWithinMemory())
@@ -237,10 +208,12 @@ bool Machine::StepStack(PickleOpcode code) {
   switch (code) {
     case PickleOpcode::kMark:
       marks_.push_back(stack_.size());
+      mark_offsets_.push_back(instruction_);
       return true;
     case PickleOpcode::kPop:
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
+        mark_offsets_.pop_back();
       } else {
         Pop();
       }
@@ -271,7 +244,7 @@ bool Machine::StepMemo(PickleOpcode code) {
       Recall(in_.Number<uint32_t>());
       return true;
     case PickleOpcode::kMemoize:
-      Remember(memo_.size());
+      Remember(remembered_);
       return true;
     case PickleOpcode::kBinPut:
       Remember(in_.Number<uint8_t>());
@@ -308,6 +281,7 @@ size_t Machine::PopMark() {
   }
   const size_t first = marks_.back();
   marks_.pop_back();
+  mark_offsets_.pop_back();
   return first;
 }
 
@@ -347,16 +321,17 @@ void Machine::PushLong(uint64_t bytes) {
 // Picklers count places up; one that is far ahead would make room for nothing.
 void Machine::Remember(uint64_t place) {
   const PickleValue top = Top();
-  if (place > memo_.size()) return Fail("it remembers past the end of its memo");
-  if (place == memo_.size()) {
+  if (place > remembered_) return Fail("it remembers past the end of its memo");
+  if (place == remembered_) {
     memo_.push_back(top);
+    ++remembered_;
   } else {
     memo_[place] = top;
   }
 }
 
 void Machine::Recall(uint64_t place) {
-  if (place >= memo_.size()) return Fail("it recalls what it did not remember");
+  if (place >= remembered_) return Fail("it recalls what it did not remember");
   Push(memo_[place]);
 }
 
@@ -371,41 +346,8 @@ void Machine::Refuse(uint8_t code) {
 
 }  // namespace
 
-const char* NameOfUnsafeOpcode(uint8_t opcode) {
-  switch (opcode) {
-    case 'c':
-      return "GLOBAL";
-    case 0x93:
-      return "STACK_GLOBAL";
-    case 'i':
-      return "INST";
-    case 'o':
-      return "OBJ";
-    case 0x81:
-      return "NEWOBJ";
-    case 0x92:
-      return "NEWOBJ_EX";
-    case 'R':
-      return "REDUCE";
-    case 'b':
-      return "BUILD";
-    case 0x82:
-      return "EXT1";
-    case 0x83:
-      return "EXT2";
-    case 0x84:
-      return "EXT4";
-    case 'P':
-      return "PERSID";
-    case 'Q':
-      return "BINPERSID";
-    case 0x97:
-      return "NEXT_BUFFER";
-    default:
-      return nullptr;
-  }
+absl::StatusOr<PickleTree> ReadPickle(std::string_view pickle, PickleCut* cut) {
+  return Machine(pickle).Run(cut);
 }
-
-absl::StatusOr<PickleTree> ReadPickle(std::string_view pickle) { return Machine(pickle).Run(); }
 
 }  // namespace memtrace::interchange

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "tools/interchange/pickle_prefix.h"
 #include "tools/interchange/pickle_tree.h"
 
 namespace memtrace::interchange {
@@ -17,7 +18,10 @@ namespace memtrace::interchange {
 // Errors: one clause that ends with the place, "REDUCE at byte 4,711 would call a function: ...";
 // kInvalidArgument for what is no pickle or is broken, kPermissionDenied for what is more than
 // data, kResourceExhausted for what would take too much memory.
-absl::StatusOr<PickleTree> ReadPickle(std::string_view pickle);
+//
+// With `cut`, a pickle that ends before its end is no error: the tree holds what is whole of it,
+// and `cut` says what is missing.
+absl::StatusOr<PickleTree> ReadPickle(std::string_view pickle, PickleCut* cut = nullptr);
 
 }  // namespace memtrace::interchange
 

@@ -47,6 +47,8 @@ class PickleTree {
 
   static bool IsSequence(PickleValue value) { return value.kind() == Kind::kSequence; }
   static bool IsDict(PickleValue value) { return value.kind() == Kind::kDict; }
+  // How many sequences and dicts there are: their payloads are below it.
+  size_t containers() const { return containers_.size(); }
   // Of a sequence its items, of a dict its pairs; 0 of anything else.
   size_t Size(PickleValue value) const;
 

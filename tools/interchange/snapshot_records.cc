@@ -15,7 +15,7 @@ namespace memtrace::interchange {
 namespace {
 
 // Devices are counted from 0; a file that names the millionth is not believed.
-constexpr int64_t kMostDevices = 1024;
+constexpr size_t kMostDevices = 1024;
 
 using PoolId = std::pair<int64_t, int64_t>;
 
@@ -36,7 +36,7 @@ constexpr std::array<NamedAction, 8> kActions = {{
 
 class RecordReader {
  public:
-  explicit RecordReader(const PickleTree& tree) : tree_(tree) {}
+  RecordReader(const PickleTree& tree, const PickleCut& cut) : tree_(tree), cut_(cut) {}
 
   absl::StatusOr<SnapshotRecords> Read();
 
@@ -45,7 +45,7 @@ class RecordReader {
   void ReadBlock(PickleValue value, SnapshotSegment& segment, uint64_t& next_address);
   std::optional<SnapshotEntry> ReadEntry(PickleValue value) const;
   void ReadTraces(PickleValue traces);
-  void NumberPools();
+  void NumberPools(PickleValue segments);
 
   uint64_t Bytes(PickleValue value) const {
     return static_cast<uint64_t>(std::max<int64_t>(tree_.Int(value).value_or(0), 0));
@@ -55,10 +55,12 @@ class RecordReader {
     return static_cast<uint64_t>(tree_.Int(value).value_or(0));
   }
   PoolId Pool(PickleValue value) const;
+  SnapshotDevice& Device(size_t index);
 
   const PickleTree& tree_;
+  const PickleCut& cut_;
   SnapshotRecords records_;
-  std::vector<PoolId> pools_;  // of each segment
+  std::map<PoolId, uint32_t> pools_;  // the number of each
 };
 
 absl::StatusOr<SnapshotRecords> RecordReader::Read() {
@@ -67,10 +69,10 @@ absl::StatusOr<SnapshotRecords> RecordReader::Read() {
   const PickleValue traces = tree_.Find(tree_.root(), "device_traces");
   if (!PickleTree::IsSequence(segments) && !PickleTree::IsSequence(traces))
     return absl::InvalidArgumentError("it has neither segments nor device_traces");
+  NumberPools(segments);
   tree_.ForEach(segments, [this](PickleValue value) { ReadSegment(value); });
-  if (is_list && tree_.Size(segments) > 0 && records_.segments.empty())
+  if (is_list && tree_.Size(segments) > 0 && records_.devices.empty())
     return absl::InvalidArgumentError("its entries are no segments");
-  NumberPools();
   ReadTraces(traces);
   const PickleValue settings = tree_.Find(tree_.root(), "allocator_settings");
   records_.settings = tree_.Text(tree_.Find(settings, "PYTORCH_CUDA_ALLOC_CONF")).value_or("");
@@ -90,18 +92,22 @@ void RecordReader::ReadSegment(PickleValue value) {
   const PickleValue blocks = tree_.Find(value, "blocks");
   if (!PickleTree::IsSequence(blocks)) return;
   SnapshotSegment segment;
-  const int64_t device = tree_.Int(tree_.Find(value, "device")).value_or(0);
-  if (device < 0 || device >= kMostDevices) return;
-  segment.device = static_cast<int32_t>(device);
+  const uint64_t device = Handle(tree_.Find(value, "device"));
+  if (device >= kMostDevices) return;
   segment.address = Handle(tree_.Find(value, "address"));
   segment.size = Bytes(tree_.Find(value, "total_size"));
   segment.stream = Handle(tree_.Find(value, "stream"));
   segment.is_expandable = tree_.Int(tree_.Find(value, "is_expandable")).value_or(0) != 0;
   segment.allocated = Bytes(tree_.Find(value, "allocated_size"));
+  segment.pool = pools_[Pool(tree_.Find(value, "segment_pool_id"))];
   uint64_t next_address = segment.address;
   tree_.ForEach(blocks, [&](PickleValue block) { ReadBlock(block, segment, next_address); });
-  pools_.push_back(Pool(tree_.Find(value, "segment_pool_id")));
-  records_.segments.push_back(std::move(segment));
+  Device(device).segments.push_back(std::move(segment));
+}
+
+SnapshotDevice& RecordReader::Device(size_t index) {
+  if (records_.devices.size() <= index) records_.devices.resize(index + 1);
+  return records_.devices[index];
 }
 
 // torch 2.0 wrote no address of a block, since they lie side by side, and its frames in a history.
@@ -121,33 +127,33 @@ void RecordReader::ReadBlock(PickleValue value, SnapshotSegment& segment, uint64
   next_address = block.address + block.size;
   tree_.ForEach(history, [&](PickleValue latest) { block.frames = tree_.Find(latest, "frames"); });
   block.stream = segment.stream;
+  block.pool = segment.pool;
   block.waiting = state == "active_pending_free" || state == "active_awaiting_free";
   if (block.requested == 0) block.requested = block.size;
   if (block.waiting || state == "active_allocated") segment.blocks.push_back(block);
 }
 
-void RecordReader::NumberPools() {
-  std::map<PoolId, uint32_t> numbers = {{PoolId(0, 0), 0}};
-  for (const PoolId& id : pools_) numbers.emplace(id, 0);
+void RecordReader::NumberPools(PickleValue segments) {
+  tree_.ForEach(segments, [this](PickleValue value) {
+    pools_.emplace(Pool(tree_.Find(value, "segment_pool_id")), 0);
+  });
   uint32_t next = 1;
-  for (auto& [id, number] : numbers) {
+  for (auto& [id, number] : pools_) {
     if (id != PoolId(0, 0)) number = next++;
-  }
-  for (size_t i = 0; i < pools_.size(); ++i) {
-    SnapshotSegment& segment = records_.segments[i];
-    segment.pool = numbers[pools_[i]];
-    for (SnapshotBlock& block : segment.blocks) block.pool = segment.pool;
   }
 }
 
 void RecordReader::ReadTraces(PickleValue traces) {
-  tree_.ForEach(traces, [this](PickleValue trace) {
-    if (records_.traces.size() >= kMostDevices) return;
-    std::vector<SnapshotEntry>& entries = records_.traces.emplace_back();
-    entries.reserve(tree_.Size(trace));
-    records_.has_entries.push_back(tree_.Size(trace) > 0);
+  size_t index = 0;
+  tree_.ForEach(traces, [&](PickleValue trace) {
+    if (index >= kMostDevices) return;
+    SnapshotDevice& device = Device(index++);
+    device.has_entries = tree_.Size(trace) > 0;
+    device.trace_is_cut =
+        std::find(cut_.unfinished.begin(), cut_.unfinished.end(), trace) != cut_.unfinished.end();
+    device.trace.reserve(tree_.Size(trace));
     tree_.ForEach(trace, [&](PickleValue value) {
-      if (const auto entry = ReadEntry(value)) entries.push_back(*entry);
+      if (const auto entry = ReadEntry(value)) device.trace.push_back(*entry);
     });
   });
 }
@@ -182,8 +188,8 @@ std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
 
 }  // namespace
 
-absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree) {
-  return RecordReader(tree).Read();
+absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree, const PickleCut& cut) {
+  return RecordReader(tree, cut).Read();
 }
 
 }  // namespace memtrace::interchange

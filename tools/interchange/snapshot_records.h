@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/interchange/pickle_prefix.h"
 #include "tools/interchange/pickle_tree.h"
 
 namespace memtrace::interchange {
@@ -43,7 +44,6 @@ struct SnapshotBlock {
 };
 
 struct SnapshotSegment {
-  int32_t device = 0;
   uint64_t address = 0;
   uint64_t size = 0;
   uint64_t stream = 0;
@@ -53,17 +53,23 @@ struct SnapshotSegment {
   std::vector<SnapshotBlock> blocks;
 };
 
+// What a snapshot holds of one card.
+struct SnapshotDevice {
+  std::vector<SnapshotSegment> segments;
+  std::vector<SnapshotEntry> trace;  // the entries that tell of memory
+  bool has_entries = false;          // of any kind
+  bool trace_is_cut = false;         // more entries may have followed
+};
+
 // A memory snapshot of torch 2.0 to 2.15, or the bare list of segments that
 // torch.cuda.memory_snapshot() gives, in one shape.
 struct SnapshotRecords {
-  std::vector<SnapshotSegment> segments;
-  std::vector<std::vector<SnapshotEntry>> traces;  // by device; entries that tell of memory
-  std::vector<bool> has_entries;                   // by device; of any kind
-  std::string settings;                            // PYTORCH_CUDA_ALLOC_CONF
+  std::vector<SnapshotDevice> devices;  // by their index
+  std::string settings;                 // PYTORCH_CUDA_ALLOC_CONF
 };
 
-// kInvalidArgument: a clause that says what is missing.
-absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree);
+// `cut`: where the pickle of the tree ended. kInvalidArgument: a clause that says what is missing.
+absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree, const PickleCut& cut);
 
 }  // namespace memtrace::interchange
 

@@ -6,14 +6,13 @@
 
 namespace memtrace::interchange {
 
-SnapshotStart::SnapshotStart(const SnapshotRecords& records, int32_t device) {
-  for (const SnapshotSegment& segment : records.segments) {
-    if (segment.device != device) continue;
+SnapshotStart::SnapshotStart(const SnapshotDevice& device) {
+  for (const SnapshotSegment& segment : device.segments) {
+    if (device.trace_is_cut) break;
     mapped_[segment.address] = {segment.address + segment.size, segment.stream};
     for (const SnapshotBlock& block : segment.blocks) blocks_[block.address] = block;
   }
-  if (static_cast<size_t>(device) >= records.traces.size()) return;
-  const std::vector<SnapshotEntry>& trace = records.traces[static_cast<size_t>(device)];
+  const std::vector<SnapshotEntry>& trace = device.trace;
   const bool requests_are_told = std::any_of(
       trace.begin(), trace.end(),
       [](const SnapshotEntry& entry) { return entry.action == SnapshotAction::kFreeRequested; });

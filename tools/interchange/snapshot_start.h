@@ -13,7 +13,8 @@
 namespace memtrace::interchange {
 
 // What a card held before the first entry of its trace: what it holds at the end, with every entry
-// undone, from the last to the first.
+// undone, from the last to the first. Where the last entries are missing, the end tells nothing of
+// the beginning: then it is what the entries free and unmap that they did not make.
 class SnapshotStart {
  public:
   struct Mapping {
@@ -21,8 +22,7 @@ class SnapshotStart {
     uint64_t stream = 0;
   };
 
-  SnapshotStart() = default;
-  SnapshotStart(const SnapshotRecords& records, int32_t device);
+  explicit SnapshotStart(const SnapshotDevice& device);
 
   bool is_empty() const { return blocks_.empty() && mapped_.empty(); }
   const absl::btree_map<uint64_t, SnapshotBlock>& blocks() const { return blocks_; }

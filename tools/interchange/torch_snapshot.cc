@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "tools/analysis/live_set.h"
+#include "tools/interchange/entry_order.h"
 #include "tools/interchange/pickle_reader.h"
 
 namespace memtrace::interchange {
@@ -37,61 +40,50 @@ trace::Allocate AllocationOf(const SnapshotBlock& block, int32_t device) {
 class TorchSnapshot::Visit {
  public:
   Visit(const TorchSnapshot& snapshot, const std::function<void(const trace::Event&)>& visit)
-      : snapshot_(snapshot), visit_(visit), next_(snapshot.devices()) {}
+      : snapshot_(snapshot), visit_(visit), mapped_(snapshot.devices()) {}
 
   void Run();
 
  private:
   void VisitStart(int32_t device);
+  void VisitEnd(int32_t device);
+  void Empty(int32_t device);
   void VisitEntry(int32_t device, const SnapshotEntry& entry, size_t index);
   void VisitFailure(int32_t device, const SnapshotEntry& entry);
-  // The device whose next entry is the earliest; that without times comes as it stands.
-  bool NextDevice(size_t& device) const;
-  const SnapshotEntry* Next(size_t device) const;
+  void VisitAllocation(int32_t device, const SnapshotEntry& entry, size_t index);
+  void TellPhase(const RoleGuesses::Entry& guess);
   void Tell(trace::Payload payload) {
     event_.sequence = ++sequence_;
     event_.payload = std::move(payload);
+    if (snapshot_.cut_.is_cut) live_.Apply(event_);
     visit_(event_);
   }
 
   const TorchSnapshot& snapshot_;
   const std::function<void(const trace::Event&)>& visit_;
-  std::vector<size_t> next_;
   std::vector<uint64_t> mapped_;
+  analysis::LiveSet live_;  // of a file that is cut
   trace::Event event_;
   uint64_t sequence_ = 0;
+  trace::Phase phase_ = trace::Phase::kOther;
+  uint64_t step_ = 0;
 };
 
-const SnapshotEntry* TorchSnapshot::Visit::Next(size_t device) const {
-  if (device >= snapshot_.records_.traces.size()) return nullptr;
-  const std::vector<SnapshotEntry>& trace = snapshot_.records_.traces[device];
-  return next_[device] < trace.size() ? &trace[next_[device]] : nullptr;
-}
-
-bool TorchSnapshot::Visit::NextDevice(size_t& device) const {
-  const SnapshotEntry* earliest = nullptr;
-  for (size_t i = 0; i < next_.size(); ++i) {
-    const SnapshotEntry* next = Next(i);
-    if (next == nullptr || (earliest != nullptr && earliest->time_us <= next->time_us)) continue;
-    earliest = next;
-    device = i;
-  }
-  return earliest != nullptr;
-}
-
 void TorchSnapshot::Visit::Run() {
-  mapped_.resize(next_.size());
   const auto& starts = snapshot_.starts_;
   if (std::any_of(starts.begin(), starts.end(),
                   [](const SnapshotStart& start) { return !start.is_empty(); }))
     Tell(trace::Resume{});
   for (size_t device = 0; device < starts.size(); ++device)
     VisitStart(static_cast<int32_t>(device));
-  size_t device = 0;
-  while (NextDevice(device)) {
-    const size_t index = next_[device]++;
-    VisitEntry(static_cast<int32_t>(device), snapshot_.records_.traces[device][index], index);
+  EntryOrder order(snapshot_.records_);
+  while (const auto place = order.Next()) {
+    TellPhase(snapshot_.guesses_.entry(place->device, place->index));
+    VisitEntry(static_cast<int32_t>(place->device),
+               snapshot_.records_.devices[place->device].trace[place->index], place->index);
   }
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (snapshot_.records_.devices[i].trace_is_cut) VisitEnd(static_cast<int32_t>(i));
   for (trace::StringId id = 1; id + 1 < snapshot_.strings_.size(); id += 2)
     Tell(trace::Annotate{id, id + 1});
 }
@@ -99,9 +91,8 @@ void TorchSnapshot::Visit::Run() {
 void TorchSnapshot::Visit::VisitStart(int32_t device) {
   const auto place = static_cast<size_t>(device);
   const SnapshotStart& start = snapshot_.starts_[place];
-  const auto& has_entries = snapshot_.records_.has_entries;
   // A card that torch wrote something of is one of the snapshot's, however empty.
-  if (place < has_entries.size() && has_entries[place]) Tell(trace::Map{.device = device});
+  if (snapshot_.records_.devices[place].has_entries) Tell(trace::Map{.device = device});
   for (const auto& [begin, mapping] : start.mapped()) {
     mapped_[place] += mapping.end - begin;
     Tell(trace::Map{device, begin, mapping.end - begin, mapping.stream});
@@ -111,8 +102,40 @@ void TorchSnapshot::Visit::VisitStart(int32_t device) {
     alive.block = AllocationOf(block, device);
     alive.block.pool = snapshot_.PoolAt(place, address);
     alive.waiting = block.waiting ? 1 : 0;
+    const RoleGuesses::Start guess = snapshot_.guesses_.start(place, address);
+    alive.phase = guess.phase;
+    alive.role = guess.role;
     Tell(alive);
   }
+}
+
+// From where the entries end to where the snapshot was taken: what is between them is missing, what
+// the segments say is exact.
+void TorchSnapshot::Visit::VisitEnd(int32_t device) {
+  const std::vector<SnapshotSegment>& segments =
+      snapshot_.records_.devices[static_cast<size_t>(device)].segments;
+  if (segments.empty()) return;
+  Empty(device);
+  for (const SnapshotSegment& segment : segments)
+    Tell(trace::Map{device, segment.address, segment.size, segment.stream});
+  for (const SnapshotSegment& segment : segments) {
+    for (const SnapshotBlock& block : segment.blocks)
+      Tell(trace::Alive{.block = AllocationOf(block, device),
+                        .waiting = static_cast<uint8_t>(block.waiting ? 1 : 0)});
+  }
+}
+
+void TorchSnapshot::Visit::Empty(int32_t device) {
+  for (const analysis::CapturedBlock& block : live_.Capture(device)) {
+    const uint64_t address = live_.block(block.id).allocation.address;
+    if (!block.waiting) Tell(trace::FreeRequested{device, address});
+    Tell(trace::FreeCompleted{device, address});
+  }
+  std::vector<trace::Unmap> ranges;
+  live_.mapped(device).ForEach([&](uint64_t begin, uint64_t end) {
+    ranges.push_back({device, begin, end - begin});
+  });
+  for (const trace::Unmap& range : ranges) Tell(range);
 }
 
 void TorchSnapshot::Visit::VisitEntry(int32_t device, const SnapshotEntry& entry, size_t index) {
@@ -120,19 +143,8 @@ void TorchSnapshot::Visit::VisitEntry(int32_t device, const SnapshotEntry& entry
   event_.time_ns = std::max(event_.time_ns, now * 1000);
   uint64_t& mapped = mapped_[static_cast<size_t>(device)];
   switch (entry.action) {
-    case SnapshotAction::kAllocate: {
-      const auto place = static_cast<size_t>(device);
-      const SnapshotBlock* final_block = snapshot_.starts_[place].FinalBlock(index);
-      Tell(trace::Allocate{
-          .device = device,
-          .address = entry.address,
-          .requested = entry.size,
-          .allocated = final_block != nullptr ? final_block->size : Rounded(entry.size),
-          .stream = entry.stream,
-          .pool = snapshot_.PoolAt(place, entry.address),
-          .stack = StackOf(entry.frames)});
-      return;
-    }
+    case SnapshotAction::kAllocate:
+      return VisitAllocation(device, entry, index);
     case SnapshotAction::kFreeRequested:
       return Tell(trace::FreeRequested{device, entry.address});
     case SnapshotAction::kFreeCompleted:
@@ -146,6 +158,31 @@ void TorchSnapshot::Visit::VisitEntry(int32_t device, const SnapshotEntry& entry
     case SnapshotAction::kOutOfMemory:
       return VisitFailure(device, entry);
   }
+}
+
+void TorchSnapshot::Visit::VisitAllocation(int32_t device, const SnapshotEntry& entry,
+                                           size_t index) {
+  const auto place = static_cast<size_t>(device);
+  const SnapshotBlock* final_block = snapshot_.starts_[place].FinalBlock(index);
+  Tell(
+      trace::Allocate{.device = device,
+                      .address = entry.address,
+                      .requested = entry.size,
+                      .allocated = final_block != nullptr ? final_block->size : Rounded(entry.size),
+                      .stream = entry.stream,
+                      .pool = snapshot_.PoolAt(place, entry.address),
+                      .stack = StackOf(entry.frames)});
+  const trace::Role role = snapshot_.guesses_.entry(place, index).role;
+  if (role == trace::Role::kUnknown) return;
+  Tell(
+      trace::Relabel{.device = device, .address = entry.address, .size = entry.size, .role = role});
+}
+
+void TorchSnapshot::Visit::TellPhase(const RoleGuesses::Entry& guess) {
+  if (guess.begins_step) Tell(trace::Step{++step_});
+  if (guess.phase == phase_) return;
+  phase_ = guess.phase;
+  Tell(trace::PhaseChange{.phase = phase_});
 }
 
 // Of the card the snapshot knows only what the driver had left: its size is what the allocator has
@@ -165,30 +202,33 @@ void TorchSnapshot::Visit::VisitFailure(int32_t device, const SnapshotEntry& ent
   Tell(std::move(failed));
 }
 
-TorchSnapshot::TorchSnapshot(PickleTree tree, SnapshotRecords records)
-    : tree_(std::move(tree)), records_(std::move(records)) {
-  size_t devices = records_.traces.size();
-  for (const SnapshotSegment& segment : records_.segments)
-    devices = std::max(devices, static_cast<size_t>(segment.device) + 1);
-  pools_.resize(devices);
-  for (const SnapshotSegment& segment : records_.segments) {
-    if (segment.pool != 0)
-      pools_[static_cast<size_t>(segment.device)][segment.address] = {
-          segment.address + segment.size, segment.pool};
-  }
-  starts_.reserve(devices);
-  for (size_t device = 0; device < devices; ++device)
-    starts_.emplace_back(records_, static_cast<int32_t>(device));
+TorchSnapshot::TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords records)
+    : tree_(std::move(tree)),
+      cut_(std::move(cut)),
+      records_(std::move(records)),
+      starts_(records_.devices.begin(), records_.devices.end()),
+      guesses_(tree_, records_, starts_) {
   began_us_ = ~uint64_t{0};
-  for (const auto& trace : records_.traces) {
-    if (!trace.empty()) began_us_ = std::min(began_us_, trace.front().time_us);
+  pools_.resize(devices());
+  for (size_t device = 0; device < devices(); ++device) {
+    const SnapshotDevice& of = records_.devices[device];
+    for (const SnapshotSegment& segment : of.segments) {
+      if (segment.pool != 0)
+        pools_[device][segment.address] = {segment.address + segment.size, segment.pool};
+    }
+    if (!of.trace.empty()) began_us_ = std::min(began_us_, of.trace.front().time_us);
   }
   NoteOwnTotals();
   info_["snapshot"] = std::all_of(starts_.begin(), starts_.end(),
                                   [](const SnapshotStart& start) { return start.is_empty(); })
                           ? "whole"
                           : "late";
+  if (cut_.is_cut) info_["snapshot"] = "cut";
   info_["allocator"] = "native";
+  if (guesses_.has_phases()) {
+    strings_.emplace_back("phases.source");
+    strings_.emplace_back("stacks");
+  }
   if (!records_.settings.empty()) info_["environment.PYTORCH_CUDA_ALLOC_CONF"] = records_.settings;
 }
 
@@ -198,8 +238,7 @@ void TorchSnapshot::NoteOwnTotals() {
   for (size_t device = 0; device < devices(); ++device) {
     uint64_t own = 0;
     uint64_t of_blocks = 0;
-    for (const SnapshotSegment& segment : records_.segments) {
-      if (static_cast<size_t>(segment.device) != device) continue;
+    for (const SnapshotSegment& segment : records_.devices[device].segments) {
       own += segment.allocated;
       for (const SnapshotBlock& block : segment.blocks) of_blocks += block.size;
     }
@@ -218,34 +257,46 @@ uint32_t TorchSnapshot::PoolAt(size_t device, uint64_t address) const {
 }
 
 absl::StatusOr<TorchSnapshot> TorchSnapshot::Read(std::string_view pickle) {
-  auto tree = ReadPickle(pickle);
+  PickleCut cut;
+  auto tree = ReadPickle(pickle, &cut);
   if (!tree.ok()) return tree.status();
-  auto records = ReadSnapshotRecords(*tree);
-  if (!records.ok()) return records.status();
-  return TorchSnapshot(*std::move(tree), *std::move(records));
+  auto records = ReadSnapshotRecords(*tree, cut);
+  if (records.ok()) return TorchSnapshot(*std::move(tree), std::move(cut), *std::move(records));
+  const std::string where =
+      cut.is_cut ? absl::StrCat(", and it is cut short at byte ", pickle.size()) : "";
+  return absl::Status(records.status().code(), absl::StrCat(records.status().message(), where));
 }
 
 void TorchSnapshot::ForEach(const std::function<void(const trace::Event&)>& visit) const {
   Visit(*this, visit).Run();
 }
 
+TorchSnapshot::FrameText TorchSnapshot::FrameOf(PickleValue value) const {
+  FrameText frame;
+  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
+    if (key == "filename") frame.file = tree_.Text(of).value_or("");
+    if (key == "name") frame.function = tree_.Text(of).value_or("");
+    if (key == "line") frame.line = static_cast<uint32_t>(tree_.Int(of).value_or(0));
+  });
+  return frame;
+}
+
 // Frames of C++ stand in front of those of Python, and are many: they are left out where there is
 // a line of Python.
 std::vector<trace::Frame> TorchSnapshot::Stack(trace::StackId id) const {
   std::vector<trace::Frame> frames;
-  std::vector<trace::Frame> native;
   if (id == 0) return frames;
-  tree_.ForEach({PickleValue::Kind::kSequence, id - 1}, [&](PickleValue value) {
-    trace::Frame frame;
-    tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
-      if (key == "filename") frame.file = tree_.Text(of).value_or("");
-      if (key == "name") frame.function = tree_.Text(of).value_or("");
-      if (key == "line") frame.line = static_cast<uint32_t>(tree_.Int(of).value_or(0));
-    });
-    const bool is_python = frame.file.ends_with(".py") || frame.file.starts_with('<');
-    (is_python ? frames : native).push_back(std::move(frame));
-  });
-  return frames.empty() ? native : frames;
+  const PickleValue stack(PickleValue::Kind::kSequence, id - 1);
+  std::vector<FrameText> texts;
+  texts.reserve(tree_.Size(stack));
+  tree_.ForEach(stack, [&](PickleValue value) { texts.push_back(FrameOf(value)); });
+  const bool has_python = std::any_of(texts.begin(), texts.end(),
+                                      [](const FrameText& text) { return text.is_python(); });
+  for (const FrameText& text : texts) {
+    if (text.is_python() == has_python)
+      frames.push_back({std::string(text.file), std::string(text.function), text.line});
+  }
+  return frames;
 }
 
 }  // namespace memtrace::interchange

@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analysis/event_source.h"
+#include "tools/interchange/pickle_prefix.h"
 #include "tools/interchange/pickle_tree.h"
+#include "tools/interchange/role_guesses.h"
 #include "tools/interchange/snapshot_records.h"
 #include "tools/interchange/snapshot_start.h"
 
@@ -19,11 +21,12 @@ namespace memtrace::interchange {
 
 // A memory snapshot of torch as the events of a trace (docs/interchange.md). What was there before
 // the snapshot's own trace begins comes first, as alive; the traces of several devices are merged
-// by their times. A snapshot without a trace is a moment: all its blocks are alive.
+// by their times. Phases, steps and roles are guessed (RoleGuesses). A snapshot without a trace is
+// a moment: all its blocks are alive.
 class TorchSnapshot : public analysis::EventSource {
  public:
-  // `pickle` outlives this. Errors: a clause that ends with the place, as ReadPickle's; nothing of
-  // the file is executed.
+  // `pickle` outlives this. One that is cut short gives what is whole of it (docs/interchange.md).
+  // Errors: a clause that ends with the place, as ReadPickle's; nothing of the file is executed.
   static absl::StatusOr<TorchSnapshot> Read(std::string_view pickle);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override;
@@ -31,23 +34,36 @@ class TorchSnapshot : public analysis::EventSource {
     return id < strings_.size() ? std::string_view(strings_[id]) : std::string_view();
   }
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
+  analysis::Evidence best_evidence() const override { return analysis::Evidence::kFrames; }
 
   // Facts of the process in the keys of trace::TraceReader::info; and "snapshot",
   // analysis::RunFacts.
   const std::map<std::string, std::string>& info() const { return info_; }
 
+  const PickleCut& cut() const { return cut_; }
+
  private:
   class Visit;
+  struct FrameText {
+    bool is_python() const { return file.ends_with(".py") || file.starts_with('<'); }
 
-  TorchSnapshot(PickleTree tree, SnapshotRecords records);
+    std::string_view file;
+    std::string_view function;
+    uint32_t line = 0;
+  };
+
+  TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords records);
+  FrameText FrameOf(PickleValue value) const;
   void NoteOwnTotals();
-  size_t devices() const { return starts_.size(); }
+  size_t devices() const { return records_.devices.size(); }
   // Of a private pool by its segment at the end, 0 of one that is gone by then.
   uint32_t PoolAt(size_t device, uint64_t address) const;
 
   PickleTree tree_;
+  PickleCut cut_;
   SnapshotRecords records_;
   std::vector<SnapshotStart> starts_;  // by device
+  RoleGuesses guesses_;
   // Of private pools: end and number by begin, by device.
   std::vector<std::map<uint64_t, std::pair<uint64_t, uint32_t>>> pools_;
   std::map<std::string, std::string> info_;

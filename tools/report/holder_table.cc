@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/report/known_bytes.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -20,23 +21,19 @@ constexpr size_t kShareRows = 6;
 constexpr size_t kColumnsForLines = 92;  // on narrower terminals the lines are left out
 
 std::string KnownText(const Breakdown& held) {
-  uint64_t stated = 0;
-  uint64_t unknown = 0;
-  for (const Share& share : held.by_role) {
-    stated += share.stated_bytes;
-    if (share.name == RoleName(trace::Role::kUnknown)) unknown += share.bytes - share.stated_bytes;
-  }
-  const uint64_t inferred = held.bytes - stated - unknown;
-  if (inferred == 0 && unknown == 0) return "roles stated by hooks, none inferred";
-  std::string text = "roles: " + FormatBytes(stated) + " stated by hooks";
-  if (inferred > 0) text += ", " + FormatBytes(inferred) + " inferred (*)";
+  analysis::KnownBytes known;
+  for (const Share& share : held.by_role) known.Add(share.known);
+  const uint64_t unknown = held.bytes - known.stated - known.inferred - known.guessed;
+  if (known.stated == held.bytes) return "roles stated by hooks, none inferred";
+  std::string text = "roles: " + FormatBytes(known.stated) + " stated by hooks";
+  if (known.inferred > 0) text += ", " + FormatBytes(known.inferred) + " inferred (*)";
+  if (known.guessed > 0) text += ", " + FormatBytes(known.guessed) + " guessed from stacks (~)";
   if (unknown > 0) text += ", " + FormatBytes(unknown) + " unknown";
   return text;
 }
 
 std::string SinceText(const Holding& holding, const Explanation& explanation) {
-  const analysis::Position& now =
-      explanation.request ? explanation.request->at : explanation.cards[explanation.card].peak_at;
+  const analysis::Position& now = explanation.cards[explanation.card].when.at;
   if (holding.since.step == 0) return "start";
   if (holding.since.step == now.step) return "this step";
   return "step " + std::to_string(holding.since.step);
@@ -45,7 +42,7 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
 std::string HolderLine(const Holding& holding, const std::string& line,
                        const Explanation& explanation, TableUnit unit) {
   std::string role(RoleName(holding.role));
-  if (holding.stated_bytes < holding.bytes && holding.role != trace::Role::kUnknown) role += '*';
+  role += EvidenceMarks(holding.known);
   const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
   std::string text = "  " + LeftAligned(role, 17) + LeftAligned(Printable(holding.site), 28) +
                      RightAligned(FormatHundredths(hundredths), 9) +

@@ -6,7 +6,11 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/report/activity_table.h"
+#include "tools/report/fragmentation_table.h"
+#include "tools/report/growth_table.h"
 #include "tools/report/json_text.h"
+#include "tools/report/known_bytes.h"
+#include "tools/report/map_report.h"
 #include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
@@ -29,7 +33,7 @@ ordered_json SharesJson(const std::vector<analysis::Share>& shares, bool of_role
   ordered_json rows = ordered_json::array();
   for (const analysis::Share& share : shares) {
     ordered_json row = {{"name", share.name}, {"bytes", share.bytes}};
-    if (of_roles) row["stated_bytes"] = share.stated_bytes;
+    if (of_roles) AddKnownBytes(share.known, row);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -39,6 +43,18 @@ ordered_json PositionJson(const analysis::Position& position) {
   return {{"step", position.step},
           {"micro_batch", position.micro_batch},
           {"phase", std::string(PhaseName(position.phase))}};
+}
+
+// What the ledger and the holders are of.
+ordered_json MomentJson(const Explanation& explanation) {
+  const analysis::Moment& when = explanation.cards[explanation.card].when;
+  std::string name = explanation.request ? "oom" : "peak";
+  if (explanation.asked) name = MomentText(*explanation.asked);
+  return {{"name", name},
+          {"event", when.ordinal},
+          {"time_ns", when.time_ns},
+          {"at", PositionJson(when.at)},
+          {"held", explanation.held.bytes}};
 }
 
 ordered_json PeakJson(const analysis::CardExplanation& card) {
@@ -105,6 +121,7 @@ ordered_json RequestJson(const Explanation& explanation) {
   return {{"bytes", request.bytes},
           {"owner", request.owner},
           {"role", std::string(RoleName(request.role))},
+          {"role_known", std::string(EvidenceName(request.evidence))},
           {"site", request.site},
           {"obtainable", request.obtainable},
           {"oom", request.number},
@@ -117,13 +134,14 @@ ordered_json HoldingsJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
   for (size_t i = 0; i < explanation.held.holdings.size(); ++i) {
     const analysis::Holding& holding = explanation.held.holdings[i];
-    rows.push_back({{"role", std::string(RoleName(holding.role))},
-                    {"site", holding.site},
-                    {"bytes", holding.bytes},
-                    {"stated_bytes", holding.stated_bytes},
-                    {"blocks", holding.blocks},
-                    {"since_step", holding.since.step},
-                    {"line", explanation.holder_lines[i]}});
+    ordered_json row = {{"role", std::string(RoleName(holding.role))},
+                        {"site", holding.site},
+                        {"bytes", holding.bytes}};
+    AddKnownBytes(holding.known, row);
+    row["blocks"] = holding.blocks;
+    row["since_step"] = holding.since.step;
+    row["line"] = explanation.holder_lines[i];
+    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -147,8 +165,10 @@ ordered_json RemediesJson(const Explanation& explanation) {
          {"predicted_peak", remedy.need()},
          {"this_step", remedy.this_step},
          {"next_step", remedy.next_step ? ordered_json(*remedy.next_step) : ordered_json(nullptr)},
+         {"at_least", remedy.at_least},
          {"how_known", std::string(remedy.how_known)},
-         {"change", remedy.change}});
+         {"change", remedy.change},
+         {"cost", remedy.cost}});
   }
   return rows;
 }
@@ -205,22 +225,24 @@ ordered_json SimulatedJson(const RunFacts& run) {
 }
 
 ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
-  return {{"file", run.file},
-          {"command", run.command},
-          {"host", run.host},
-          {"pid", run.process},
-          {"rank", run.rank},
-          {"torch", run.torch},
-          {"allocator", run.allocator},
-          {"card", run.card},
-          {"events", explanation.counts.events},
-          {"closed", run.completeness.closed},
-          {"siblings", run.siblings}};
+  ordered_json json = {{"file", run.file},
+                       {"command", run.command},
+                       {"host", run.host},
+                       {"pid", run.process},
+                       {"rank", run.rank},
+                       {"torch", run.torch},
+                       {"allocator", run.allocator},
+                       {"card", run.card},
+                       {"events", explanation.counts.events},
+                       {"closed", run.completeness.closed},
+                       {"siblings", run.siblings}};
+  if (!run.repaired.empty()) json["repaired"] = run.repaired;
+  return json;
 }
 
 }  // namespace
 
-std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
+std::string JsonReport(const Explanation& explanation, const RunFacts& run, bool with_map) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   ordered_json report;
   report["schema"] = "memtrace.report/1";
@@ -231,6 +253,11 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["ledger"] = LedgerJson(card.ledger);
   report["peak"] = PeakJson(card);
   report["cards"] = CardsJson(explanation);
+  report["moment"] = MomentJson(explanation);
+  report["fragmentation"] = FragmentationJson(explanation);
+  if (with_map) report["segments"] = SegmentsJson(explanation);
+  report["growth"] = GrowthJson(explanation);
+  report["scratch"] = ScratchJson(explanation);
   report["holdings"] = HoldingsJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
   if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);

@@ -54,6 +54,14 @@ std::string Lines(const std::vector<Row>& rows, int64_t total, TableUnit unit, c
   return lines;
 }
 
+// How surely the bytes have the role; nothing if hooks stated it of all, or if it is unknown.
+std::string EvidenceText(const analysis::Share& share) {
+  const analysis::KnownBytes& known = share.known;
+  if (known.inferred + known.guessed == 0) return "";
+  const std::string part = known.stated > 0 ? "part " : "";
+  return " (" + part + (known.guessed > 0 ? "guessed)" : "inferred)");
+}
+
 std::vector<Row> RoleRows(const analysis::Breakdown& held, int64_t live) {
   std::vector<Row> rows;
   int64_t seen = 0;
@@ -61,8 +69,7 @@ std::vector<Row> RoleRows(const analysis::Breakdown& held, int64_t live) {
     const auto bytes = static_cast<int64_t>(share.bytes);
     seen += bytes;
     std::string name = "    " + share.name;
-    if (share.stated_bytes == 0 && share.name != "unknown") name += " (inferred)";
-    if (share.stated_bytes > 0 && share.stated_bytes < share.bytes) name += " (part inferred)";
+    name += EvidenceText(share);
     rows.push_back({name, bytes, ""});
   }
   // The allocator's own sum and the replay differ only if events were lost.
@@ -86,7 +93,11 @@ std::vector<Row> LedgerRows(const Ledger& ledger) {
 std::string Title(const Explanation& explanation, TableUnit unit) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   std::string title = "CARD " + std::to_string(card.index);
-  if (!explanation.request) title += " at its peak";
+  if (explanation.asked) {
+    title += " at " + MomentText(*explanation.asked);
+  } else if (!explanation.request) {
+    title += " at its peak";
+  }
   return LeftAligned(title, kNameColumns) + RightAligned(unit.name, kFigureColumns) + "\n";
 }
 

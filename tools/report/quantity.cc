@@ -35,6 +35,16 @@ std::string FormatSeconds(uint64_t nanoseconds) {
   return FormatHundredths(static_cast<int64_t>(nanoseconds / 10'000'000)) + " s";
 }
 
+std::string FormatDuration(uint64_t nanoseconds) {
+  constexpr uint64_t kMicrosecond = 1'000;
+  constexpr uint64_t kMillisecond = 1'000'000;
+  if (nanoseconds >= 100 * kMillisecond) return FormatSeconds(nanoseconds);
+  const bool short_one = nanoseconds < kMillisecond / 10;
+  const uint64_t tenths = nanoseconds / ((short_one ? kMicrosecond : kMillisecond) / 10);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
+         (short_one ? " us" : " ms");
+}
+
 std::string FormatCount(uint64_t count) {
   std::string text = std::to_string(count);
   for (size_t at = text.size(); at > 3;) {

@@ -62,8 +62,9 @@ std::string EventText(const analysis::Explanation& explanation, const RunFacts& 
   const uint64_t lost = run.completeness.lost_events;
   if (!run.snapshot.empty()) {
     return "a memory snapshot of " + FormatCount(explanation.counts.events) + " events, " +
-           (run.snapshot == "whole" ? "from the start of the run on"
-                                    : "which begin in the middle of the run") +
+           (run.snapshot == "whole"  ? "from the start of the run on"
+            : run.snapshot == "late" ? "which begin in the middle of the run"
+                                     : "with a gap where its file was cut") +
            "; what is on a card beside them (context, other processes) is not known";
   }
   return FormatCount(explanation.counts.events) + " events, " +
@@ -142,9 +143,8 @@ std::string RankText(const RunFacts& run) {
 
 }  // namespace
 
-std::string PartialBanner(const trace::Completeness& completeness) {
-  if (completeness.whole()) return "";
-  std::string text = "PARTIAL: ";
+std::string DamageText(const trace::Completeness& completeness) {
+  std::string text;
   if (completeness.damaged_blocks > 0) {
     text += FormatCount(completeness.damaged_blocks) + " damaged block" +
             (completeness.damaged_blocks == 1 ? "" : "s") + " left out";
@@ -152,9 +152,15 @@ std::string PartialBanner(const trace::Completeness& completeness) {
   if (completeness.truncated_bytes > 0) {
     text += std::string(completeness.damaged_blocks > 0 ? ", " : "") + "cut short, last " +
             FormatCount(completeness.truncated_bytes) + " bytes belong to no whole record";
+  } else if (completeness.end_missing) {
+    text += "cut short";
   }
-  return text + "; first fault at byte " + FormatCount(completeness.first_bad_offset) +
-         "; figures cover the rest";
+  return text + "; first fault at byte " + FormatCount(completeness.first_bad_offset);
+}
+
+std::string PartialBanner(const trace::Completeness& completeness) {
+  if (completeness.whole()) return "";
+  return "PARTIAL: " + DamageText(completeness) + "; figures cover the rest";
 }
 
 std::string KeptBanner(const trace::Completeness& completeness) {
@@ -177,6 +183,8 @@ std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& 
   const std::string kept = KeptBanner(run.completeness);
   return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
          (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
+         (run.repaired.empty() ? ""
+                               : Wrapped("REPAIRED: of " + Printable(run.repaired), 0) + "\n") +
          JoinedByDots({Printable(run.file), command, RankText(run), Versions(run), CardText(run)}) +
          JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
                        ActivityText(explanation.activities),

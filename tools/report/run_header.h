@@ -10,6 +10,9 @@
 
 namespace memtrace::report {
 
+// What of a file could not be read, and where that begins. REQUIRES: it is not whole.
+std::string DamageText(const trace::Completeness& completeness);
+
 // One line if some of the file could not be read, else empty: "PARTIAL: ...".
 std::string PartialBanner(const trace::Completeness& completeness);
 

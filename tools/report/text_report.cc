@@ -6,8 +6,11 @@
 
 #include "tools/analysis/frames.h"
 #include "tools/report/activity_table.h"
+#include "tools/report/fragmentation_table.h"
+#include "tools/report/growth_table.h"
 #include "tools/report/holder_table.h"
 #include "tools/report/ledger_table.h"
+#include "tools/report/map_report.h"
 #include "tools/report/outside_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -73,7 +76,9 @@ std::string RequestSection(const Explanation& explanation) {
   if (!explanation.request) return "";
   const analysis::Request& request = *explanation.request;
   std::string what = std::string(RoleName(request.role));
-  what += request.role == trace::Role::kUnknown ? " role" : " (inferred)";
+  what += request.role == trace::Role::kUnknown
+              ? " role"
+              : " (" + std::string(EvidenceName(request.evidence)) + ")";
   if (request.owner != "(none)") what += ", owner " + Printable(request.owner);
   what += ", site " + Printable(request.site);
   return "\nTHE REQUEST  " + FormatBytes(request.bytes) + "\n" +
@@ -119,26 +124,36 @@ std::string Deciding(const Explanation& explanation, const analysis::Remedy& rem
          FormatBytes(remedy.this_step) + ")";
 }
 
+std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& ledger) {
+  const std::string need = FormatBytes(remedy.need());
+  if (remedy.at_least) return "at least " + need;
+  return need + (ledger.total_known && remedy.need() <= ledger.total ? ", fits" : "");
+}
+
 std::string RemedyLine(size_t number, const Explanation& explanation,
                        const analysis::Remedy& remedy) {
-  const uint64_t total = explanation.cards[explanation.card].ledger.total;
-  const std::string need = FormatBytes(remedy.need()) + (remedy.need() <= total ? ", fits" : "");
-  const std::string line = "  " + std::to_string(number) + " " + LeftAligned(remedy.name, 20) +
-                           LeftAligned(need, 18) + LeftAligned(remedy.how_known, 11);
-  const std::string deciding = Deciding(explanation, remedy, total);
-  return line + Shortened(Printable(remedy.change), Columns() - Width(line)) + "\n" +
+  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const std::string deciding = Deciding(explanation, remedy, ledger.total);
+  const std::string cost = remedy.cost.empty() ? "" : "; costs: " + remedy.cost;
+  return "  " + std::to_string(number) + " " + LeftAligned(remedy.name, 21) +
+         LeftAligned(NeedText(remedy, ledger), 20) + std::string(remedy.how_known) + "\n" +
+         Wrapped("    " + Printable(remedy.change + cost), 4) +
          (deciding.empty() ? "" : Wrapped("    " + deciding, 4));
 }
 
 std::string RemedySection(const Explanation& explanation) {
+  constexpr size_t kRemedies = 6;
   if (explanation.remedies.empty()) return "";
-  std::string text = "\n" + LeftAligned("WHAT WOULD HELP", 24) +
-                     LeftAligned("need of the card", 18) + LeftAligned("how known", 11) +
-                     "change\n";
+  const std::string_view title = explanation.request ? "WHAT WOULD HELP" : "WHAT WOULD TAKE LESS";
+  std::string text =
+      "\n" + LeftAligned(title, 25) + LeftAligned("need of the card", 20) + "how known\n";
   size_t number = 0;
   for (const analysis::Remedy& remedy : explanation.remedies) {
+    if (number == kRemedies) break;
     text += RemedyLine(++number, explanation, remedy);
   }
+  if (explanation.remedies.size() > number)
+    text += "  … " + FormatCount(explanation.remedies.size() - number) + " more\n";
   return text;
 }
 
@@ -173,10 +188,12 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
 
 }  // namespace
 
-std::string TextReport(const Explanation& explanation, const RunFacts& run) {
+std::string TextReport(const Explanation& explanation, const RunFacts& run, bool with_map) {
   return RunHeader(explanation, run) + "\n" + VerdictSection(explanation) +
          RequestSection(explanation) + LedgerTable(explanation) + HolderTable(explanation) +
-         OutsideTable(explanation) + IdleTable(explanation) + PeakSection(explanation) +
+         OutsideTable(explanation) + IdleTable(explanation) + GrowthTable(explanation) +
+         ScratchTable(explanation) + FragmentationTable(explanation) +
+         (with_map ? AddressMap(explanation) : "") + PeakSection(explanation) +
          OtherCardsSection(explanation) + SimulationSection(run) + RemedySection(explanation) +
          NextSection(explanation, run);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/report/activity_table.h"
+#include "tools/report/growth_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -109,6 +110,16 @@ std::string PeakSentence(const Explanation& explanation) {
          FormatBytes(card.ledger.total) + " were still to be had.";
 }
 
+std::string AskedSentence(const Explanation& explanation) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  std::string text =
+      "At " + MomentText(*explanation.asked) + " (" + DescribePosition(card.when.at) + ", event " +
+      FormatCount(card.when.ordinal) + ", " + FormatSeconds(card.when.time_ns) + ") card " +
+      std::to_string(card.index) + " held " + FormatBytes(explanation.held.bytes) + " requested";
+  if (card.peak.bytes > 0) text += "; its peak was " + FormatBytes(card.peak.bytes);
+  return text + ".";
+}
+
 // Only what decides something: that the next step does not fit, although this one did.
 std::string NextStepSentence(const Explanation& explanation) {
   const auto& next = explanation.next_step;
@@ -123,6 +134,12 @@ std::string PhaseText(trace::Phase phase) {
   if (phase == trace::Phase::kOther) return "";
   if (phase == trace::Phase::kOptimizer) return "optimizer.step()";
   return std::string(PhaseName(phase));
+}
+
+void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
+  for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation)}) {
+    if (!text.empty()) sentences.push_back(std::move(text));
+  }
 }
 
 void AddIdle(const Explanation& explanation, std::vector<std::string>& sentences) {
@@ -142,7 +159,9 @@ std::string DescribePosition(const analysis::Position& position) {
 
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {
   if (!explanation.request) {
-    std::vector<std::string> sentences = {PeakSentence(explanation)};
+    std::vector<std::string> sentences = {explanation.asked ? AskedSentence(explanation)
+                                                            : PeakSentence(explanation)};
+    AddCourse(explanation, sentences);
     if (std::string next = NextStepSentence(explanation); !next.empty()) {
       sentences.push_back(std::move(next));
     }
@@ -159,6 +178,7 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     const std::string text = ContributionSentence(contribution);
     if (!text.empty()) sentences.push_back(text);
   }
+  AddCourse(explanation, sentences);
   AddIdle(explanation, sentences);
   return sentences;
 }

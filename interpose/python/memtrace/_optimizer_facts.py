@@ -12,18 +12,21 @@ _COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
 
 
 def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
-    """Annotations about a step: class, foreach ("1"/"0"), bytes of the states and of the foreach copy (decimal)."""
+    """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
     name = type(optimizer).__name__
     foreach = any(_uses_foreach(torch, group) for group in optimizer.param_groups)
     facts = {"optimizer.class": name, "optimizer.foreach": "1" if foreach else "0"}
     if name in _COPIES_SECOND_MOMENTS:
         # Lists are made by parameter group, device and dtype, and freed before the next list is made.
         lists: Counter[tuple[int, str, str]] = Counter()
+        elements = 0
         for index, group in enumerate(optimizer.param_groups):
             for parameter in group["params"]:
                 if parameter.grad is not None and parameter.is_cuda:
                     lists[index, str(parameter.device), str(parameter.dtype)] += parameter.nbytes
+                    elements += parameter.numel()
         facts["optimizer.state_bytes"] = str(2 * sum(lists.values()))
+        facts["optimizer.elements"] = str(elements)
         facts["optimizer.copy_bytes"] = str(max(lists.values(), default=0) if foreach else 0)
     return facts
 

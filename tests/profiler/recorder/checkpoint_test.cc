@@ -24,7 +24,7 @@ std::string TextOf(const analysis::Breakdown& breakdown) {
   text << breakdown.bytes << " in " << breakdown.blocks << "\n";
   for (const auto* shares : {&breakdown.by_role, &breakdown.by_owner, &breakdown.by_site}) {
     for (const analysis::Share& share : *shares) {
-      text << share.name << " " << share.bytes << " " << share.stated_bytes << "\n";
+      text << share.name << " " << share.bytes << " " << share.known.stated << "\n";
     }
   }
   for (const analysis::Holding& holding : breakdown.holdings) {
@@ -47,7 +47,7 @@ std::string LiveAtTheEnd(const command::TraceInput& input) {
     analysis::SiteNames sites(input);
     const auto captured = live.Capture(card);
     for (const bool waiting : {false, true}) {
-      text << TextOf(BreakDown(captured, waiting, live, input, sites));
+      text << TextOf(BreakDown(captured, live, input, sites, waiting));
     }
     for (const analysis::CapturedBlock& block : captured) {
       const trace::Allocate& allocation = live.block(block.id).allocation;

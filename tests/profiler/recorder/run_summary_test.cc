@@ -53,7 +53,7 @@ TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
   run.recorder().Close();
   const json summary = SummaryOf(run.path());
   const command::TraceInput input = InputOf(run.path());
-  const analysis::Explanation all = analysis::Explain(input, 0);
+  const analysis::Explanation all = *analysis::Explain(input);
   analysis::LiveSet live;
   input.ForEach([&live](const trace::Event& event) { live.Apply(event); });
 
@@ -67,11 +67,13 @@ TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
   for (const json& card : summary["cards"]) {
     const int32_t device = card["index"];
     const analysis::CardTimeline& figures = all.timelines.at(device);
-    EXPECT_EQ(card["live_requested"], figures.live_requested);
-    EXPECT_EQ(card["live_allocated"], figures.live_allocated);
+    EXPECT_EQ(card["live_requested"], figures.held());
+    EXPECT_EQ(card["waiting_requested"], figures.waiting_requested);
+    EXPECT_EQ(card["live_allocated"], figures.live_allocated + figures.waiting_allocated);
+    EXPECT_EQ(card["waiting_allocated"], figures.waiting_allocated);
     EXPECT_EQ(card["reserved"], live.mapped(device).bytes());
     analysis::SiteNames sites(input);
-    const analysis::Breakdown now = BreakDown(live.Capture(device), true, live, input, sites);
+    const analysis::Breakdown now = BreakDown(live.Capture(device), live, input, sites, true);
     EXPECT_EQ(Of(card["now"], 0), Of(now.by_role));
     EXPECT_EQ(Of(card["now"], 1), Of(now.by_owner));
     const analysis::Breakdown& peak = all.cards.at(static_cast<size_t>(device)).peak;

@@ -237,6 +237,27 @@ TEST_F(TraceDamageTest, UnknownKindsOfBlocksAndRecordsAreSkipped) {
   EXPECT_TRUE(reader.completeness().whole());
 }
 
+TEST_F(TraceDamageTest, AnEventThatCannotBeInABlockWithARightChecksumEndsTheBlock) {
+  LargeTrace();
+  std::string bytes = ReadBytes(path_);
+  BlockHeader header;
+  std::memcpy(&header, &bytes[kInfoEnd], sizeof(header));
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  const auto [before, at] = Prefix(bytes, kInfoEnd + 10'000);
+  const auto record = NextRecord(data + at, data + bytes.size());
+  for (const uint8_t* byte = record->body; byte != record->end; ++byte) {
+    bytes[static_cast<size_t>(byte - data)] = '\xff';  // a number without end
+  }
+  header.checksum = BlockChecksum(header, &bytes[kInfoEnd + sizeof(header)]);
+  std::memcpy(&bytes[kInfoEnd], &header, sizeof(header));
+  BlockHeader second;
+  std::memcpy(&second, &bytes[kInfoEnd + kBlockBytes], sizeof(second));
+  const std::vector<Event> events = EventsOf(Open(bytes));
+  ASSERT_EQ(events.size(), before + 30'000 - second.first_sequence + 1);
+  EXPECT_EQ(events[before - 1].sequence, before);
+  EXPECT_EQ(events[before].sequence, second.first_sequence);
+}
+
 TEST_F(TraceDamageTest, QueuesAreMergedBySequence) {
   Begin();
   WriteAllocations(20'000);

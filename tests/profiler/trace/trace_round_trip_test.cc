@@ -35,6 +35,23 @@ TEST_F(TraceRoundTripTest, RandomEventsOverManyBlocksComeBack) {
   EXPECT_TRUE(State().whole());
 }
 
+TEST_F(TraceRoundTripTest, WhoReadsEventsMayReadThemMeanwhile) {
+  std::mt19937_64 random(44);
+  const std::vector<Event> events = RandomEvents(20'000, random);
+  Begin();
+  Write(events);
+  Close();
+  const TraceReader reader = MustOpen(path_);
+  size_t outer = 0;
+  size_t inner = 0;
+  reader.ForEach([&](const Event&) {
+    if (++outer != 10'000) return;
+    reader.ForEach([&inner](const Event&) { ++inner; });
+  });
+  EXPECT_EQ(outer, events.size());
+  EXPECT_EQ(inner, events.size());
+}
+
 TEST_F(TraceRoundTripTest, WithoutSharedPagesTheFileIsTheSame) {
   std::mt19937_64 random(43);
   const std::vector<Event> events = RandomEvents(20'000, random);

@@ -15,13 +15,15 @@ class RemediesTest : public testing::Test {
   RemediesTest() {
     ledger_.total = 100 * kMiB;
     verdict_.step_short_by = 30 * kMiB;
-    copy_ = ForeachCopy{.optimizer = "AdamW", .copy_bytes = 40 * kMiB};
+    verdict_.cause = Cause::kCapacity;
+    savings_ = {{"no temporary copy", 40 * kMiB, 0, "estimated", Effort::kOption, "none",
+                 "AdamW(..., fused=True), or foreach=False"}};
   }
-  std::vector<Remedy> Found() const { return FindRemedies(verdict_, ledger_, copy_, next_, 1); }
+  std::vector<Remedy> Found() const { return FindRemedies(verdict_, ledger_, next_, 1, savings_); }
 
   Ledger ledger_;
   Verdict verdict_;
-  std::optional<ForeachCopy> copy_;
+  std::vector<Saving> savings_;
   std::optional<NextStep> next_;
 };
 
@@ -44,7 +46,7 @@ TEST_F(RemediesTest, TheNextStepDecidesWhereItNeedsMore) {
 
 TEST_F(RemediesTest, AStepThatWasForeseenAndFailedNeedsWhatWasForeseen) {
   next_ = NextStep{.number = 1, .new_states = 60 * kMiB, .need = 110 * kMiB};
-  copy_.reset();
+  savings_.clear();
   verdict_.step_short_by.reset();
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 1U);
@@ -53,12 +55,39 @@ TEST_F(RemediesTest, AStepThatWasForeseenAndFailedNeedsWhatWasForeseen) {
   EXPECT_FALSE(remedies[0].next_step.has_value());
 }
 
-TEST_F(RemediesTest, WithoutAKnownNeedNothingIsGuessed) {
+TEST_F(RemediesTest, WithoutAKnownNeedOfTheStepItIsTheLeast) {
   verdict_.step_short_by.reset();
-  EXPECT_TRUE(Found().empty());
-  verdict_.step_short_by = kMiB;
+  verdict_.short_by = 20 * kMiB;
+  const auto remedies = Found();
+  ASSERT_EQ(remedies.size(), 2U);
+  EXPECT_EQ(remedies[0].need(), 80 * kMiB);
+  EXPECT_TRUE(remedies[0].at_least);
+}
+
+TEST_F(RemediesTest, WithoutAKnownCardNoneIsLarger) {
   ledger_.total_known = false;
-  EXPECT_TRUE(Found().empty());
+  const auto remedies = Found();
+  ASSERT_EQ(remedies.size(), 1U);
+  EXPECT_EQ(remedies[0].name, "no temporary copy");
+}
+
+TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
+  savings_.push_back({"lines", 90 * kMiB, 0, "estimated", Effort::kLines, "", ""});
+  savings_.push_back({"little", 10 * kMiB, 0, "estimated", Effort::kSetting, "", ""});
+  savings_.push_back({"more", 20 * kMiB, 0, "estimated", Effort::kResults, "", ""});
+  std::vector<std::string> names;
+  for (const Remedy& remedy : Found()) names.push_back(remedy.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"no temporary copy", "lines", "more", "little",
+                                             "a larger card"}));
+}
+
+TEST_F(RemediesTest, ARunThatFittedNeedsWhatItUsed) {
+  verdict_ = Verdict();
+  ledger_.entries = {
+      {"live", int64_t{60 * kMiB}}, {"cached", int64_t{10 * kMiB}}, {"free", int64_t{30 * kMiB}}};
+  const auto remedies = Found();
+  ASSERT_EQ(remedies.size(), 1U);  // no larger card
+  EXPECT_EQ(remedies[0].need(), 20 * kMiB);
 }
 
 }  // namespace

@@ -19,6 +19,26 @@ TEST(CollapsedPathTest, LayerNumbersBecomeStarsAndOneNameStaysBehindTheLast) {
   EXPECT_EQ(CollapsedPath("bias", true), "bias");
 }
 
+// A source of which all definitions were lost.
+class NoNames : public EventSource {
+ public:
+  void ForEach(const std::function<void(const trace::Event&)>& /*visit*/) const override {}
+  std::string_view String(trace::StringId /*id*/) const override { return "(lost)"; }
+  std::vector<trace::Frame> Stack(trace::StackId /*id*/) const override { return {}; }
+};
+
+TEST(SiteNamesTest, ALostStackIsNamedByThePhaseWhoeverAsksFirst) {
+  constexpr trace::StackId kLost = 7;
+  const NoNames source;
+  SiteNames sites(source);
+  const auto name = [&sites](trace::Phase phase) {
+    return sites.Name(sites.Site(trace::Role::kUnknown, 0, 0, kLost, phase));
+  };
+  EXPECT_EQ(name(trace::Phase::kForward), "(in forward)");
+  EXPECT_EQ(name(trace::Phase::kOther), "(no stack)");
+  EXPECT_EQ(name(trace::Phase::kForward), "(in forward)");
+}
+
 TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
   EXPECT_TRUE(IsLibraryFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"));
   EXPECT_TRUE(IsLibraryFile("/usr/lib/python3.11/contextlib.py"));

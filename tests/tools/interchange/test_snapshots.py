@@ -119,15 +119,3 @@ def test_what_would_run_code_is_refused_and_does_not_run(tmp_path: Path, protoco
     assert done.status == 3 and str(file) in done.err and done.err.count("\n") == 1
     assert protocol < 2 or "more than data" in done.err
     assert not (tmp_path / "sprung").exists()
-
-
-def test_a_snapshot_that_was_cut_is_refused_at_every_place(tmp_path: Path) -> None:
-    history = [
-        entry("alloc", MIB * i, 512 * i, frames=[{"filename": "a.py", "line": i, "name": "f"}]) for i in range(9)
-    ]
-    whole = pickle.dumps({"segments": [], "device_traces": [history]}, 2)
-    file = tmp_path / "cut.pickle"
-    for length in range(2, len(whole), 31):
-        file.write_bytes(whole[:length])
-        done = memtrace("stats", str(file))
-        assert done.status == 3 and "at byte" in done.err, length

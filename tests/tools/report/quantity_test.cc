@@ -68,5 +68,12 @@ TEST(PrintableTest, LinesAreBrokenBeforeTheLastColumn) {
   EXPECT_EQ(Bar(2.5), "██▌");
 }
 
+TEST(FormatDurationTest, IsShortForWhatIsShort) {
+  EXPECT_EQ(FormatDuration(0), "0.0 us");
+  EXPECT_EQ(FormatDuration(7'890), "7.8 us");
+  EXPECT_EQ(FormatDuration(1'560'000), "1.5 ms");
+  EXPECT_EQ(FormatDuration(400'000'000), "0.40 s");
+}
+
 }  // namespace
 }  // namespace memtrace::report

@@ -88,7 +88,8 @@ class RmmLog : public ImportedRun {
     lines_ = lines_.substr(0, whole.bytes);
     if (whole.bad_line != 0) {
       fault_ = "line " + std::to_string(whole.bad_line) +
-               " is not \"thread,time,action,pointer,size,stream\"";
+               (whole.is_cut ? " has no end: the file is cut short there"
+                             : " is not \"thread,time,action,pointer,size,stream\"");
     }
     notes_.emplace_back("the log names no card: everything is on card 0");
   }
@@ -134,6 +135,7 @@ class RmmLog : public ImportedRun {
   struct Extent {
     size_t bytes = 0;
     uint64_t bad_line = 0;  // behind them; 0: none
+    bool is_cut = false;    // that line
   };
 
   template <typename Visit>
@@ -144,8 +146,10 @@ class RmmLog : public ImportedRun {
       std::string_view text = lines_.substr(at, end - at);
       if (text.ends_with('\r')) text.remove_suffix(1);
       if (!text.empty()) {
+        // Without its end, a number in it may be shorter than it was.
+        const bool is_cut = end == lines_.size();
         const auto line = Parse(text);
-        if (!line) return {at, number};
+        if (!line || is_cut) return {at, number, is_cut};
         visit(*line);
       }
       at = std::min(end + 1, lines_.size());

@@ -3,10 +3,10 @@
 #include "tools/interchange/importers/write_trace.h"
 
 #include <algorithm>
-#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "profiler/trace/event_names.h"
 #include "profiler/trace/trace_writer.h"
 
 namespace memtrace::interchange {
@@ -23,7 +23,9 @@ class TraceCopy {
     copy.sequence = ++sequence_;
     latest_ns_ = std::max(latest_ns_, event.time_ns);
     copy.time_ns = latest_ns_;
-    std::visit([this](auto& payload) { this->Rename(payload); }, copy.payload);
+    trace::EventNames([this](trace::StringId& id) { String(id); },
+                      [this](trace::StackId& id) { Stack(id); })
+        .Visit(copy.payload);
     writer_.Write(copy).IgnoreError();  // the writer keeps why it stopped
   }
 
@@ -42,34 +44,6 @@ class TraceCopy {
     }
     id = entry->second;
   }
-
-  template <typename E>
-  void Origin(E& event) {
-    Stack(event.stack);
-    String(event.owner);
-    String(event.module);
-  }
-
-  void Rename(trace::Allocate& allocation) { Origin(allocation); }
-  void Rename(trace::OutOfMemory& failed) { Origin(failed); }
-  void Rename(trace::OutsideAllocate& outside) { Origin(outside); }
-  void Rename(trace::Alive& alive) {
-    Origin(alive.block);
-    String(alive.path);
-  }
-  void Rename(trace::Relabel& relabel) {
-    String(relabel.owner);
-    String(relabel.path);
-  }
-  void Rename(trace::TagChange& change) { String(change.owner); }
-  void Rename(trace::Annotate& annotate) {
-    String(annotate.key);
-    String(annotate.value);
-  }
-  void Rename(trace::Lost& lost) { String(lost.reason); }
-  void Rename(trace::Activity& activity) { String(activity.name); }
-  template <typename Other>
-  void Rename(Other&) {}
 
   const analysis::EventSource& source_;
   trace::TraceWriter& writer_;

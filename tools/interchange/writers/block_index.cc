@@ -6,47 +6,23 @@
 #include <utility>
 #include <variant>
 
-#include "tools/analysis/role_inference.h"
-
 namespace memtrace::interchange {
 namespace {
 
-Identity Describe(const analysis::Block& block, const analysis::Position& end,
-                  const trace::Label& label) {
-  Identity identity;
-  identity.stated = label.role != trace::Role::kUnknown;
-  identity.role = identity.stated ? label.role : analysis::InferRole(block, end);
-  identity.owner = label.owner != 0 ? label.owner : block.allocation.owner;
-  identity.path = label.path;
-  return identity;
-}
-
-// Neighbours that are the same become one.
-void Append(std::vector<Part>& parts, const Part& part) {
-  if (part.bytes == 0) return;
-  if (!parts.empty() && parts.back().identity == part.identity) {
-    parts.back().bytes += part.bytes;
-  } else {
-    parts.push_back(part);
+// Neighbours that are the same become one; a block of 0 bytes has a part of as many.
+std::vector<Part> JoinedPartsOf(const analysis::Block& block,
+                                const std::vector<trace::LabelledRange>& labels,
+                                const analysis::Position& end, analysis::Evidence best) {
+  std::vector<Part> joined;
+  for (const Part& part : analysis::PartsOf(block, labels, end, best)) {
+    if (!joined.empty() && joined.back().identity == part.identity) {
+      joined.back().bytes += part.bytes;
+    } else {
+      joined.push_back(part);
+    }
   }
-}
-
-std::vector<Part> PartsOf(const analysis::Block& block, const analysis::LiveSet& live,
-                          analysis::BlockId id) {
-  const analysis::Position& end = live.position();
-  const uint64_t begin = block.allocation.address;
-  std::vector<Part> parts;
-  uint64_t at = begin;
-  for (const trace::LabelledRange& range : live.Labels(id)) {
-    Append(parts, {at - begin, range.begin - at, Describe(block, end, {})});
-    Append(parts,
-           {range.begin - begin, range.end - range.begin, Describe(block, end, range.label)});
-    at = range.end;
-  }
-  const uint64_t covered = at - begin;
-  Append(parts, {covered, block.allocation.requested - covered, Describe(block, end, {})});
-  if (parts.empty()) parts.push_back({0, 0, Describe(block, end, {})});  // of 0 bytes
-  return parts;
+  if (joined.empty()) joined.push_back({0, 0, analysis::IdentityOf(block, {}, end, best)});
+  return joined;
 }
 
 const Identity& Largest(const std::vector<Part>& parts) {
@@ -56,11 +32,6 @@ const Identity& Largest(const std::vector<Part>& parts) {
 }
 
 }  // namespace
-
-std::string_view KnownBy(const Identity& identity) {
-  if (identity.stated) return "stated";
-  return identity.role == trace::Role::kUnknown ? "unknown" : "inferred";
-}
 
 void BlockIndex::Apply(const trace::Event& event) {
   const auto* allocation = std::get_if<trace::Allocate>(&event.payload);
@@ -91,7 +62,7 @@ void BlockIndex::End(analysis::BlockId id, bool freed) {
   analysis::Block block = live_.block(id);
   if (freed && !block.waiting) block.death = live_.position();
   block.freed = freed;
-  std::vector<Part> parts = PartsOf(block, live_, id);
+  std::vector<Part> parts = JoinedPartsOf(block, live_.Labels(id), live_.position(), best_);
   uint32_t& identity = identities_[number_of_[id]];
   if (parts.size() == 1) {
     identity = Intern(parts.front().identity);

@@ -10,34 +10,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "profiler/trace/event.h"
+#include "tools/analysis/block_parts.h"
 #include "tools/analysis/live_set.h"
 
 namespace memtrace::interchange {
 
-// What bytes are, as a report says it.
-struct Identity {
-  trace::Role role = trace::Role::kUnknown;
-  bool stated = false;  // by a hook; otherwise the role is inferred (docs/report.md), or unknown
-  trace::StringId owner = 0;  // as stated, else the tags at the allocation
-  trace::StringId path = 0;   // of a parameter and what belongs to it
-
-  bool operator==(const Identity&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H state, const Identity& identity) {
-    return H::combine(std::move(state), identity.role, identity.stated, identity.owner,
-                      identity.path);
-  }
-};
-
-// A range of a block.
-struct Part {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-  Identity identity;
-};
-
-// "stated", "inferred", or "unknown": how the role is known.
-std::string_view KnownBy(const Identity& identity);
+using analysis::Identity;
+using analysis::Part;
 
 // What every block of a trace turned out to be: roles are often stated, and always inferred, long
 // after the allocation, so that a writer which streams has to read the trace once before it.
@@ -46,6 +25,9 @@ std::string_view KnownBy(const Identity& identity);
 // some 40 for each part of one whose parts differ (flat buffers).
 class BlockIndex {
  public:
+  // `best`: EventSource::best_evidence.
+  explicit BlockIndex(analysis::Evidence best) : best_(best) {}
+
   // Reading: every event in order, then Finish.
   void Apply(const trace::Event& event);
   void Finish();
@@ -70,6 +52,7 @@ class BlockIndex {
   void End(analysis::BlockId id, bool freed);
   uint32_t Intern(const Identity& identity);
 
+  analysis::Evidence best_;
   analysis::LiveSet live_;
   std::set<int32_t> devices_;
   std::vector<uint64_t> number_of_;   // by BlockId

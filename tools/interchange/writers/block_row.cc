@@ -12,8 +12,7 @@ constexpr ColumnType kInteger = ColumnType::kInteger;
 
 }  // namespace
 
-BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const BlockWalk& walk,
-               const ExportedRun& run) {
+BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const ExportedRun& run) {
   BlockRow row{.block = block,
                .death = death,
                .identity = run.survey.blocks().Main(block.number),
@@ -22,7 +21,8 @@ BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const Bloc
   const auto card = cards.find(block.allocation.device);
   if (card == cards.end()) return row;
   const uint64_t peak = card->second.peak_event;
-  row.at_peak = block.born_ordinal <= peak && (!death || walk.ordinal() > peak);
+  const auto& end = block.free_requested ? block.free_requested : death;
+  row.at_peak = block.birth.ordinal <= peak && (!end || end->ordinal > peak);
   return row;
 }
 
@@ -57,7 +57,8 @@ const std::array<Column<BlockRow>, 24> kBlockColumns = {{
      [](const Row& row) { return row.death ? Cell(row.death->at.step) : Cell(); }},
     {"role", ColumnType::kText,
      [](const Row& row) -> Cell { return trace::RoleName(row.identity.role); }},
-    {"role_known", ColumnType::kText, [](const Row& row) -> Cell { return KnownBy(row.identity); }},
+    {"role_known", ColumnType::kText,
+     [](const Row& row) -> Cell { return analysis::EvidenceName(row.identity.evidence); }},
     {"owner", ColumnType::kName, [](const Row& row) { return NameCell(row.identity.owner); }},
     {"module", ColumnType::kName,
      [](const Row& row) { return NameCell(row.block.allocation.module); }},

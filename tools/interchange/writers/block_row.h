@@ -23,8 +23,7 @@ struct BlockRow {
 extern const std::array<Column<BlockRow>, 24> kBlockColumns;
 
 // The row of a block that ends with the event applied last, or (`death` nullopt) with the trace.
-BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const BlockWalk& walk,
-               const ExportedRun& run);
+BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const ExportedRun& run);
 
 }  // namespace memtrace::interchange
 

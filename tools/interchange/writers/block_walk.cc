@@ -8,20 +8,21 @@
 namespace memtrace::interchange {
 
 void BlockWalk::Apply(const trace::Event& event) {
-  ++ordinal_;
+  ++now_.ordinal;
   now_.sequence = event.sequence;
   now_.time_ns = event.time_ns;
   now_.at.Advance(event);
   block_.reset();
   ended_.reset();
+  let_go_.reset();
   std::visit([this](const auto& payload) { this->Apply(payload); }, event.payload);
+  if (ended_ && !ended_->free_requested) let_go_ = ended_;
 }
 
 void BlockWalk::Apply(const trace::Allocate& allocation) {
   const WalkedBlock born{.number = blocks_++,
                          .allocation = allocation,
                          .birth = now_,
-                         .born_ordinal = ordinal_,
                          .before_trace = false,
                          .free_requested = std::nullopt};
   const auto [entry, is_new] = devices_[allocation.device].try_emplace(allocation.address, born);
@@ -46,6 +47,7 @@ void BlockWalk::Apply(const trace::FreeRequested& free) {
   Blocks& blocks = devices_[free.device];
   const auto found = blocks.find(free.address);
   if (found == blocks.end()) return;
+  if (!found->second.free_requested) let_go_ = found->second;
   found->second.free_requested = now_;
   block_ = found->second;
 }

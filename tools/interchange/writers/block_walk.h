@@ -10,22 +10,16 @@
 
 #include "absl/container/btree_map.h"
 #include "profiler/trace/event.h"
-#include "tools/analysis/position.h"
+#include "tools/analysis/moment.h"
 
 namespace memtrace::interchange {
 
-// When something happened.
-struct Moment {
-  uint64_t sequence = 0;
-  uint64_t time_ns = 0;
-  analysis::Position at;
-};
+using analysis::Moment;
 
 struct WalkedBlock {
   uint64_t number = 0;  // as BlockIndex counts
   trace::Allocate allocation;
   Moment birth;
-  uint64_t born_ordinal = 0;  // of the event that said so
   bool before_trace = false;  // it lived when recording began
   std::optional<Moment> free_requested;
 };
@@ -41,7 +35,11 @@ class BlockWalk {
   // given again).
   const WalkedBlock* ended() const { return ended_ ? &*ended_ : nullptr; }
 
-  uint64_t ordinal() const { return ordinal_; }  // of the event, from 1
+  // One that was in use until the event: its free was requested or, where no trace has the request,
+  // it ended.
+  const WalkedBlock* let_go() const { return let_go_ ? &*let_go_ : nullptr; }
+
+  uint64_t ordinal() const { return now_.ordinal; }
   const Moment& now() const { return now_; }
 
   // In order of device and address.
@@ -65,8 +63,8 @@ class BlockWalk {
   std::map<int32_t, Blocks> devices_;
   std::optional<WalkedBlock> block_;
   std::optional<WalkedBlock> ended_;
+  std::optional<WalkedBlock> let_go_;
   uint64_t blocks_ = 0;
-  uint64_t ordinal_ = 0;
   Moment now_;
 };
 

@@ -98,7 +98,7 @@ class ChromeTimeline {
                      {"Device Id", allocation.device},
                      {"Device Type", 1},
                      {"Role", trace::RoleName(identity.role)},
-                     {"Role Known", KnownBy(identity)}};
+                     {"Role Known", analysis::EvidenceName(identity.evidence)}};
     if (identity.owner != 0) event["args"]["Owner"] = run_.events.String(identity.owner);
     if (allocation.module != 0) event["args"]["Module"] = run_.events.String(allocation.module);
     Emit(event);

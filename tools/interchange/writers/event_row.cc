@@ -105,7 +105,7 @@ void FillBlock(EventRow& row, const trace::Event& event, const WalkedBlock& bloc
   row.size = block.allocation.requested;
   row.allocated = block.allocation.allocated;
   row.role = trace::RoleName(identity.role);
-  row.role_known = KnownBy(identity);
+  row.role_known = analysis::EvidenceName(identity.evidence);
   row.owner = NameCell(identity.owner);
   row.path = NameCell(identity.path);
 }

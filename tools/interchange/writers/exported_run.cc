@@ -14,7 +14,8 @@ int64_t NumberOr0(const std::string& text) {
 
 }  // namespace
 
-Survey::Survey(const analysis::EventSource& events) : timeline_(events, 0) {
+Survey::Survey(const analysis::EventSource& events)
+    : timeline_(events, 0), blocks_(events.best_evidence()) {
   events.ForEach([this](const trace::Event& event) {
     timeline_.Apply(event);
     blocks_.Apply(event);

@@ -10,9 +10,10 @@ namespace memtrace::interchange {
 void Levels::Apply(const trace::Event& event) {
   changed_.clear();
   walk_.Apply(event);
-  if (walk_.ended() != nullptr) Count(*walk_.ended(), false);
+  if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
+  const auto* alive = std::get_if<trace::Alive>(&event.payload);
   if (std::holds_alternative<trace::Allocate>(event.payload) ||
-      std::holds_alternative<trace::Alive>(event.payload)) {
+      (alive != nullptr && alive->waiting == 0)) {
     Count(*walk_.block(), true);
   }
   if (const auto* map = std::get_if<trace::Map>(&event.payload))

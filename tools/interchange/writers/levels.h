@@ -25,7 +25,7 @@ struct Level {
 };
 
 // Live requested bytes by card, role and owner, and reserved bytes, as the trace goes on. A block
-// counts until its free is completed, and under what it turned out to be.
+// counts until its free is requested, and under what it turned out to be.
 class Levels {
  public:
   explicit Levels(const ExportedRun& run) : run_(run) {}

@@ -209,10 +209,9 @@ absl::Status WriteParquetBlocks(const ExportedRun& run, const std::string& path,
   BlockWalk walk;
   run.events.ForEach([&](const trace::Event& event) {
     walk.Apply(event);
-    if (walk.ended() != nullptr) table.Add(RowOf(*walk.ended(), walk.now(), walk, run));
+    if (walk.ended() != nullptr) table.Add(RowOf(*walk.ended(), walk.now(), run));
   });
-  walk.ForEachLiving(
-      [&](const WalkedBlock& block) { table.Add(RowOf(block, std::nullopt, walk, run)); });
+  walk.ForEachLiving([&](const WalkedBlock& block) { table.Add(RowOf(block, std::nullopt, run)); });
   return table.Close();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/interchange/pickle_opcodes.h"
 #include "tools/interchange/writers/byte_sink.h"
 
 namespace memtrace::interchange {
@@ -42,6 +43,7 @@ class PickleWriter {
   void Finish();
 
  private:
+  void Instruct(PickleOpcode opcode);
   void Byte(uint8_t byte);
   void LittleEndian(uint64_t value, int bytes);
 

@@ -109,10 +109,9 @@ void PprofProfile::Add(const Site& site, const SiteTotal& total) {
   protozero::pbf_writer sample(profile_, kProfileSample);
   sample.add_packed_uint64(kSampleLocation, locations.begin(), locations.end());
   sample.add_packed_int64(kSampleValue, values.begin(), values.end());
-  const Identity identity{.role = site.role, .stated = site.stated, .owner = 0, .path = 0};
   AddLabel(sample, "card", std::to_string(site.device));
   AddLabel(sample, "role", trace::RoleName(site.role));
-  AddLabel(sample, "role_known", KnownBy(identity));
+  AddLabel(sample, "role_known", analysis::EvidenceName(site.evidence));
   if (site.owner != 0) AddLabel(sample, "owner", run_.events.String(site.owner));
   if (site.module != 0) AddLabel(sample, "module", run_.events.String(site.module));
 }

@@ -36,7 +36,7 @@ class Totals {
  private:
   void AddPeak(int32_t device) {
     walk_.ForEachLiving(device, [this](const WalkedBlock& block) {
-      Add(block, &SiteTotal::peak_bytes, &SiteTotal::peak_blocks);
+      if (!block.free_requested) Add(block, &SiteTotal::peak_bytes, &SiteTotal::peak_blocks);
     });
   }
 
@@ -48,7 +48,7 @@ class Totals {
       SiteTotal& total = totals_[{.device = allocation.device,
                                   .stack = allocation.stack,
                                   .role = part.identity.role,
-                                  .stated = part.identity.stated,
+                                  .evidence = part.identity.evidence,
                                   .owner = part.identity.owner,
                                   .module = allocation.module,
                                   .phase = block.birth.at.phase}];

@@ -19,7 +19,7 @@ struct Site {
   int32_t device = 0;
   trace::StackId stack = 0;
   trace::Role role = trace::Role::kUnknown;
-  bool stated = false;
+  analysis::Evidence evidence = analysis::Evidence::kNone;
   trace::StringId owner = 0;
   trace::StringId module = 0;
   trace::Phase phase = trace::Phase::kOther;  // of the allocation
@@ -27,8 +27,8 @@ struct Site {
   auto operator<=>(const Site&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const Site& site) {
-    return H::combine(std::move(state), site.device, site.stack, site.role, site.stated, site.owner,
-                      site.module, site.phase);
+    return H::combine(std::move(state), site.device, site.stack, site.role, site.evidence,
+                      site.owner, site.module, site.phase);
   }
 };
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "tools/analysis/mapped_segments.h"
 #include "tools/interchange/writers/block_walk.h"
-#include "tools/interchange/writers/mapped_segments.h"
 #include "tools/interchange/writers/pickle_writer.h"
 #include "tools/interchange/writers/snapshot_frames.h"
 
@@ -77,10 +77,10 @@ class Snapshot {
 
   void WriteHistory(int32_t device, const analysis::CardTimeline& card) {
     walk_ = BlockWalk();
-    segments_ = MappedSegments();
+    segments_ = analysis::MappedSegments();
     run_.events.ForEach([&](const trace::Event& event) {
       walk_.Apply(event);
-      segments_.Apply(event, [&](const MappedSegment& gone) {
+      segments_.Apply(event, [&](const analysis::MappedSegment& gone) {
         if (gone.device == device) AddUnmapped(gone);
       });
       std::visit([&](const auto& payload) { Apply(device, payload); }, event.payload);
@@ -125,7 +125,7 @@ class Snapshot {
   }
 
   // With the stream it was mapped for: MemoryViz.js joins neighbours of one stream as it goes back.
-  void AddUnmapped(const MappedSegment& gone) {
+  void AddUnmapped(const analysis::MappedSegment& gone) {
     AddEntry(gone.expandable ? "segment_unmap" : "segment_free", gone.address, gone.size,
              gone.stream);
   }
@@ -171,7 +171,7 @@ class Snapshot {
 
   void WriteSegments() {
     pickle_.BeginList();
-    segments_.ForEach(true, [this](const MappedSegment& segment) {
+    segments_.ForEach(true, [this](const analysis::MappedSegment& segment) {
       if (segment.device < 0 || segment.device >= kMostCards) return;
       pickle_.Item();
       WriteSegment(segment);
@@ -179,7 +179,7 @@ class Snapshot {
     pickle_.EndList();
   }
 
-  void WriteSegment(const MappedSegment& segment) {
+  void WriteSegment(const analysis::MappedSegment& segment) {
     expandable_ = expandable_ || segment.expandable;
     const uint64_t end = segment.address + segment.size;
     std::vector<WalkedBlock> blocks;
@@ -281,7 +281,7 @@ class Snapshot {
   PickleWriter pickle_;
   SnapshotFrames frames_;
   BlockWalk walk_;  // of the latest reading; at its end
-  MappedSegments segments_;
+  analysis::MappedSegments segments_;
   bool expandable_ = false;
 };
 

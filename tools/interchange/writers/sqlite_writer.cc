@@ -6,10 +6,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "tools/analysis/mapped_segments.h"
 #include "tools/interchange/writers/block_row.h"
 #include "tools/interchange/writers/event_detail.h"
 #include "tools/interchange/writers/event_row.h"
-#include "tools/interchange/writers/mapped_segments.h"
 #include "tools/interchange/writers/run_json.h"
 #include "tools/interchange/writers/sqlite_database.h"
 #include "tools/interchange/writers/sqlite_schema.h"
@@ -118,7 +118,7 @@ class SqliteTables {
     WriteMeta();
     run_.events.ForEach([this](const trace::Event& event) { Apply(event); });
     walk_.ForEachLiving([this](const WalkedBlock& block) { AddBlock(block, std::nullopt); });
-    mapped_.ForEach(false, [this](const MappedSegment& segment) { AddSegment(segment); });
+    mapped_.ForEach(false, [this](const analysis::MappedSegment& segment) { AddSegment(segment); });
   }
 
  private:
@@ -140,7 +140,7 @@ class SqliteTables {
     walk_.Apply(event);
     events_.Add(RowOf(event, walk_, run_), kEventColumns);
     if (walk_.ended() != nullptr) AddBlock(*walk_.ended(), walk_.now());
-    mapped_.Apply(event, [this](const MappedSegment& segment) { AddSegment(segment); });
+    mapped_.Apply(event, [this](const analysis::MappedSegment& segment) { AddSegment(segment); });
     if (const auto* step = std::get_if<trace::Step>(&event.payload))
       steps_.Unsigned(step->number).Unsigned(event.sequence).Unsigned(event.time_ns).Done();
     if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) AddFailure(*failed);
@@ -150,12 +150,13 @@ class SqliteTables {
   }
 
   void AddBlock(const WalkedBlock& block, std::optional<Moment> death) {
-    blocks_.Add(RowOf(block, death, walk_, run_), kBlockColumns);
+    blocks_.Add(RowOf(block, death, run_), kBlockColumns);
     const auto parts = run_.survey.blocks().Parts(block.number, block.allocation.requested);
     if (parts.size() < 2) return;
     for (const Part& part : parts) {
       parts_.Unsigned(block.number).Unsigned(part.offset).Unsigned(part.bytes);
-      parts_.Text(trace::RoleName(part.identity.role)).Text(KnownBy(part.identity));
+      parts_.Text(trace::RoleName(part.identity.role))
+          .Text(analysis::EvidenceName(part.identity.evidence));
       AddName(parts_, part.identity.owner);
       AddName(parts_, part.identity.path);
       parts_.Done();
@@ -166,7 +167,7 @@ class SqliteTables {
     id == 0 ? insert.Null() : insert.Integer(names_.String(id));
   }
 
-  void AddSegment(const MappedSegment& segment) {
+  void AddSegment(const analysis::MappedSegment& segment) {
     segments_.Integer(segment.device).Unsigned(segment.address).Unsigned(segment.size);
     segments_.Unsigned(segment.stream).Integer(segment.expandable ? 1 : 0);
     segments_.Unsigned(segment.mapped.sequence).Unsigned(segment.mapped.time_ns);
@@ -200,7 +201,7 @@ class SqliteTables {
 
   const ExportedRun& run_;
   BlockWalk walk_;
-  MappedSegments mapped_;
+  analysis::MappedSegments mapped_;
   SqliteNames names_;
   SqliteInsert meta_;
   SqliteRows events_;

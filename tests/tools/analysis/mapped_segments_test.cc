@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/interchange/writers/mapped_segments.h"
+#include "tools/analysis/mapped_segments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace memtrace::interchange {
+namespace memtrace::analysis {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST_F(MappedSegmentsTest, MappingTwiceEndsTheFirst) {
 }
 
 }  // namespace
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_MAPPED_SEGMENTS_H_
-#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_MAPPED_SEGMENTS_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_MAPPED_SEGMENTS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_MAPPED_SEGMENTS_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,9 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "tools/interchange/writers/block_walk.h"
+#include "profiler/trace/event.h"
+#include "tools/analysis/moment.h"
 
-namespace memtrace::interchange {
+namespace memtrace::analysis {
 
 // A range of a card's addresses that has memory.
 struct MappedSegment {
@@ -51,6 +52,6 @@ class MappedSegments {
   std::map<Place, MappedSegment> segments_;
 };
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_MAPPED_SEGMENTS_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_MAPPED_SEGMENTS_H_

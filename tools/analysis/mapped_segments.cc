@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/interchange/writers/mapped_segments.h"
+#include "tools/analysis/mapped_segments.h"
 
 #include <algorithm>
 #include <iterator>
 #include <variant>
 
-namespace memtrace::interchange {
+namespace memtrace::analysis {
 namespace {
 
 // Hostile sizes end where addresses do.
@@ -98,4 +98,4 @@ void MappedSegments::ForEach(bool joined,
   if (run) visit(*run);
 }
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis

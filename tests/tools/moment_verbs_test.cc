@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// The verbs that tell of a moment, as typed at a prompt: report --at, tree, diff, check.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/shell.h"
+
+namespace memtrace {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+// Six steps: 30 MiB of parameters, and 2 MiB more in each step; 10 MiB come and go.
+std::string LeakingRun() {
+  std::string text =
+      "alloc 0 0x10000000 requested=30MiB owner=policy stack=main@train.py:3\n"
+      "relabel 0 0x10000000 size=30MiB role=parameter path=h.0.mlp.weight\n";
+  for (int step = 1; step <= 6; ++step) {
+    const std::string kept = std::to_string(0x20000000 + step * 0x1000000);
+    text += "step " + std::to_string(step) + "\nphase forward\nalloc 0 " + kept +
+            " requested=2MiB stack=keep@train.py:9\n"
+            "alloc 0 0x40000000 requested=10MiB stack=forward@train.py:7\n"
+            "free 0 0x40000000\nphase other\n";
+  }
+  return text;
+}
+
+class MomentVerbsTest : public testing::Test {
+ protected:
+  MomentVerbsTest() { shell_.WriteTrace("leak.trace", LeakingRun()); }
+
+  json Json(const std::string& command) { return json::parse(shell_.Run(command).out); }
+  void ExpectRefusal(const std::string& command, const std::string& part) {
+    const Outcome outcome = shell_.Run(command);
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_THAT(outcome.out, IsEmpty()) << command;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("memtrace: "), HasSubstr(part))) << command;
+  }
+
+  Shell shell_;
+};
+
+TEST_F(MomentVerbsTest, ReportTellsOfTheMomentThatIsAskedFor) {
+  const json report = Json("memtrace report --at step:4 --json leak.trace");
+  EXPECT_EQ(report["moment"]["name"], "step:4");
+  EXPECT_EQ(report["moment"]["held"], (30 + 3 * 2) << 20);
+  EXPECT_EQ(report["peak"]["bytes"], (30 + 6 * 2 + 10) << 20);
+  const Outcome text = shell_.Run("memtrace report --at step:4 leak.trace");
+  EXPECT_THAT(text.out, HasSubstr("At step:4 (in step 4,"));
+}
+
+TEST_F(MomentVerbsTest, ReportNamesWhatGrowsAndHowFast) {
+  const json growth = Json("memtrace report --json leak.trace")["growth"];
+  EXPECT_EQ(growth["bytes_per_step"], 2 << 20);
+  ASSERT_EQ(growth["sites"].size(), 1U);
+  EXPECT_EQ(growth["sites"][0]["site"], "train.py:9");
+  EXPECT_EQ(growth["sites"][0]["bytes_per_step"], 2 << 20);
+  EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
+              ContainsRegex("grows by 2.0 MiB a step;[ \n]train.py:9[ \n]by 2.0 MiB"));
+}
+
+TEST_F(MomentVerbsTest, TheMapSaysWhatLiesWhere) {
+  shell_.WriteTrace("map.trace",
+                    "map 0 0x10000000 size=8MiB\n"
+                    "alloc 0 0x10000000 requested=2MiB stack=main@train.py:3\n"
+                    "relabel 0 0x10000000 size=2MiB role=parameter path=weight\n"
+                    "alloc 0 0x10400000 requested=4MiB stack=main@train.py:4\n");
+  const json segments = Json("memtrace report --map --json map.trace")["segments"];
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0]["bytes"], 8 << 20);
+  ASSERT_EQ(segments[0]["pieces"].size(), 3U);
+  EXPECT_EQ(segments[0]["pieces"][0]["role"], "parameter");
+  EXPECT_EQ(segments[0]["pieces"][1]["kind"], "hole");
+  EXPECT_EQ(segments[0]["pieces"][1]["offset"], 2 << 20);
+  EXPECT_EQ(segments[0]["pieces"][2]["bytes"], 4 << 20);
+  const Outcome text = shell_.Run("memtrace report --map map.trace");
+  EXPECT_THAT(text.out, ContainsRegex("0x10000000 +8.00  .P+[.]+[?]+\n"));
+  EXPECT_FALSE(Json("memtrace report --json map.trace").contains("segments"));
+}
+
+TEST_F(MomentVerbsTest, WhatIsNoMomentIsRefused) {
+  ExpectRefusal("memtrace report --at later leak.trace", "'later' is no moment");
+  ExpectRefusal("memtrace report --at step:9 leak.trace", "the last is step 6");
+  ExpectRefusal("memtrace report --oom 1 leak.trace", "no out-of-memory");
+  ExpectRefusal("memtrace report --oom 1 --at end leak.trace", "excludes");
+  ExpectRefusal("memtrace tree --by role,role leak.trace", "each once");
+  ExpectRefusal("memtrace diff leak.trace", "two moments");
+  ExpectRefusal("memtrace diff --at end --at peak --at oom leak.trace", "at most twice");
+}
+
+TEST_F(MomentVerbsTest, TreeSumsAtEachLevel) {
+  const json tree = Json("memtrace tree --at peak --by role,site --json leak.trace");
+  EXPECT_EQ(tree["bytes"], 52 << 20);
+  uint64_t sum = 0;
+  for (const json& role : tree["tree"]) {
+    uint64_t below = 0;
+    for (const json& site : role["children"]) below += site["bytes"].get<uint64_t>();
+    EXPECT_EQ(below, role["bytes"]) << role["name"];
+    sum += below;
+  }
+  EXPECT_EQ(sum, tree["bytes"]);
+  EXPECT_EQ(tree["tree"][0]["name"], "parameter");
+  EXPECT_EQ(tree["tree"][0]["stated_bytes"], 30 << 20);
+}
+
+TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndSaysWhatItLeavesOut) {
+  const Outcome outcome =
+      shell_.Run("memtrace tree --at peak --flat --by site --rows 2 leak.trace");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"),
+                                 Not(HasSubstr("train.py:7")), HasSubstr("1 smaller rows")));
+}
+
+TEST_F(MomentVerbsTest, DiffShowsWhatStepsLeftBehind) {
+  const json diff = Json("memtrace diff --at step:2 --at step:5 --json leak.trace");
+  ASSERT_EQ(diff["rows"].size(), 1U);
+  EXPECT_EQ(diff["rows"][0]["site"], "train.py:9");
+  EXPECT_EQ(diff["rows"][0]["change"], 6 << 20);
+  EXPECT_EQ(diff["before"]["bytes"].get<uint64_t>() + (6 << 20), diff["after"]["bytes"]);
+}
+
+TEST_F(MomentVerbsTest, DiffOfTwoRunsJoinsWhatIsTheSame) {
+  shell_.WriteTrace("other.trace", "alloc 0 0x10000000 requested=20MiB stack=main@train.py:3\n");
+  const Outcome outcome = shell_.Run("memtrace diff --by site leak.trace other.trace");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, ContainsRegex("train.py:9 +-12.00 +12.00 +0.00 +-6\n"));
+  EXPECT_THAT(outcome.out, ContainsRegex("train.py:3 +-10.00 +30.00 +20.00 +0\n"));
+}
+
+TEST_F(MomentVerbsTest, CheckHoldsOrFailsWithOne) {
+  EXPECT_EQ(shell_.Run("memtrace check --max-peak 52MiB leak.trace").code, 0);
+  const Outcome failed = shell_.Run("memtrace check --max-peak 51MiB leak.trace");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("FAILED  card 0: peak 52.0 MiB, at most 51.0 MiB"));
+  EXPECT_EQ(shell_.Run("memtrace check --max-growth 2MiB/step leak.trace").code, 0);
+  EXPECT_EQ(shell_.Run("memtrace check --max-growth 1MiB/step leak.trace").code, 1);
+  const std::string roles = "memtrace check --max-role activation=22MiB --max-role parameter=";
+  EXPECT_EQ(shell_.Run(roles + "30MiB leak.trace").code, 0);
+  EXPECT_EQ(shell_.Run(roles + "29MiB leak.trace").code, 1);
+}
+
+TEST_F(MomentVerbsTest, CheckFailsARunThatRanOutOfMemory) {
+  shell_.WriteTrace("oom.trace",
+                    "alloc 0 0x10000000 requested=1MiB\nout_of_memory 0 requested=90MiB\n");
+  EXPECT_EQ(shell_.Run("memtrace check --max-peak 5MiB oom.trace").code, 1);
+  EXPECT_EQ(shell_.Run("memtrace check --allow-oom --max-peak 5MiB oom.trace").code, 0);
+}
+
+TEST_F(MomentVerbsTest, CheckRefusesWhatIsNoLimit) {
+  ExpectRefusal("memtrace check leak.trace", "no limit is given");
+  ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");
+  ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is no growth");
+  ExpectRefusal("memtrace check --max-role foo=1MiB leak.trace", "is no role's limit");
+}
+
+}  // namespace
+}  // namespace memtrace

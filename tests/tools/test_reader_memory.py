@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""No file makes a reader take more than 4 times its bytes and 256 MiB, whether it is good, cut or made to."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.hostile_files import BYTES, LOGS, MIB, PICKLES, PROFILES, TRACES, good_log
+from support.programs import MEMTRACE, ROOT
+
+DONE, UNREADABLE, PARTIAL = 0, 3, 4
+PEAK_MEMORY = ROOT / "tests" / "support" / "peak_memory.py"
+
+
+def read(file: Path, *words: str) -> int:
+    """Runs a verb on the file, which takes no more memory than it may and says little; gives its status."""
+    command = [sys.executable, "-S", "-E", PEAK_MEMORY, MEMTRACE, *words, file]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    peak, status = (int(word) for word in done.stdout.split())
+    most = 4 * file.stat().st_size + 256 * MIB
+    assert peak * 1024 <= most, (words, f"{peak // 1024} MiB of {most // MIB}")
+    assert status in (DONE, UNREADABLE, PARTIAL), (words, status, done.stderr)
+    assert done.stderr.count("\n") <= 3
+    assert status != UNREADABLE or done.stderr
+    return status
+
+
+def write(folder: Path, bytes_of: Callable[[], bytes]) -> Path:
+    file = folder / "file"
+    file.write_bytes(bytes_of())
+    return file
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_traces(tmp_path: Path, name: str) -> None:
+    file = write(tmp_path, TRACES[name])
+    read(file, "stats")
+    read(file, "stats", "--json")
+    read(file, "report")
+
+
+@pytest.mark.parametrize("name", PICKLES)
+def test_pickles(tmp_path: Path, name: str) -> None:
+    file = write(tmp_path, PICKLES[name])
+    read(file, "stats")
+    read(file, "report")
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles(tmp_path: Path, name: str) -> None:
+    read(write(tmp_path, PROFILES[name]), "import", "-o", str(tmp_path / "out.trace"))
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_logs(tmp_path: Path, name: str) -> None:
+    read(write(tmp_path, LOGS[name]), "import", "-o", str(tmp_path / "out.trace"))
+
+
+def test_a_good_log_and_its_trace_whole_and_cut(tmp_path: Path) -> None:
+    log = write(tmp_path, lambda: good_log(BYTES // 80))
+    trace = tmp_path / "good.trace"
+    assert read(log, "import", "-o", str(trace)) == DONE
+    assert read(trace, "stats") == DONE
+    assert read(trace, "report") == DONE
+    for part in (0.3, 0.99):
+        os.truncate(trace, int(trace.stat().st_size * part))
+        assert read(trace, "stats") == PARTIAL
+    os.truncate(log, log.stat().st_size // 2)
+    assert read(log, "import", "-f", "-o", str(trace)) == PARTIAL
+
+
+def test_what_was_refused_for_its_memory_says_so(tmp_path: Path) -> None:
+    file = write(tmp_path, TRACES["living_blocks"])
+    done = subprocess.run([MEMTRACE, "report", file], capture_output=True, text=True, check=False)
+    assert done.returncode == UNREADABLE
+    assert "4 times the file and 256 MiB" in done.stderr and done.stderr.count("\n") == 1

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/captures.h"
+
+#include <utility>
+#include <variant>
+
+namespace memtrace::analysis {
+
+void Captures::At(uint64_t ordinal, int32_t device, std::function<void(CapturedCard)> take) {
+  At(ordinal, [this, device, take = std::move(take)] { take(Capture(device)); });
+}
+
+void Captures::At(uint64_t ordinal, std::function<void()> look) {
+  looks_.emplace(ordinal, std::move(look));
+}
+
+void Captures::Read(const EventSource& source) {
+  auto next = looks_.cbegin();
+  const auto look = [&] {
+    for (; next != looks_.cend() && next->first <= now_.ordinal; ++next) next->second();
+  };
+  look();
+  source.ForEach([&](const trace::Event& event) {
+    ++now_.ordinal;
+    now_.sequence = event.sequence;
+    now_.time_ns = event.time_ns;
+    live_.Apply(event);
+    outside_.Apply(event);
+    segments_.Apply(event, [](const MappedSegment&) {});
+    if (const auto* sample = std::get_if<trace::CardSample>(&event.payload)) {
+      samples_[sample->card.device] = sample->card;
+    } else if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) {
+      for (const trace::CardLedger& card : failed->cards) samples_[card.device] = card;
+    }
+    if (next != looks_.cend()) look();
+  });
+}
+
+CapturedCard Captures::Capture(int32_t device) {
+  CapturedCard card;
+  card.when = now_;
+  card.when.at = live_.position();
+  card.blocks = live_.Capture(device);
+  card.outside = outside_.Capture(device);
+  segments_.ForEach(true, [&card, device](const MappedSegment& segment) {
+    if (segment.device == device) card.segments.push_back(segment);
+  });
+  std::optional<trace::CardLedger> sample;
+  if (const auto latest = samples_.find(device); latest != samples_.end()) {
+    sample = latest->second;
+  } else if (const auto timeline = timeline_.cards().find(device);
+             timeline != timeline_.cards().end()) {
+    sample = timeline->second.first_sample;
+  }
+  card.ledger = LedgerFromReplay(card.blocks, live_, live_.mapped(device), sample);
+  return card;
+}
+
+Ledger Captures::LedgerAtEnd(int32_t device) {
+  const auto timeline = timeline_.cards().find(device);
+  return LedgerFromReplay(
+      {}, live_, live_.mapped(device),
+      timeline == timeline_.cards().end() ? std::nullopt : timeline->second.last_sample);
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/limits.h"
+
+#include <utility>
+
+namespace memtrace::analysis {
+
+std::vector<LimitCheck> CheckLimits(const Explanation& explanation, const Limits& limits) {
+  std::vector<LimitCheck> checks;
+  const auto add = [&checks](std::optional<int32_t> card, std::string what, int64_t found,
+                             uint64_t limit) {
+    checks.push_back({card, std::move(what), found, static_cast<int64_t>(limit)});
+  };
+  if (!limits.allow_out_of_memory) {
+    add(std::nullopt, "out of memory", static_cast<int64_t>(explanation.counts.out_of_memory), 0);
+  }
+  for (const CardExplanation& card : explanation.cards) {
+    if (limits.peak) add(card.index, "peak", static_cast<int64_t>(card.peak.bytes), *limits.peak);
+    const auto timeline = explanation.timelines.find(card.index);
+    if (limits.growth_per_step && timeline != explanation.timelines.end()) {
+      add(card.index, "growth", GrowthPerStep(timeline->second.live_at_steps),
+          *limits.growth_per_step);
+    }
+    for (const auto& [role, most] : limits.roles) {
+      add(card.index, std::string(RoleName(role)),
+          static_cast<int64_t>(BytesOfRole(card.peak, role)), most);
+    }
+  }
+  return checks;
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_LIMITS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_LIMITS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::analysis {
+
+// What a run may take of each card. Bytes.
+struct Limits {
+  std::optional<uint64_t> peak;             // requested
+  std::optional<uint64_t> growth_per_step;  // GrowthPerStep
+  std::map<trace::Role, uint64_t> roles;    // requested at the card's peak
+  bool allow_out_of_memory = false;
+
+  bool any() const { return peak || growth_per_step || !roles.empty(); }
+};
+
+struct LimitCheck {
+  std::optional<int32_t> card;  // none: of the whole run
+  std::string what;             // "peak", "growth", "activation", "out of memory"
+  int64_t found = 0;            // bytes; out of memory: how often
+  int64_t limit = 0;
+
+  bool holds() const { return found <= limit; }
+};
+
+// Every limit on every card, in order of card.
+std::vector<LimitCheck> CheckLimits(const Explanation& explanation, const Limits& limits);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_LIMITS_H_

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/savings.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analysis/frames.h"
+#include "tools/analysis/model_copies.h"
+#include "tools/analysis/repeated_layers.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using trace::Role;
+
+uint64_t Entry(const Ledger& ledger, std::string_view name) {
+  return static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
+}
+
+// Kernels that read the states in place: no copy of them.
+bool HasFusedUpdate(std::string_view optimizer) {
+  return optimizer == "Adam" || optimizer == "AdamW" || optimizer == "SGD" ||
+         optimizer == "Adagrad";
+}
+
+std::string WithoutCopy(std::string_view optimizer) {
+  if (optimizer.empty()) return "the optimizer(..., foreach=False)";
+  return std::string(optimizer) + (HasFusedUpdate(optimizer) ? "(..., fused=True), or foreach=False"
+                                                             : "(..., foreach=False)");
+}
+
+// What the optimizer hook announced of a class that keeps two states the size of the parameters.
+struct StepFacts {
+  std::string optimizer;
+  uint64_t elements = 0;  // stepped parameters
+  uint64_t state_bytes = 0;
+};
+
+std::optional<StepFacts> StepFactsOf(const Annotations& annotations) {
+  const auto elements = AnnotatedNumber(annotations, "optimizer.elements");
+  const auto states = AnnotatedNumber(annotations, "optimizer.state_bytes");
+  if (elements.value_or(0) == 0 || states.value_or(0) == 0) return std::nullopt;
+  return StepFacts{AnnotatedText(annotations, "optimizer.class"), *elements, *states};
+}
+
+class SavingFinder {
+ public:
+  explicit SavingFinder(const SavingFacts& facts) : facts_(facts) {}
+
+  std::vector<Saving> Run() {
+    FindOfTheCard();
+    FindForeachCopy();
+    FindMeanResizing();
+    FindCheckpointing();
+    FindMicroBatch();
+    FindUnsteppedGradients();
+    FindCopies();
+    FindOptimizers();
+    std::erase_if(found_, [this](const Saving& saving) {
+      return saving.bytes == 0 || saving.bytes < facts_.held.bytes / 100;
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void Add(Saving saving) { found_.push_back(std::move(saving)); }
+  uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
+  // Bytes in use whose stack is such a one.
+  uint64_t BytesWhere(const std::function<bool(const std::vector<trace::Frame>&)>& is_such) const {
+    absl::flat_hash_map<trace::StackId, bool> known;
+    uint64_t bytes = 0;
+    for (const CapturedBlock& entry : facts_.captured) {
+      const trace::Allocate& allocation = facts_.live.block(entry.id).allocation;
+      if (entry.waiting) continue;
+      const auto [stack, is_new] = known.try_emplace(allocation.stack, false);
+      if (is_new) stack->second = is_such(facts_.source.Stack(allocation.stack));
+      if (stack->second) bytes += allocation.requested;
+    }
+    return bytes;
+  }
+
+  // Of the copy that a foreach update makes: all of it where it failed, what of it was there
+  // elsewhere.
+  uint64_t copy_bytes() const {
+    if (facts_.copy) return facts_.copy->copy_bytes;
+    const uint64_t whole = AnnotatedNumber(facts_.annotations, "optimizer.copy_bytes").value_or(0);
+    const uint64_t made = whole == 0 ? 0 : BytesWhere(IsForeachUpdate);
+    return std::min(made, whole);
+  }
+
+  // What others have of it, and what only has to be waited for.
+  void FindOfTheCard() {
+    if (const uint64_t others = Entry(facts_.ledger, "other_processes"); others > 0) {
+      Add({"no other process", others, others, "exact", Effort::kSetting, "theirs",
+           "stop them or give them another card (nvidia-smi lists them)"});
+    }
+    if (facts_.verdict.cause == Cause::kStreamWait) {
+      const uint64_t waiting = Entry(facts_.ledger, "stream_wait");
+      Add({"wait for streams", waiting, waiting, "estimated", Effort::kOption,
+           "the host waits for the card once", "torch.cuda.synchronize() before this line"});
+    }
+  }
+
+  void FindForeachCopy() {
+    const std::string optimizer = AnnotatedText(facts_.annotations, "optimizer.class");
+    Add({"no temporary copy", copy_bytes(), 0, "estimated", Effort::kOption,
+         "none; fused is faster", WithoutCopy(optimizer)});
+  }
+
+  // transformers' resize_token_embeddings draws new rows from the distribution of the old ones, in
+  // fp32 copies of the whole matrix (modeling_utils.py, _init_added_*_with_mean).
+  void FindMeanResizing() {
+    const auto is_resizing = [](const std::vector<trace::Frame>& stack) {
+      return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+        return frame.function.rfind("_init_added_", 0) == 0;
+      });
+    };
+    uint64_t bytes = is_resizing(facts_.request_stack) ? facts_.request_bytes : 0;
+    bytes += BytesWhere(is_resizing);
+    Add({"mean_resizing=False", bytes, 0, "estimated", Effort::kOption,
+         "new rows are drawn as at the model's own init",
+         "resize_token_embeddings(..., mean_resizing=False)"});
+  }
+
+  void FindCheckpointing() {
+    for (const RepeatedLayers& layers :
+         FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
+      const uint64_t kept = layers.largest + layers.count * layers.boundary;
+      if (layers.bytes <= kept) continue;
+      Add({"checkpointing", layers.bytes - kept, layers.bytes - kept, "estimated", Effort::kLines,
+           "one more forward of them: about a third more time",
+           "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()"});
+    }
+  }
+
+  void FindMicroBatch() {
+    const uint64_t half = Held(Role::kActivation) / 2;
+    Add({"half the micro-batch", half, half, "estimated", Effort::kLines,
+         "twice as many passes a step",
+         "half the batch, twice the accumulation (where it has two examples)"});
+  }
+
+  // Only after an update: until then nobody has states.
+  void FindUnsteppedGradients() {
+    if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
+    const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
+    if (unstepped.bytes == 0) return;
+    Add({"freeze the unstepped", unstepped.bytes, unstepped.bytes, "estimated", Effort::kLines,
+         "none: no optimizer steps them",
+         "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses"});
+  }
+
+  void FindCopies() {
+    for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
+      Add({"no second copy", copy.bytes, copy.bytes, "estimated", Effort::kLines,
+           "none where the copy is not written",
+           "share what " + copy.site + " copies and does not change"});
+    }
+  }
+
+  // Bytes that the states of the moment would not take if all states took `bytes`.
+  uint64_t LessOfStates(const StepFacts& step, uint64_t bytes) const {
+    if (bytes >= step.state_bytes) return 0;
+    const double share = static_cast<double>(bytes) / static_cast<double>(step.state_bytes);
+    const uint64_t now = Held(Role::kOptimizerState);
+    return now - static_cast<uint64_t>(static_cast<double>(now) * share);
+  }
+
+  void FindOptimizers() {
+    const auto step = StepFactsOf(facts_.annotations);
+    if (!step) return;
+    constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float
+    const uint64_t in_8_bits = 2 * (step->elements + step->elements / kBlock * 4);
+    const uint64_t states = LessOfStates(*step, in_8_bits);
+    if (states > 0 && (step->optimizer == "Adam" || step->optimizer == "AdamW")) {
+      Add({"8-bit states", states + copy_bytes(), states, "estimated", Effort::kResults,
+           "states are rounded to 8 bits", "bitsandbytes.optim." + step->optimizer + "8bit(...)"});
+    }
+    if (step->state_bytes != step->elements * 8) return;  // not in fp32
+    const uint64_t halves =
+        step->elements * 2 + Held(Role::kGradient) / 2 + Held(Role::kOptimizerState) / 2;
+    Add({"bf16 parameters", halves + copy_bytes() / 2, halves, "estimated", Effort::kResults,
+         "8 bits of precision: small updates are lost",
+         "model.to(torch.bfloat16) before the optimizer is made"});
+  }
+
+  const SavingFacts& facts_;
+  std::vector<Saving> found_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindSavings(const SavingFacts& facts) { return SavingFinder(facts).Run(); }
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_SAVINGS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_SAVINGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/analysis/annotation.h"
+#include "tools/analysis/breakdown.h"
+#include "tools/analysis/card_ledger.h"
+#include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/live_set.h"
+#include "tools/analysis/update_watch.h"
+#include "tools/analysis/verdict.h"
+
+namespace memtrace::analysis {
+
+// How much a change asks of whoever makes it; the cheapest first.
+enum class Effort : uint8_t {
+  kSetting,  // an environment variable, another program
+  kOption,   // a word in a call
+  kLines,    // a few lines; the results stay what they were
+  kResults,  // the results may change
+  kMoney,
+};
+
+// A change that the trace supports, and the bytes of the card that it frees at the moment.
+struct Saving {
+  std::string name;
+  uint64_t bytes = 0;
+  // What it frees in the steps after the moment's, too.
+  uint64_t bytes_later = 0;
+  std::string_view how_known;  // "exact", "estimated"
+  Effort effort = Effort::kLines;
+  std::string cost;
+  std::string change;
+};
+
+// What savings are found in.
+struct SavingFacts {
+  const std::vector<CapturedBlock>& captured;  // of the moment
+  const LiveSet& live;
+  const EventSource& source;
+  const Breakdown& held;
+  const Annotations& annotations;
+  const Update& update;  // the latest before the moment
+  const Ledger& ledger;
+  const Verdict& verdict;
+  const std::optional<ForeachCopy>& copy;
+  std::vector<trace::Frame> request_stack;  // empty without a failed request
+  uint64_t request_bytes = 0;
+};
+
+// Those of at least a hundredth of what is held. docs/report.md has the rule of each.
+std::vector<Saving> FindSavings(const SavingFacts& facts);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_SAVINGS_H_

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_MEMORY_LIMIT_H_
+#define MEMTRACE_TOOLS_COMMAND_MEMORY_LIMIT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace memtrace::command {
+
+// What the reader of a file of so many bytes may take of the host's memory, whatever is in it: 4
+// times the file and 256 MiB.
+constexpr uint64_t MostMemory(uint64_t file_bytes) {
+  return 4 * file_bytes + (uint64_t{256} << 20);
+}
+
+// Returns what `read` does. While it runs, the process gets no more memory than MostMemory of the
+// file at `path`, its own code included; if it asks for more, that is said and kUnreadable is
+// returned. Without effect on what is no regular file. Thread rule: while no other thread runs.
+int WithinMemoryLimit(const std::string& path, const std::function<int()>& read);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_MEMORY_LIMIT_H_

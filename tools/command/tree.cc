@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/native_names.h"
+#include "tools/command/moment_option.h"
+#include "tools/command/trace_verb.h"
+#include "tools/command/verbs.h"
+#include "tools/report/tree_report.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Print who held a card at a moment, as a tree or a ranking\n"
+    "By role, owner, module path, call site and step of birth, in the order you want.\n"
+    "\n"
+    "Usage: memtrace tree [OPTIONS] FILE";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace tree run.trace                          at the last out-of-memory, or the peak\n"
+    "  memtrace tree --by module,role run.trace         each module's parameters, activations, "
+    "...\n"
+    "  memtrace tree --flat --by site,step run.trace    a ranking\n"
+    "  memtrace tree --at step:5 --json run.trace | jq .tree";
+
+struct Options : TraceOptions {
+  MomentOption moment;
+  report::TreeStyle style;
+};
+
+absl::StatusOr<std::string> Tree(const TraceInput& input, const Options& options) {
+  const analysis::NativeNames named(input);
+  const absl::StatusOr<analysis::Explanation> explanation =
+      analysis::Explain(named, options.moment.spec);
+  if (!explanation.ok()) return explanation.status();
+  const analysis::RunFacts run = input.Facts(explanation->annotations);
+  return options.json ? report::JsonTree(*explanation, run, options.style)
+                      : report::TextTree(*explanation, run, options.style);
+}
+
+}  // namespace
+
+void DefineTree(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  using report::TreeLevel;
+  options->style.levels = {TreeLevel::kRole, TreeLevel::kOwner, TreeLevel::kModule,
+                           TreeLevel::kSite};
+  app.description(kDescription);
+  app.footer(kExamples);
+  AddTraceOptions(app, *options, "memtrace.tree/1");
+  AddMomentOptions(app, options->moment);
+  app.add_option_function<std::string>(
+         "--by",
+         [options](const std::string& text) {
+           const auto levels = report::ParseTreeLevels(text);
+           if (!levels.ok()) throw CLI::ValidationError(std::string(levels.status().message()));
+           options->style.levels = *levels;
+         },
+         "Levels, outermost first: role, owner, module, site\n"
+         "and step (default: role,owner,module,site)")
+      ->type_name("LEVELS")
+      ->group("Output");
+  app.add_flag("--flat", options->style.flat, "A ranking of all combinations instead of a tree")
+      ->group("Output");
+  app.add_option("--rows", options->style.rows,
+                 "Print at most N rows, the largest (default: 40; 0: all)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->group("Output");
+  app.callback([options, &exit_code] {
+    exit_code = PrintFromTrace(
+        *options, [&options](const TraceInput& input) { return Tree(input, *options); });
+  });
+}
+
+}  // namespace memtrace::command

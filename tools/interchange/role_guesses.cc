@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/role_guesses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "tools/interchange/entry_order.h"
+#include "tools/interchange/phase_reader.h"
+#include "tools/interchange/stack_reader.h"
+
+namespace memtrace::interchange {
+namespace {
+
+using trace::Phase;
+using trace::Role;
+
+// A workspace of cuBLAS where stacks are of Python alone, by its size: torch's default,
+// CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8 (in KiB).
+constexpr uint64_t kDefaultWorkspace = uint64_t{4096 * 2 + 16 * 8} * 1024;
+
+struct Birth {
+  uint64_t size = 0;
+  uint32_t index = 0;  // of its entry; the pickle has fewer than 2^32
+  Role clue = Role::kUnknown;
+  bool has_native = false;
+  Phase phase = Phase::kOther;
+  uint32_t phase_run = 0;
+  uint32_t pass = 0;
+  uint32_t failures = 0;  // so many requests were refused before
+  bool in_module_call = false;
+};
+
+}  // namespace
+
+// One pass over the entries of all devices.
+class RoleGuesses::Reading {
+ public:
+  Reading(const PickleTree& tree, const SnapshotRecords& records,
+          const std::vector<SnapshotStart>& starts, RoleGuesses& guesses)
+      : stacks_(tree),
+        records_(records),
+        starts_(starts),
+        guesses_(guesses),
+        living_(records.devices.size()) {}
+
+  void Run();
+
+ private:
+  // Where a block's life ended, or where the trace does.
+  struct Death {
+    bool gone = false;
+    StackClues clues;  // of the free
+  };
+
+  void ReadStarts();
+  void Survey();
+  void ReadEntry(size_t device, size_t index);
+  void Allocated(size_t device, size_t index, const StackClues& clues);
+  void Freed(size_t device, uint64_t address, const StackClues& clues);
+  void NoteReplacement(size_t device, const Birth& freed);
+  void NotePhase(size_t device, size_t index);
+  void EndForward(bool backward_follows);
+  Role Judge(const Birth& birth, const Death& death) const;
+  Role JudgeGradient(const Birth& birth, const Death& death) const;
+  Role JudgeStart(Phase phase, Role clue) const;
+
+  StackReader stacks_;
+  const SnapshotRecords& records_;
+  const std::vector<SnapshotStart>& starts_;
+  RoleGuesses& guesses_;
+  PhaseReader phases_{false, false};
+  Phase phase_ = Phase::kOther;
+  uint32_t phase_run_ = 0;
+  uint32_t step_ = 0;
+  bool ends_failing_ = false;  // the latest request was refused
+  uint32_t failures_ = 0;
+  bool has_python_ = false;
+  absl::flat_hash_set<uint64_t> parameter_sizes_;
+  std::vector<absl::flat_hash_map<uint64_t, Birth>> living_;  // by device and address
+  // Blocks of this stay in forward that calls of modules made and the program let go of.
+  std::vector<EntryOrder::Place> left_behind_;
+  // The address of the latest block that an update made, by device and size.
+  absl::flat_hash_map<std::pair<size_t, uint64_t>, uint64_t> latest_update_;
+};
+
+void RoleGuesses::Reading::Run() {
+  Survey();
+  const bool from_start = std::all_of(starts_.begin(), starts_.end(),
+                                      [](const SnapshotStart& start) { return start.is_empty(); });
+  phases_ = PhaseReader(from_start, has_python_);
+  EntryOrder order(records_);
+  while (const auto place = order.Next()) ReadEntry(place->device, place->index);
+  EndForward(false);
+  for (size_t device = 0; device < living_.size(); ++device) {
+    for (const auto& [address, birth] : living_[device])
+      guesses_.entries_[device][birth.index].role = Judge(birth, {});
+  }
+  ReadStarts();
+}
+
+// What the whole file tells: whether stacks name phases, which files have modules.
+void RoleGuesses::Reading::Survey() {
+  const auto note = [this](PickleValue frames) {
+    const StackClues& clues = stacks_.Read(frames);
+    has_python_ = has_python_ || clues.has_python;
+    guesses_.has_phases_ = guesses_.has_phases_ || clues.phase.has_value();
+  };
+  for (size_t device = 0; device < records_.devices.size(); ++device) {
+    const std::vector<SnapshotEntry>& trace = records_.devices[device].trace;
+    guesses_.entries_[device].resize(trace.size());
+    for (const SnapshotEntry& entry : trace) {
+      if (entry.action == SnapshotAction::kAllocate) note(entry.frames);
+    }
+    for (const auto& [address, block] : starts_[device].blocks()) note(block.frames);
+  }
+}
+
+void RoleGuesses::Reading::ReadStarts() {
+  for (size_t device = 0; device < starts_.size(); ++device) {
+    for (const auto& [address, block] : starts_[device].blocks()) {
+      const StackClues& clues = stacks_.Read(block.frames);
+      const Phase phase = clues.phase.value_or(Phase::kOther);
+      const Role role = JudgeStart(phase, stacks_.RoleOf(clues));
+      if (phase != Phase::kOther || role != Role::kUnknown)
+        guesses_.starts_[device][address] = {phase, role};
+    }
+  }
+}
+
+void RoleGuesses::Reading::ReadEntry(size_t device, size_t index) {
+  const SnapshotEntry& entry = records_.devices[device].trace[index];
+  const StackClues clues = stacks_.Read(entry.frames);
+  switch (entry.action) {
+    case SnapshotAction::kAllocate:
+      phases_.Allocated(clues);
+      NotePhase(device, index);
+      ends_failing_ = false;
+      return Allocated(device, index, clues);
+    case SnapshotAction::kFreeRequested:
+    case SnapshotAction::kFreeCompleted:
+      phases_.Freed(clues);
+      NotePhase(device, index);
+      return Freed(device, entry.address, clues);
+    case SnapshotAction::kOutOfMemory:
+      phases_.Allocated(clues);
+      ends_failing_ = true;
+      ++failures_;
+      break;
+    case SnapshotAction::kMap:
+    case SnapshotAction::kUnmap:
+      break;
+  }
+  NotePhase(device, index);
+}
+
+void RoleGuesses::Reading::NotePhase(size_t device, size_t index) {
+  if (!guesses_.has_phases_) return;
+  if (phases_.phase() != phase_) {
+    EndForward(phases_.in_backward());
+    phase_ = phases_.phase();
+    ++phase_run_;
+  }
+  Entry& entry = guesses_.entries_[device][index];
+  entry.phase = phase_;
+  entry.begins_step = phases_.step() != step_;
+  step_ = phases_.step();
+}
+
+void RoleGuesses::Reading::Allocated(size_t device, size_t index, const StackClues& clues) {
+  const SnapshotEntry& entry = records_.devices[device].trace[index];
+  const Role clue = stacks_.RoleOf(clues);
+  if (clue == Role::kParameter) parameter_sizes_.insert(entry.size);
+  living_[device][entry.address] = {.size = entry.size,
+                                    .index = static_cast<uint32_t>(index),
+                                    .clue = clue,
+                                    .has_native = clues.has_native,
+                                    .phase = phase_,
+                                    .phase_run = phase_run_,
+                                    .pass = phases_.pass(),
+                                    .failures = failures_,
+                                    .in_module_call = clues.in_module_call};
+  if (phase_ == Phase::kOptimizer) latest_update_[{device, entry.size}] = entry.address;
+}
+
+// The request of a free counts; where there is none, its completion.
+void RoleGuesses::Reading::Freed(size_t device, uint64_t address, const StackClues& clues) {
+  const auto birth = living_[device].find(address);
+  if (birth == living_[device].end()) return;
+  guesses_.entries_[device][birth->second.index].role =
+      Judge(birth->second, {.gone = true, .clues = clues});
+  const Birth freed = birth->second;
+  living_[device].erase(birth);
+  if (freed.phase == Phase::kForward && freed.phase_run == phase_run_ && freed.in_module_call &&
+      clues.is_of_program && !clues.in_module_call)
+    left_behind_.push_back({device, freed.index});
+  if (freed.clue == Role::kParameter && phase_ == Phase::kOptimizer) NoteReplacement(device, freed);
+}
+
+// `p.data = p.data - update`: the new block is a parameter from the moment when the old one goes.
+void RoleGuesses::Reading::NoteReplacement(size_t device, const Birth& freed) {
+  const auto latest = latest_update_.find({device, freed.size});
+  if (latest == latest_update_.end()) return;
+  const auto block = living_[device].find(latest->second);
+  if (block == living_[device].end() || block->second.phase_run != phase_run_) return;
+  if (block->second.size == freed.size) block->second.clue = Role::kParameter;
+}
+
+Role RoleGuesses::Reading::Judge(const Birth& birth, const Death& death) const {
+  const bool stayed = birth.phase_run == phase_run_;
+  switch (birth.clue) {
+    case Role::kWorkspace:
+    case Role::kKvCache:
+      return birth.clue;
+    case Role::kParameter:
+    case Role::kOptimizerState:
+      if (!death.gone || !stayed) return birth.clue;
+      break;
+    default:
+      break;
+  }
+  if (has_python_ && !death.gone && !birth.has_native && birth.size == kDefaultWorkspace)
+    return Role::kWorkspace;
+  // A refused request leaves the call, and with it all that was kept for a backward.
+  if (birth.phase == Phase::kForward && death.gone && stayed && birth.failures != failures_)
+    return Role::kActivation;
+  if (birth.phase == Phase::kBackward) return JudgeGradient(birth, death);
+  // Nothing follows the update, so that what it left behind cannot be told from what it needs for a
+  // moment by a change of phase; but it has ended.
+  if (birth.phase == Phase::kOptimizer && !death.gone && stayed && !ends_failing_)
+    return Role::kOptimizerState;
+  return Role::kUnknown;
+}
+
+// What a call leaves behind is kept for a backward, even if none comes; if one does, what was let
+// go of before it was not.
+void RoleGuesses::Reading::EndForward(bool backward_follows) {
+  for (const EntryOrder::Place& place : left_behind_) {
+    Role& role = guesses_.entries_[place.device][place.index].role;
+    if (!backward_follows && role == Role::kUnknown) role = Role::kActivation;
+  }
+  left_behind_.clear();
+}
+
+// What a backward leaves behind. If the trace ends within it, sizes of parameters must do.
+Role RoleGuesses::Reading::JudgeGradient(const Birth& birth, const Death& death) const {
+  if (death.clues.clears_gradients || birth.pass != phases_.pass()) return Role::kGradient;
+  return !death.gone && parameter_sizes_.contains(birth.size) ? Role::kGradient : Role::kUnknown;
+}
+
+// It lived through the whole trace: only blocks of the end have a stack.
+Role RoleGuesses::Reading::JudgeStart(Phase phase, Role clue) const {
+  if (clue != Role::kUnknown || phase != Phase::kBackward) return clue;
+  const bool is_over = phases_.pass() > 0 || !phases_.in_backward();
+  return is_over ? Role::kGradient : Role::kUnknown;
+}
+
+RoleGuesses::RoleGuesses(const PickleTree& tree, const SnapshotRecords& records,
+                         const std::vector<SnapshotStart>& starts)
+    : entries_(records.devices.size()), starts_(records.devices.size()) {
+  Reading(tree, records, starts, *this).Run();
+}
+
+RoleGuesses::Start RoleGuesses::start(size_t device, uint64_t address) const {
+  const auto found = starts_[device].find(address);
+  return found == starts_[device].end() ? Start() : found->second;
+}
+
+}  // namespace memtrace::interchange

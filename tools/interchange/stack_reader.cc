@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/interchange/stack_reader.h"
+
+namespace memtrace::interchange {
+namespace {
+
+using trace::Phase;
+using trace::Role;
+
+// Takes a stack's frames from the innermost on. What is innermost says what is being done; what is
+// around it, why: a module that is called within a backward is a checkpoint's.
+class ClueCollector {
+ public:
+  void Add(FrameMark mark) {
+    clues_.has_frames = true;
+    AddPhase(mark);
+    AddRole(mark);
+    switch (mark) {
+      case FrameMark::kNative:
+      case FrameMark::kWorkspace:
+        clues_.has_native = true;
+        return;
+      case FrameMark::kBackward:
+        break;  // of C++, or of Python
+      case FrameMark::kZeroGrad:
+        clues_.clears_gradients = true;
+        [[fallthrough]];
+      default:
+        clues_.has_python = true;
+        clues_.is_of_program = mark == FrameMark::kProgram;
+        root_ = mark;
+    }
+  }
+
+  StackClues Finish() {
+    if (root_ == FrameMark::kBackwardIfRoot) AddPhase(FrameMark::kBackward);
+    return clues_;
+  }
+
+ private:
+  void AddPhase(FrameMark mark) {
+    std::optional<Phase>& phase = clues_.phase;
+    switch (mark) {
+      case FrameMark::kModuleCall:
+        // Only what is around the outermost call says how the model is used.
+        clues_.in_module_call = true;
+        if (!phase || *phase == Phase::kEvaluate || *phase == Phase::kGenerate)
+          phase = Phase::kForward;
+        return;
+      case FrameMark::kRecomputation:
+        if (!phase || *phase == Phase::kForward) phase = Phase::kRecompute;
+        return;
+      case FrameMark::kBackward:
+        if (!phase) phase = Phase::kBackward;
+        if (*phase == Phase::kForward) phase = Phase::kRecompute;
+        return;
+      case FrameMark::kOptimizer:
+      case FrameMark::kOptimizerState:
+        if (!phase) phase = Phase::kOptimizer;
+        return;
+      case FrameMark::kNoGrad:
+        if (phase == Phase::kForward) phase = Phase::kEvaluate;
+        return;
+      case FrameMark::kGenerate:
+        if (phase == Phase::kForward || phase == Phase::kEvaluate) phase = Phase::kGenerate;
+        return;
+      default:
+        return;
+    }
+  }
+
+  void AddRole(FrameMark mark) {
+    if (clues_.role != Role::kUnknown) return;
+    // What is inside a call of a module, not around it, says what its memory is.
+    if (clues_.phase && mark != FrameMark::kOptimizerState) return;
+    switch (mark) {
+      case FrameMark::kModelBuilding:
+        clues_.role = Role::kParameter;
+        return;
+      case FrameMark::kOptimizerState:
+        clues_.role = Role::kOptimizerState;
+        return;
+      case FrameMark::kKvCache:
+        clues_.role = Role::kKvCache;
+        return;
+      case FrameMark::kWorkspace:
+        clues_.role = Role::kWorkspace;
+        return;
+      default:
+        return;
+    }
+  }
+
+  StackClues clues_;
+  FrameMark root_ = FrameMark::kNative;  // the outermost of Python
+};
+
+}  // namespace
+
+const StackClues& StackReader::Read(PickleValue frames) {
+  if (tree_.Size(frames) == 0) return none_;
+  return clues_.At(frames.payload(), [&] { return ReadFrames(frames); });
+}
+
+StackClues StackReader::ReadFrames(PickleValue frames) {
+  ClueCollector collector;
+  std::string_view inner_file;
+  std::string_view constructor_file;
+  tree_.ForEach(frames, [&](PickleValue value) {
+    if (!PickleTree::IsDict(value)) return;
+    const Frame& frame = frames_.At(value.payload(), [&] { return ReadFrame(value); });
+    collector.Add(frame.mark);
+    if (frame.mark == FrameMark::kNative || frame.mark == FrameMark::kWorkspace) return;
+    const bool is_own = frame.mark == FrameMark::kPython;
+    if (is_own && frame.is_constructor && constructor_file.empty()) constructor_file = frame.file;
+    if (frame.mark == FrameMark::kModuleCall && !inner_file.empty())
+      module_files_.insert(inner_file);
+    if (frame.mark == FrameMark::kOptimizer && !inner_file.empty())
+      optimizer_files_.insert(inner_file);
+    inner_file = is_own ? frame.file : std::string_view();
+  });
+  StackClues clues = collector.Finish();
+  clues.constructor_file = constructor_file;
+  return clues;
+}
+
+Role StackReader::RoleOf(const StackClues& clues) const {
+  if (clues.role != Role::kUnknown || clues.phase || clues.constructor_file.empty())
+    return clues.role;
+  const bool of_module = module_files_.contains(clues.constructor_file);
+  const bool of_optimizer = optimizer_files_.contains(clues.constructor_file);
+  if (of_module == of_optimizer) return Role::kUnknown;
+  return of_module ? Role::kParameter : Role::kOptimizerState;
+}
+
+StackReader::Frame StackReader::ReadFrame(PickleValue value) const {
+  Frame frame;
+  std::string_view function;
+  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
+    if (key == "filename") frame.file = tree_.Text(of).value_or("");
+    if (key == "name") function = tree_.Text(of).value_or("");
+  });
+  frame.mark = MarkOf(frame.file, function);
+  frame.is_constructor = function == "__init__";
+  return frame;
+}
+
+}  // namespace memtrace::interchange

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_CHECK_REPORT_H_
+#define MEMTRACE_TOOLS_REPORT_CHECK_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/analysis/limits.h"
+#include "tools/analysis/run_facts.h"
+
+namespace memtrace::report {
+
+// A line a limit, and what to look at where one does not hold.
+std::string TextCheck(const std::vector<analysis::LimitCheck>& checks,
+                      const analysis::RunFacts& run);
+
+// Schema memtrace.check/1.
+std::string JsonCheck(const std::vector<analysis::LimitCheck>& checks,
+                      const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_CHECK_REPORT_H_

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/growth_table.h"
+
+#include <algorithm>
+
+#include "nlohmann/json.hpp"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+using analysis::GrowingSite;
+using analysis::Scratch;
+using nlohmann::ordered_json;
+
+constexpr size_t kRows = 5;
+
+std::string Signed(int64_t bytes) {
+  return (bytes < 0 ? "-" : "") + FormatBytes(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
+}
+
+// Small things always come and go.
+bool IsWorthSaying(uint64_t bytes, const Explanation& explanation, uint64_t part) {
+  return bytes > 0 && bytes >= explanation.held.bytes / part;
+}
+
+bool Grows(const Explanation& explanation) {
+  return !explanation.growing.empty() && explanation.growth_per_step > 0 &&
+         IsWorthSaying(explanation.growing.front().gained, explanation, 1000);
+}
+
+// How long it can go on, of a run that fitted.
+std::string Lasts(const Explanation& explanation) {
+  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
+  if (explanation.request || !ledger.total_known) return "";
+  const int64_t left = ledger.bytes("free") + ledger.bytes("cached");
+  if (left <= 0) return "";
+  return "; at that rate the card is full in about " +
+         FormatCount(static_cast<uint64_t>(left / explanation.growth_per_step)) +
+         " steps (estimated)";
+}
+
+bool HasScratch(const Explanation& explanation) {
+  return !explanation.scratch.empty() &&
+         IsWorthSaying(explanation.scratch.front().bytes, explanation, 100);
+}
+
+template <typename Row>
+std::string RestLine(const std::vector<Row>& rows, size_t shown) {
+  return rows.size() <= shown ? "" : "  … " + FormatCount(rows.size() - shown) + " more\n";
+}
+
+}  // namespace
+
+std::string GrowthSentence(const Explanation& explanation) {
+  if (!Grows(explanation)) return "";
+  const GrowingSite& first = explanation.growing.front();
+  return "Live memory grows by " + FormatBytes(static_cast<uint64_t>(explanation.growth_per_step)) +
+         " a step; " + Printable(first.site) + " by " + FormatBytes(first.bytes_per_step) +
+         Lasts(explanation) + ".";
+}
+
+std::string ScratchSentence(const Explanation& explanation) {
+  if (explanation.scratch.empty()) return "";
+  const Scratch& first = explanation.scratch.front();
+  if (!IsWorthSaying(first.bytes, explanation, 10)) return "";
+  // Autograd's threads have no line: their site is the phase.
+  const std::string whose = first.site.front() == '(' ? first.site.substr(1, first.site.size() - 2)
+                                                      : "of " + Printable(first.site);
+  const std::string stays =
+      first.stays > 0 ? ", and left " + FormatBytes(static_cast<uint64_t>(first.stays)) : "";
+  return FormatBytes(first.bytes) + " of what was held then was scratch " + whose +
+         ", gone when the phase was over" + stays + ".";
+}
+
+std::string GrowthTable(const Explanation& explanation) {
+  if (!Grows(explanation)) return "";
+  const TableUnit unit = UnitFor(explanation.growing.front().bytes);
+  const TableUnit rate = UnitFor(explanation.growing.front().bytes_per_step);
+  std::string table = "\n" + LeftAligned("GROWS FROM STEP TO STEP", 47) +
+                      RightAligned(std::string(unit.name) + " now", 9) +
+                      RightAligned(std::string(rate.name) + "/step", 11) + "  since\n";
+  const size_t shown = std::min(explanation.growing.size(), kRows);
+  for (size_t i = 0; i < shown; ++i) {
+    const GrowingSite& site = explanation.growing[i];
+    const auto figure = [](uint64_t bytes, TableUnit in) {
+      return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), in));
+    };
+    table += "  " + LeftAligned(Printable(site.site), 45) +
+             RightAligned(figure(site.bytes, unit), 9) +
+             RightAligned(figure(site.bytes_per_step, rate), 11) + "  step " +
+             std::to_string(site.since) + "\n";
+  }
+  return table + RestLine(explanation.growing, shown) +
+         "  (in use as steps begin, exact; in no step less than in the one before)\n";
+}
+
+std::string ScratchTable(const Explanation& explanation) {
+  if (!HasScratch(explanation)) return "";
+  const TableUnit unit = UnitFor(explanation.scratch.front().bytes);
+  const size_t sites = Columns() - 45;
+  std::string table = "\n" + LeftAligned("SCRATCH  gone when the phase was over", sites + 2) +
+                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) +
+                      "  lasted    left behind\n";
+  size_t shown = 0;
+  while (shown < std::min(explanation.scratch.size(), kRows) &&
+         Hundredths(static_cast<int64_t>(explanation.scratch[shown].bytes), unit) > 0) {
+    const Scratch& scratch = explanation.scratch[shown++];
+    table +=
+        "  " + LeftAligned(Printable(scratch.site), sites) +
+        RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(scratch.bytes), unit)), 9) +
+        RightAligned(FormatCount(scratch.blocks), 8) + "  " +
+        LeftAligned(FormatDuration(scratch.lifetime_ns), 8) + "  " + Signed(scratch.stays) + "\n";
+  }
+  return table + RestLine(explanation.scratch, shown);
+}
+
+ordered_json GrowthJson(const Explanation& explanation) {
+  ordered_json sites = ordered_json::array();
+  for (const GrowingSite& site : explanation.growing) {
+    sites.push_back({{"site", site.site},
+                     {"bytes", site.bytes},
+                     {"gained", site.gained},
+                     {"bytes_per_step", site.bytes_per_step},
+                     {"since_step", site.since},
+                     {"to_step", site.last}});
+  }
+  return {{"bytes_per_step", explanation.growth_per_step}, {"sites", sites}};
+}
+
+ordered_json ScratchJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (const Scratch& scratch : explanation.scratch) {
+    rows.push_back({{"site", scratch.site},
+                    {"bytes", scratch.bytes},
+                    {"blocks", scratch.blocks},
+                    {"lifetime_ns", scratch.lifetime_ns},
+                    {"stays", scratch.stays}});
+  }
+  return rows;
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_VERIFY_REPORT_H_
+#define MEMTRACE_TOOLS_REPORT_VERIFY_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/analysis/verification.h"
+
+namespace memtrace::report {
+
+// One line: whole, or what is wrong, where, and how much can be read.
+std::string VerifyLine(const analysis::Verification& verification);
+
+// Schema memtrace.verify/1: all of them.
+std::string JsonVerify(const std::vector<analysis::Verification>& verifications);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_VERIFY_REPORT_H_
