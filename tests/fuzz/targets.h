@@ -9,7 +9,8 @@
 // broken. The same functions run in `make test` on tests/fuzz/regressions, without clang.
 namespace memtrace::fuzz {
 
-// A file of these bytes: opened as a trace, and everything a report says of it.
+// A file of these bytes: opened as a trace, and everything a report says of it; and
+// verified and repaired.
 void TraceFile(std::string_view bytes);
 
 // A whole file with these bytes as the records of its one block: deeper than TraceFile gets, which

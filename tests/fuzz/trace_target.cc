@@ -13,6 +13,7 @@
 #include "profiler/trace/trace_reader.h"
 #include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/repair_check.h"
 #include "tests/fuzz/targets.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/explanation.h"
@@ -101,6 +102,7 @@ void TraceFile(std::string_view bytes) {
   if (reader.ok()) {
     ReportEverything(*reader);
     ExportEverything(*reader);
+    VerifyAndRepair(*reader);
   } else {
     MEMTRACE_CHECK(!reader.status().message().empty());
   }

@@ -41,6 +41,8 @@ def test_traces(tmp_path: Path, name: str) -> None:
     read(file, "stats")
     read(file, "stats", "--json")
     read(file, "report")
+    read(file, "diff", "--at", "peak", "--at", "end")
+    read(file, "repair", "-o", str(tmp_path / "out.trace"))
 
 
 @pytest.mark.parametrize("name", PICKLES)

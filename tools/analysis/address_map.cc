@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/address_map.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "tools/analysis/block_parts.h"
 
 namespace memtrace::analysis {
@@ -17,15 +14,9 @@ MapPiece PieceOf(const SegmentPiece& piece, uint64_t segment, const LiveSet& liv
   named.bytes = piece.bytes;
   if (piece.is_hole()) return named;
   named.kind = piece.waiting ? MapPiece::Kind::kWaiting : MapPiece::Kind::kBlock;
-  const Block& block = live.block(piece.block);
-  const std::vector<Part> parts =
-      PartsOf(block, live.Labels(piece.block), live.position(), source.best_evidence());
-  const auto largest = std::max_element(
-      parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-  const Identity identity = largest == parts.end() ? Identity() : largest->identity;
+  const Identity identity = MainIdentity(piece.block, live, source.best_evidence());
   named.role = identity.role;
-  named.site = sites.Name(sites.Site(identity.role, identity.path, block.allocation.module,
-                                     block.allocation.stack, block.birth.phase));
+  named.site = sites.Name(SiteOf(live.block(piece.block), identity, sites));
   return named;
 }
 

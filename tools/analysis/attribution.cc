@@ -40,16 +40,14 @@ class Attributor {
     const trace::Allocate& allocation = block.allocation;
     const std::vector<Part> parts =
         PartsOf(block, live_.Labels(id), live_.position(), source_.best_evidence());
-    const auto largest = std::max_element(
-        parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
     // The line alone: no module, no path.
     const SiteId line =
         lines_.Site(trace::Role::kUnknown, 0, 0, allocation.stack, block.birth.phase);
-    for (auto part = parts.begin(); part != parts.end(); ++part) {
-      Sum& sum = sums_[{part->identity, allocation.module, line, block.birth.step}];
-      sum.bytes += part->bytes;
-      if (part == largest) ++sum.blocks;
-    }
+    const auto sum_of = [&](const Part& part) -> Sum& {
+      return sums_[{part.identity, allocation.module, line, block.birth.step}];
+    };
+    for (const Part& part : parts) sum_of(part).bytes += part.bytes;
+    if (!parts.empty()) ++sum_of(LargestPart(parts)).blocks;
   }
 
   std::vector<AttributedBytes> Sorted() const {

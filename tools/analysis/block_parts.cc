@@ -36,4 +36,21 @@ std::vector<Part> PartsOf(const Block& block, const std::vector<LabelledRange>& 
   return parts;
 }
 
+const Part& LargestPart(const std::vector<Part>& parts) {
+  return *std::max_element(parts.begin(), parts.end(),
+                           [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
+}
+
+Identity MainIdentity(BlockId id, const LiveSet& live, Evidence best) {
+  const Block& block = live.block(id);
+  const std::vector<Part> parts = PartsOf(block, live.Labels(id), live.position(), best);
+  if (parts.empty()) return IdentityOf(block, {}, live.position(), best);
+  return LargestPart(parts).identity;
+}
+
+SiteId SiteOf(const Block& block, const Identity& identity, SiteNames& sites) {
+  return sites.Site(identity.role, identity.path, block.allocation.module, block.allocation.stack,
+                    block.birth.phase);
+}
+
 }  // namespace memtrace::analysis

@@ -10,6 +10,7 @@
 #include "profiler/trace/event.h"
 #include "tools/analysis/evidence.h"
 #include "tools/analysis/live_set.h"
+#include "tools/analysis/site_names.h"
 
 namespace memtrace::analysis {
 
@@ -42,6 +43,15 @@ Identity IdentityOf(const Block& block, const Label& label, const Position& end,
 // between them. None of a block of 0 bytes.
 std::vector<Part> PartsOf(const Block& block, const std::vector<LabelledRange>& labels,
                           const Position& end, Evidence best);
+
+// The largest, the first of equals. `parts`: not empty.
+const Part& LargestPart(const std::vector<Part>& parts);
+
+// What most of a living block is.
+Identity MainIdentity(BlockId id, const LiveSet& live, Evidence best);
+
+// Where bytes of that identity come from, in this block.
+SiteId SiteOf(const Block& block, const Identity& identity, SiteNames& sites);
 
 }  // namespace memtrace::analysis
 

@@ -54,9 +54,7 @@ void Tally::Add(BlockId id) {
 
 void Tally::AddPart(const Block& block, const Part& part) {
   const Identity& identity = part.identity;
-  const trace::Allocate& allocation = block.allocation;
-  const SiteId site = sites_.Site(identity.role, identity.path, allocation.module, allocation.stack,
-                                  block.birth.phase);
+  const SiteId site = SiteOf(block, identity, sites_);
   result_.bytes += part.bytes;
   roles_[identity.role].Add(part);
   owners_[identity.owner].Add(part);
@@ -72,7 +70,7 @@ void Tally::AddPart(const Block& block, const Part& part) {
   row.known.Add(identity.evidence, part.bytes);
   if (part.bytes <= row.largest) return;
   row.largest = part.bytes;
-  row.stack = allocation.stack;
+  row.stack = block.allocation.stack;
 }
 
 template <typename Sums, typename Name>

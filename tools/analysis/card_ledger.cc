@@ -57,6 +57,10 @@ int64_t Ledger::bytes(std::string_view name) const {
   return 0;
 }
 
+uint64_t Ledger::positive(std::string_view name) const {
+  return static_cast<uint64_t>(std::max<int64_t>(bytes(name), 0));
+}
+
 Ledger LedgerFromAccount(const trace::CardLedger& account) {
   Ledger ledger;
   ledger.total = account.total;

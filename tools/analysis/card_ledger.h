@@ -31,6 +31,7 @@ struct Ledger {
   std::vector<LedgerEntry> entries;
 
   int64_t bytes(std::string_view name) const;
+  uint64_t positive(std::string_view name) const;  // bytes(), 0 where that is negative
 };
 
 inline constexpr std::array<std::string_view, 11> kLedgerNames = {

@@ -97,9 +97,10 @@ size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device) {
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
-  Explainer(const EventSource& source, const MomentSpec& spec)
+  Explainer(const EventSource& source, const MomentSpec& spec, bool with_map)
       : source_(source),
         spec_(spec),
+        with_map_(with_map),
         sites_(source),
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
         captures_(timeline_) {}
@@ -132,12 +133,13 @@ class Explainer {
 
   const EventSource& source_;
   MomentSpec spec_;
+  bool with_map_;
   SiteNames sites_;
   Timeline timeline_;
   Captures captures_;
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
-  std::map<int32_t, CapturedCard> at_peak_;
+  std::map<int32_t, std::vector<CapturedBlock>> at_peak_;
   std::map<int32_t, std::vector<CapturedBlock>> after_update_;
   GrowthWatch growth_;
   Explanation result_;
@@ -181,9 +183,8 @@ absl::Status Explainer::ReadFirst() {
 
 void Explainer::ReadAgain() {
   for (const auto& [device, card] : timeline_.cards()) {
-    captures_.At(card.peak_event, device, [this, at = device](CapturedCard captured) {
-      at_peak_[at] = std::move(captured);
-    });
+    captures_.At(card.peak_event,
+                 [this, at = device] { at_peak_[at] = captures_.live().Capture(at); });
   }
   for (const auto& [device, ordinal] : moments_) {
     captures_.At(ordinal, device, [this, at = device](CapturedCard captured) {
@@ -225,7 +226,7 @@ void Explainer::ExplainCards() {
       const trace::CardLedger* account = AccountOf(*timeline_.failed(), device);
       if (account != nullptr) card.ledger = LedgerFromAccount(*account);
     }
-    card.peak = BreakDown(at_peak_[device].blocks, captures_.live(), source_, sites_);
+    card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     result_.cards.push_back(std::move(card));
   }
@@ -249,7 +250,7 @@ void Explainer::ExplainHolders() {
   }
   const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
-  result_.map = NameMaps(maps, live, source_, sites_);
+  if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
   result_.growing = growth_.Growing(device(), sites_);
   if (!known) return;
@@ -310,8 +311,9 @@ void Explainer::ExplainRemedies() {
 
 }  // namespace
 
-absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec) {
-  return Explainer(source, spec).Run();
+absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec,
+                                    bool with_map) {
+  return Explainer(source, spec, with_map).Run();
 }
 
 Explanation ExplainPeaks(const EventSource& source) {
@@ -340,6 +342,7 @@ Explanation ExplainPeaks(const EventSource& source) {
     explained.peak_at = card.peak_at;
     explained.peak = BreakDownByRole(at_peak[device], live, source);
   }
+  if (result.cards.empty()) result.cards.emplace_back();  // a process that never touched a card
   return result;
 }
 

@@ -62,17 +62,17 @@ struct Explanation {
   std::optional<ForeachCopy> foreach_copy;
   std::optional<MomentSpec> asked;  // about another moment than the failure or the peak
   Breakdown held;  // requested bytes in use on that card at the moment of its ledger
-  std::vector<AttributedBytes> attributed;  // the same, by all that is known
-  Fragmentation fragmentation;              // of that card, then
-  std::vector<MapSegment> map;              // of that card, then
-  std::vector<Scratch> scratch;             // of that card, then; empty at a failure
-  std::vector<GrowingSite> growing;         // on that card, up to then
-  int64_t growth_per_step = 0;              // of that card, up to then
-  std::vector<std::string> holder_lines;    // of each of held.holdings: "train.py:18 model.to(...)"
-  std::vector<OutsideHolding> outside;      // of that card and of the host, then; at the end of a
-                                            // trace without blocks
-  std::optional<IdleBlocks> idle;           // of `held`; nothing without CUPTI
-  ActivityWatch activities;                 // what CUPTI told
+  std::vector<AttributedBytes> attributed;     // the same, by all that is known
+  Fragmentation fragmentation;                 // of that card, then
+  std::optional<std::vector<MapSegment>> map;  // of that card, then, if it was asked for
+  std::vector<Scratch> scratch;                // of that card, then; empty at a failure
+  std::vector<GrowingSite> growing;            // on that card, up to then
+  int64_t growth_per_step = 0;                 // of that card, up to then
+  std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
+  std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
+                                          // trace without blocks
+  std::optional<IdleBlocks> idle;         // of `held`; nothing without CUPTI
+  ActivityWatch activities;               // what CUPTI told
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;
   Annotations annotations;
@@ -81,9 +81,12 @@ struct Explanation {
 
 // Explains a moment. Reads the source twice (with CUPTI three times); time grows with events,
 // memory with living blocks. kOutOfRange: a sentence, the trace has no such moment.
-absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec = {});
+// `with_map`: and names every block and hole of the card (Explanation::map).
+absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec = {},
+                                    bool with_map = false);
 
-// The counts, the timelines and each card's peak by role alone: what needs no names of stacks.
+// The counts, the timelines and each card's peak by role alone: what needs no names of stacks. No
+// ledgers.
 Explanation ExplainPeaks(const EventSource& source);
 
 }  // namespace memtrace::analysis

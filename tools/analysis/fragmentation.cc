@@ -47,19 +47,13 @@ class Pins {
     for (const auto& [id, bytes] : strands_) {
       if (bytes == 0) continue;
       const Block& block = live_.block(id);
-      const trace::Allocate& allocation = block.allocation;
-      const std::vector<Part> parts =
-          PartsOf(block, live_.Labels(id), live_.position(), Evidence::kStated);
-      const Identity identity = parts.empty()
-                                    ? IdentityOf(block, {}, live_.position(), Evidence::kStated)
-                                    : parts.front().identity;
-      const SiteId site = sites_.Site(identity.role, identity.path, allocation.module,
-                                      allocation.stack, block.birth.phase);
+      const Identity identity = MainIdentity(id, live_, Evidence::kStated);
+      const SiteId site = SiteOf(block, identity, sites_);
       Pin& pin = pins[{identity.role, site}];
       pin.role = identity.role;
       pin.site = sites_.Name(site);
       pin.strands += bytes;
-      pin.allocated += allocation.allocated;
+      pin.allocated += block.allocation.allocated;
       ++pin.blocks;
     }
     std::vector<Pin> sorted;

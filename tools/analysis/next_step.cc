@@ -31,7 +31,7 @@ std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, co
   next.new_states = states;
   next.need = peak->second + states;
   for (const char* name : {"context", "outside_allocator", "other_processes"}) {
-    next.need += static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
+    next.need += ledger.positive(name);
   }
   return next;
 }

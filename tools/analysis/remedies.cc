@@ -14,17 +14,13 @@ uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
 
 uint64_t Less(uint64_t bytes, uint64_t saved) { return bytes - std::min(bytes, saved); }
 
-uint64_t Entry(const Ledger& ledger, std::string_view name) {
-  return static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
-}
-
 }  // namespace
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
 
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in) {
-  const uint64_t used = Less(ledger.total, Entry(ledger, "free") + Entry(ledger, "cached"));
+  const uint64_t used = Less(ledger.total, ledger.positive("free") + ledger.positive("cached"));
   if (verdict.cause == Cause::kNone) return {used, false};
   // The card is not full: what counts is what the process would take of it.
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};
@@ -63,27 +59,27 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
     if (later) remedy.next_step = Less(*later, saving.bytes_later);
     remedies.push_back(std::move(remedy));
   }
-  if (verdict.cause == Cause::kLimit) {
-    remedies.push_back({.name = "a higher limit",
+  // More memory for the program as it is.
+  const auto add_whole_need = [&](const char* name, std::string_view how_known, const char* change,
+                                  Effort effort, bool at_least) {
+    remedies.push_back({.name = name,
                         .this_step = need.bytes,
                         .next_step = later,
-                        .how_known = "exact",
-                        .change = "torch.cuda.set_per_process_memory_fraction",
+                        .how_known = how_known,
+                        .change = change,
                         .cost = "",
-                        .effort = Effort::kSetting,
-                        .at_least = true});
+                        .effort = effort,
+                        .at_least = at_least});
+  };
+  if (verdict.cause == Cause::kLimit) {
+    add_whole_need("a higher limit", "exact", "torch.cuda.set_per_process_memory_fraction",
+                   Effort::kSetting, true);
   }
   const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit) ||
                        (later && *later > ledger.total);
   if (is_full && ledger.total_known) {
-    remedies.push_back({.name = "a larger card",
-                        .this_step = need.bytes,
-                        .next_step = later,
-                        .how_known = "estimated",
-                        .change = "the smallest card for the program as it is",
-                        .cost = "",
-                        .effort = Effort::kMoney,
-                        .at_least = need.at_least});
+    add_whole_need("a larger card", "estimated", "the smallest card for the program as it is",
+                   Effort::kMoney, need.at_least);
   }
   RankRemedies(remedies, ledger);
   return remedies;

@@ -8,16 +8,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/model_copies.h"
+#include "tools/analysis/movable_owners.h"
 #include "tools/analysis/repeated_layers.h"
 
 namespace memtrace::analysis {
 namespace {
 
 using trace::Role;
-
-uint64_t Entry(const Ledger& ledger, std::string_view name) {
-  return static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
-}
 
 // Kernels that read the states in place: no copy of them.
 bool HasFusedUpdate(std::string_view optimizer) {
@@ -57,6 +54,7 @@ class SavingFinder {
     FindMicroBatch();
     FindUnsteppedGradients();
     FindCopies();
+    FindOwners();
     FindOptimizers();
     std::erase_if(found_, [this](const Saving& saving) {
       return saving.bytes == 0 || saving.bytes < facts_.held.bytes / 100;
@@ -92,12 +90,12 @@ class SavingFinder {
 
   // What others have of it, and what only has to be waited for.
   void FindOfTheCard() {
-    if (const uint64_t others = Entry(facts_.ledger, "other_processes"); others > 0) {
+    if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
       Add({"no other process", others, others, "exact", Effort::kSetting, "theirs",
            "stop them or give them another card (nvidia-smi lists them)"});
     }
     if (facts_.verdict.cause == Cause::kStreamWait) {
-      const uint64_t waiting = Entry(facts_.ledger, "stream_wait");
+      const uint64_t waiting = facts_.ledger.positive("stream_wait");
       Add({"wait for streams", waiting, waiting, "estimated", Effort::kOption,
            "the host waits for the card once", "torch.cuda.synchronize() before this line"});
     }
@@ -157,6 +155,21 @@ class SavingFinder {
       Add({"no second copy", copy.bytes, copy.bytes, "estimated", Effort::kLines,
            "none where the copy is not written",
            "share what " + copy.site + " copies and does not change"});
+    }
+  }
+
+  void FindOwners() {
+    for (const MovableOwner& owner :
+         FindMovableOwners(facts_.captured, facts_.live, facts_.source)) {
+      if (owner.is_in_use) {
+        Add({owner.name + " on another card", owner.bytes, owner.bytes, "estimated", Effort::kLines,
+             "its inputs and outputs go from card to card",
+             ".to('cuda:1') of " + owner.name + ", of which nothing is trained"});
+      } else {
+        Add({owner.name + " elsewhere", owner.bytes, owner.bytes, "estimated", Effort::kLines,
+             "it is copied back for each use, or runs on another card",
+             ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')"});
+      }
     }
   }
 

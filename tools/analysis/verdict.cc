@@ -42,18 +42,15 @@ void AddNeedOfStep(Verdict& verdict, const FailedRequest& failed,
 }  // namespace
 
 Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger) {
-  const auto entry = [&ledger](std::string_view name) {
-    return static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0));
-  };
   trace::CardLedger card;
   card.total = ledger.total;
-  card.free = entry("free");
-  card.cached = entry("cached");
-  card.holes = entry("holes");
-  card.private_pools = entry("private_pools");
-  card.stream_wait = entry("stream_wait");
-  card.live_allocated = entry("live") + entry("rounding");
-  card.other_processes = entry("other_processes");
+  card.free = ledger.positive("free");
+  card.cached = ledger.positive("cached");
+  card.holes = ledger.positive("holes");
+  card.private_pools = ledger.positive("private_pools");
+  card.stream_wait = ledger.positive("stream_wait");
+  card.live_allocated = ledger.positive("live") + ledger.positive("rounding");
+  card.other_processes = ledger.positive("other_processes");
   return trace::CauseOfFailure(event, card);
 }
 
@@ -64,10 +61,8 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   verdict.short_by = trace::ShortBy(failed.event);
   verdict.requested = failed.event.requested;
   AddNeedOfStep(verdict, failed, copy);
-  const auto outside =
-      static_cast<uint64_t>(std::max<int64_t>(ledger.bytes("outside_allocator"), 0));
-  const auto free_in_pools =
-      static_cast<uint64_t>(std::max<int64_t>(ledger.bytes("private_pools"), 0));
+  const uint64_t outside = ledger.positive("outside_allocator");
+  const uint64_t free_in_pools = ledger.positive("private_pools");
   const auto add = [&verdict](std::string_view name, uint64_t bytes) {
     if (bytes > 0 && bytes >= verdict.short_by) verdict.contributing.push_back({name, bytes});
   };

@@ -72,12 +72,11 @@ int Check(const Options& options) {
   bool hold = true;
   const int code = PrintFromTrace(
       options, [&options, &hold](const TraceInput& input) -> absl::StatusOr<std::string> {
-        const auto explanation = analysis::Explain(input, {analysis::MomentSpec::Kind::kPeak, 0});
-        if (!explanation.ok()) return explanation.status();
-        const auto checks = analysis::CheckLimits(*explanation, options.limits);
+        const analysis::Explanation explanation = analysis::ExplainPeaks(input);
+        const auto checks = analysis::CheckLimits(explanation, options.limits);
         hold = std::all_of(checks.begin(), checks.end(),
                            [](const analysis::LimitCheck& check) { return check.holds(); });
-        const analysis::RunFacts run = input.Facts(explanation->annotations);
+        const analysis::RunFacts run = input.Facts(explanation.annotations);
         return options.json ? report::JsonCheck(checks, run) : report::TextCheck(checks, run);
       });
   return hold ? code : kLimitExceeded;

@@ -9,8 +9,10 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
 #include "tools/command/moment_option.h"
 #include "tools/command/program.h"
+#include "tools/command/row_options.h"
 #include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
 #include "tools/report/diff_report.h"
@@ -101,11 +103,7 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             const auto spec = analysis::ParseMomentSpec(text);
-             if (!spec.ok()) throw CLI::ValidationError(std::string(spec.status().message()));
-             options->moments.push_back(*spec);
-           }
+           for (const std::string& text : texts) options->moments.push_back(MomentIn(text));
            if (texts.size() > 2) throw CLI::ValidationError("--at is given at most twice");
          },
          std::string(kMomentHelp) + ";\ntwice: before and after")
@@ -114,25 +112,13 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Input");
-  app.add_option_function<std::string>(
-         "--by",
-         [options](const std::string& text) {
-           const auto levels = report::ParseTreeLevels(text);
-           if (!levels.ok()) throw CLI::ValidationError(std::string(levels.status().message()));
-           options->style.levels = *levels;
-         },
-         "What to tell rows apart by: role, owner, module, site\n"
-         "and step (default: role,module,site)")
-      ->type_name("LEVELS")
-      ->group("Output");
-  app.add_option("--rows", options->style.rows,
-                 "Print at most N rows, the largest (default: 30; 0: all)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000).description(""))
-      ->group("Output");
+  AddLevelsOption(app, "What to tell rows apart by", options->style.levels);
+  AddRowsOption(app, options->style.rows);
   app.add_flag("--json", options->json, "Print JSON (schema memtrace.diff/1) instead of text")
       ->group("Output");
-  app.callback([options, &exit_code] { exit_code = Diff(*options); });
+  app.callback([options, &exit_code] {
+    exit_code = WithinMemoryLimit(options->files, [&] { return Diff(*options); });
+  });
 }
 
 }  // namespace memtrace::command

@@ -108,7 +108,7 @@ void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite TRACE")->group("Output");
   app.callback([options, &exit_code] {
-    exit_code = WithinMemoryLimit(options->file, [&] { return Import(*options); });
+    exit_code = WithinMemoryLimit({options->file}, [&] { return Import(*options); });
   });
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <new>
 
+#include "absl/strings/str_join.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/program.h"
 
@@ -51,15 +52,19 @@ class DataLimit {
 
 }  // namespace
 
-int WithinMemoryLimit(const std::string& path, const std::function<int()>& read) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return read();
-  const uint64_t most = MostMemory(static_cast<uint64_t>(facts.st_size));
+int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function<int()>& read) {
+  uint64_t bytes = 0;
+  for (const std::string& path : paths) {
+    struct stat facts {};
+    if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return read();
+    bytes += static_cast<uint64_t>(facts.st_size);
+  }
+  const uint64_t most = MostMemory(bytes);
   try {
     const DataLimit limit(most - kCode);
     return read();
   } catch (const std::bad_alloc&) {
-    Note(path + " asks for more than " + std::to_string(most >> 20) +
+    Note(absl::StrJoin(paths, " or ") + " asks for more than " + std::to_string(most >> 20) +
          " MiB of memory, 4 times the file and 256 MiB, which no program's recording does; it is "
          "damaged, or made to");
     return kUnreadable;

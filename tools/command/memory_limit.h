@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace memtrace::command {
 
@@ -16,9 +17,10 @@ constexpr uint64_t MostMemory(uint64_t file_bytes) {
 }
 
 // Returns what `read` does. While it runs, the process gets no more memory than MostMemory of the
-// file at `path`, its own code included; if it asks for more, that is said and kUnreadable is
-// returned. Without effect on what is no regular file. Thread rule: while no other thread runs.
-int WithinMemoryLimit(const std::string& path, const std::function<int()>& read);
+// files at `paths` together, its own code included; if it asks for more, that is said and
+// kUnreadable is returned. Without effect if one is no regular file. Thread rule: while no other
+// thread runs.
+int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function<int()>& read);
 
 }  // namespace memtrace::command
 

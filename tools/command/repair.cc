@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "profiler/trace/trace_repair.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
 #include "tools/command/output_file.h"
 #include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
@@ -102,7 +103,9 @@ void DefineRepair(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->type_name("OUT")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite OUT")->group("Output");
-  app.callback([options, &exit_code] { exit_code = RepairFile(*options); });
+  app.callback([options, &exit_code] {
+    exit_code = WithinMemoryLimit({options->file}, [&] { return RepairFile(*options); });
+  });
 }
 
 }  // namespace memtrace::command

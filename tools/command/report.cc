@@ -37,15 +37,15 @@ struct Options : TraceOptions {
 
 absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
   const analysis::NativeNames named(input);
-  absl::StatusOr<analysis::Explanation> explained = analysis::Explain(named, options.moment.spec);
+  absl::StatusOr<analysis::Explanation> explained =
+      analysis::Explain(named, options.moment.spec, options.map);
   if (!explained.ok()) return explained.status();
   analysis::Explanation& explanation = *explained;
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
-  return options.json ? report::JsonReport(explanation, run, options.map)
-                      : report::TextReport(explanation, run, options.map);
+  return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }
 
 }  // namespace

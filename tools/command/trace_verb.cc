@@ -48,7 +48,7 @@ int Print(const TraceOptions& options, const Render& render) {
 
 int PrintFromTrace(const TraceOptions& options, const Render& render) {
   if (options.keeps_events) return Print(options, render);
-  return WithinMemoryLimit(options.file, [&] { return Print(options, render); });
+  return WithinMemoryLimit({options.file}, [&] { return Print(options, render); });
 }
 
 }  // namespace memtrace::command

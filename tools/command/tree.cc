@@ -7,6 +7,7 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
 #include "tools/command/moment_option.h"
+#include "tools/command/row_options.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/tree_report.h"
@@ -53,24 +54,10 @@ void DefineTree(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
   app.footer(kExamples);
   AddTraceOptions(app, *options, "memtrace.tree/1");
   AddMomentOptions(app, options->moment);
-  app.add_option_function<std::string>(
-         "--by",
-         [options](const std::string& text) {
-           const auto levels = report::ParseTreeLevels(text);
-           if (!levels.ok()) throw CLI::ValidationError(std::string(levels.status().message()));
-           options->style.levels = *levels;
-         },
-         "Levels, outermost first: role, owner, module, site\n"
-         "and step (default: role,owner,module,site)")
-      ->type_name("LEVELS")
-      ->group("Output");
+  AddLevelsOption(app, "Levels, outermost first", options->style.levels);
   app.add_flag("--flat", options->style.flat, "A ranking of all combinations instead of a tree")
       ->group("Output");
-  app.add_option("--rows", options->style.rows,
-                 "Print at most N rows, the largest (default: 40; 0: all)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000).description(""))
-      ->group("Output");
+  AddRowsOption(app, options->style.rows);
   app.callback([options, &exit_code] {
     exit_code = PrintFromTrace(
         *options, [&options](const TraceInput& input) { return Tree(input, *options); });

@@ -78,7 +78,7 @@ int CodeOf(const Verification& verification) {
 
 Verification VerifyWithinLimit(const std::string& file) {
   Verification verification;
-  const int code = WithinMemoryLimit(file, [&] {
+  const int code = WithinMemoryLimit({file}, [&] {
     verification = Verify(file);
     return CodeOf(verification);
   });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/interchange/snapshot_frame.h"
+
 namespace memtrace::interchange {
 namespace {
 
@@ -76,12 +78,10 @@ bool IsIn(std::string_view file, std::string_view part) {
   return part.ends_with(".py") ? file.ends_with(part) : file.find(part) != std::string_view::npos;
 }
 
-bool IsPython(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
-
 }  // namespace
 
 FrameMark MarkOf(std::string_view file, std::string_view function) {
-  if (!IsPython(file)) {
+  if (!IsPythonFile(file)) {
     const auto* const rule = std::find_if(
         kNativeRules.begin(), kNativeRules.end(),
         [function](const Rule& known) { return function.starts_with(known.function); });

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/interchange/paged_vector.h"
 #include "tools/interchange/pickle_bytes.h"
 #include "tools/interchange/pickle_opcodes.h"
 
@@ -21,6 +21,7 @@ using Kind = PickleValue::Kind;
 
 constexpr uint64_t kNewestProtocol = 5;
 constexpr uint64_t kSmallFile = uint64_t{192} << 20;
+constexpr uint64_t kStepsPerCheck = 64;  // of memory
 
 // The stack machine that a pickle is a program of.
 class Machine {
@@ -59,7 +60,7 @@ class Machine {
   bool IsWithinMemory() const {
     // A vector that grows is there twice for a moment.
     const uint64_t stacks = 3 * sizeof(uint64_t) * (most_on_stack_ + 2 * marks_.size());
-    return tree_.bytes() + stacks + remembered_ * sizeof(PickleValue) <= most_bytes_;
+    return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
   }
 
   PickleBytes in_;
@@ -68,8 +69,7 @@ class Machine {
   std::vector<PickleValue> stack_;
   std::vector<size_t> marks_;
   std::vector<size_t> mark_offsets_;  // of the instructions that set them
-  std::deque<PickleValue> memo_;
-  size_t remembered_ = 0;  // memo_.size(), which takes a division
+  PagedVector<PickleValue> memo_;
   size_t most_on_stack_ = 0;
   size_t instruction_ = 0;  // where it begins
   bool has_stopped_ = false;
@@ -77,7 +77,7 @@ class Machine {
 };
 
 absl::StatusOr<PickleTree> Machine::Run(PickleCut* cut) {
-  while (!has_stopped_) {
+  for (uint64_t steps = 0; !has_stopped_;) {
     instruction_ = in_.at();
     const size_t height = stack_.size();
     const auto code = in_.Number<uint8_t>();
@@ -90,7 +90,8 @@ absl::StatusOr<PickleTree> Machine::Run(PickleCut* cut) {
     }
     if (!in_.ok()) Fail("it ends in the middle of an instruction");
     if (!wrong_.ok()) return wrong_;
-    if (!IsWithinMemory())
+    // What a few instructions add is little.
+    if (++steps % kStepsPerCheck == 0 && !IsWithinMemory())
       return absl::ResourceExhaustedError(
           absl::StrCat("it asks for more than ", most_bytes_ >> 20, " MiB of memory", Place()));
   }
@@ -244,7 +245,7 @@ bool Machine::StepMemo(PickleOpcode code) {
       Recall(in_.Number<uint32_t>());
       return true;
     case PickleOpcode::kMemoize:
-      Remember(remembered_);
+      Remember(memo_.size());
       return true;
     case PickleOpcode::kBinPut:
       Remember(in_.Number<uint8_t>());
@@ -321,17 +322,16 @@ void Machine::PushLong(uint64_t bytes) {
 // Picklers count places up; one that is far ahead would make room for nothing.
 void Machine::Remember(uint64_t place) {
   const PickleValue top = Top();
-  if (place > remembered_) return Fail("it remembers past the end of its memo");
-  if (place == remembered_) {
+  if (place > memo_.size()) return Fail("it remembers past the end of its memo");
+  if (place == memo_.size()) {
     memo_.push_back(top);
-    ++remembered_;
   } else {
     memo_[place] = top;
   }
 }
 
 void Machine::Recall(uint64_t place) {
-  if (place >= remembered_) return Fail("it recalls what it did not remember");
+  if (place >= memo_.size()) return Fail("it recalls what it did not remember");
   Push(memo_[place]);
 }
 

@@ -73,7 +73,7 @@ PickleValue PickleTree::NewText(std::string_view text) {
 
 PickleValue PickleTree::NewContainer(Kind kind) {
   bytes_ += sizeof(Chain);
-  containers_.emplace_back();
+  containers_.push_back({});
   return {kind, containers_.size() - 1};
 }
 
@@ -84,7 +84,7 @@ void PickleTree::Append(PickleValue container, const PickleValue* items, size_t 
   to.items += more;
   bytes_ += count * sizeof(PickleValue);
   const auto begin = static_cast<uint32_t>(items_.size());
-  items_.insert(items_.end(), items, items + count);
+  items_.Append(items, count);
   // One by one, they are still one run as long as nothing else comes between.
   if (to.last != 0 && runs_[to.last - 1].begin + runs_[to.last - 1].count == begin) {
     runs_[to.last - 1].count += more;

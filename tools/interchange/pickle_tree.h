@@ -5,9 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string_view>
+
+#include "tools/interchange/paged_vector.h"
 
 namespace memtrace::interchange {
 
@@ -108,12 +109,12 @@ class PickleTree {
 
   PickleValue root_;
   // What grows is never copied, so that memory is what is counted.
-  std::deque<PickleValue> items_;
-  std::deque<Run> runs_;
-  std::deque<Chain> containers_;
-  std::deque<std::string_view> texts_;
-  std::deque<int64_t> wide_;
-  std::deque<double> floats_;
+  PagedVector<PickleValue> items_;
+  PagedVector<Run> runs_;
+  PagedVector<Chain> containers_;
+  PagedVector<std::string_view> texts_;
+  PagedVector<int64_t> wide_;
+  PagedVector<double> floats_;
   uint64_t bytes_ = 0;
 };
 

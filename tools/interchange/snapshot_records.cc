@@ -22,15 +22,16 @@ using PoolId = std::pair<int64_t, int64_t>;
 struct NamedAction {
   std::string_view name;
   SnapshotAction action;
+  bool is_expandable = false;
 };
 constexpr std::array<NamedAction, 8> kActions = {{
     {"alloc", SnapshotAction::kAllocate},
     {"free_requested", SnapshotAction::kFreeRequested},
     {"free_completed", SnapshotAction::kFreeCompleted},
     {"segment_alloc", SnapshotAction::kMap},
-    {"segment_map", SnapshotAction::kMap},
+    {"segment_map", SnapshotAction::kMap, true},
     {"segment_free", SnapshotAction::kUnmap},
-    {"segment_unmap", SnapshotAction::kUnmap},
+    {"segment_unmap", SnapshotAction::kUnmap, true},
     {"oom", SnapshotAction::kOutOfMemory},
 }};
 
@@ -169,7 +170,9 @@ std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
           std::find_if(kActions.begin(), kActions.end(),
                        [name](const NamedAction& known) { return known.name == name; });
       is_known = action != kActions.end();
-      if (is_known) entry.action = action->action;
+      if (!is_known) return;
+      entry.action = action->action;
+      entry.is_expandable = action->is_expandable;
     } else if (key == "addr" || key == "device_free") {
       entry.address = Handle(of);
     } else if (key == "size") {

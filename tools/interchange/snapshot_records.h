@@ -25,6 +25,7 @@ enum class SnapshotAction : uint8_t {
 // An entry of device_traces. Bytes; `address` of an out-of-memory is what the driver had free.
 struct SnapshotEntry {
   SnapshotAction action = SnapshotAction::kAllocate;
+  bool is_expandable = false;  // kMap, kUnmap: a part of an expandable segment
   uint64_t address = 0;
   uint64_t size = 0;  // as requested, of blocks
   uint64_t stream = 0;

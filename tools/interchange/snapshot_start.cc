@@ -17,6 +17,27 @@ SnapshotStart::SnapshotStart(const SnapshotDevice& device) {
       trace.begin(), trace.end(),
       [](const SnapshotEntry& entry) { return entry.action == SnapshotAction::kFreeRequested; });
   for (size_t i = trace.size(); i-- > 0;) Undo(trace[i], i, requests_are_told);
+  FindExpandable(device);
+}
+
+void SnapshotStart::FindExpandable(const SnapshotDevice& device) {
+  std::vector<Range> parts;
+  const auto add = [&parts](uint64_t address, uint64_t size) {
+    if (address + size > address) parts.push_back({address, address + size});
+  };
+  for (const SnapshotSegment& segment : device.segments)
+    if (segment.is_expandable) add(segment.address, segment.size);
+  for (const SnapshotEntry& entry : device.trace)
+    if (entry.is_expandable) add(entry.address, entry.size);
+  std::sort(parts.begin(), parts.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  for (const Range& part : parts) {
+    if (expandable_.empty() || part.begin > expandable_.back().end) {
+      expandable_.push_back(part);
+    } else {
+      expandable_.back().end = std::max(expandable_.back().end, part.end);
+    }
+  }
 }
 
 const SnapshotBlock* SnapshotStart::FinalBlock(size_t entry) const {

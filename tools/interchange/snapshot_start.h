@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
@@ -24,20 +25,30 @@ class SnapshotStart {
 
   explicit SnapshotStart(const SnapshotDevice& device);
 
+  struct Range {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+
   bool is_empty() const { return blocks_.empty() && mapped_.empty(); }
   const absl::btree_map<uint64_t, SnapshotBlock>& blocks() const { return blocks_; }
   const absl::btree_map<uint64_t, Mapping>& mapped() const { return mapped_; }
+  // In order: where expandable segments have memory at any moment. Their reserved addresses, of
+  // which no snapshot tells, are at least these.
+  const std::vector<Range>& expandable() const { return expandable_; }
 
   // The block that the allocation with this index in the trace made, if it is there at the end.
   const SnapshotBlock* FinalBlock(size_t entry) const;
 
  private:
+  void FindExpandable(const SnapshotDevice& device);
   void Undo(const SnapshotEntry& entry, size_t index, bool requests_are_told);
   void Unmap(uint64_t begin, uint64_t end);
 
   absl::btree_map<uint64_t, SnapshotBlock> blocks_;
   absl::btree_map<uint64_t, Mapping> mapped_;  // by begin; neighbours are kept apart
   absl::flat_hash_map<size_t, SnapshotBlock> final_blocks_;
+  std::vector<Range> expandable_;
 };
 
 }  // namespace memtrace::interchange

@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/interchange/stack_reader.h"
 
+#include "tools/interchange/snapshot_frame.h"
+
 namespace memtrace::interchange {
 namespace {
 
 using trace::Phase;
 using trace::Role;
+
+constexpr uint8_t kModuleFile = 1;
+constexpr uint8_t kOptimizerFile = 2;
 
 // Takes a stack's frames from the innermost on. What is innermost says what is being done; what is
 // around it, why: a module that is called within a backward is a checkpoint's.
@@ -14,10 +19,15 @@ class ClueCollector {
  public:
   void Add(FrameMark mark) {
     clues_.has_frames = true;
-    AddPhase(mark);
-    AddRole(mark);
+    if (mark == FrameMark::kNative) {
+      clues_.has_native = true;
+      return;
+    }
+    if (mark != FrameMark::kPython) {  // most are
+      AddPhase(mark);
+      AddRole(mark);
+    }
     switch (mark) {
-      case FrameMark::kNative:
       case FrameMark::kWorkspace:
         clues_.has_native = true;
         return;
@@ -105,7 +115,7 @@ const StackClues& StackReader::Read(PickleValue frames) {
 
 StackClues StackReader::ReadFrames(PickleValue frames) {
   ClueCollector collector;
-  std::string_view inner_file;
+  InnerFrame inner;
   std::string_view constructor_file;
   tree_.ForEach(frames, [&](PickleValue value) {
     if (!PickleTree::IsDict(value)) return;
@@ -114,15 +124,22 @@ StackClues StackReader::ReadFrames(PickleValue frames) {
     if (frame.mark == FrameMark::kNative || frame.mark == FrameMark::kWorkspace) return;
     const bool is_own = frame.mark == FrameMark::kPython;
     if (is_own && frame.is_constructor && constructor_file.empty()) constructor_file = frame.file;
-    if (frame.mark == FrameMark::kModuleCall && !inner_file.empty())
-      module_files_.insert(inner_file);
-    if (frame.mark == FrameMark::kOptimizer && !inner_file.empty())
-      optimizer_files_.insert(inner_file);
-    inner_file = is_own ? frame.file : std::string_view();
+    if (!inner.file.empty()) NoteFile(inner, frame.mark);
+    inner = is_own ? InnerFrame{value.payload(), frame.file} : InnerFrame();
   });
   StackClues clues = collector.Finish();
   clues.constructor_file = constructor_file;
   return clues;
+}
+
+void StackReader::NoteFile(const InnerFrame& inner, FrameMark caller) {
+  const bool by_module = caller == FrameMark::kModuleCall;
+  if (!by_module && caller != FrameMark::kOptimizer) return;
+  const uint8_t kind = by_module ? kModuleFile : kOptimizerFile;
+  uint8_t& noted = noted_[inner.payload];
+  if ((noted & kind) != 0) return;
+  noted |= kind;
+  (by_module ? module_files_ : optimizer_files_).insert(inner.file);
 }
 
 Role StackReader::RoleOf(const StackClues& clues) const {
@@ -135,15 +152,8 @@ Role StackReader::RoleOf(const StackClues& clues) const {
 }
 
 StackReader::Frame StackReader::ReadFrame(PickleValue value) const {
-  Frame frame;
-  std::string_view function;
-  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
-    if (key == "filename") frame.file = tree_.Text(of).value_or("");
-    if (key == "name") function = tree_.Text(of).value_or("");
-  });
-  frame.mark = MarkOf(frame.file, function);
-  frame.is_constructor = function == "__init__";
-  return frame;
+  const SnapshotFrame read = ReadSnapshotFrame(tree_, value);
+  return {MarkOf(read.file, read.function), read.file, read.function == "__init__"};
 }
 
 }  // namespace memtrace::interchange

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "profiler/trace/event.h"
 #include "tools/interchange/frame_marks.h"
+#include "tools/interchange/paged_vector.h"
 #include "tools/interchange/pickle_tree.h"
 
 namespace memtrace::interchange {
@@ -35,12 +35,15 @@ struct StackClues {
 // Reads the frame lists of a snapshot, each once (if it has no more than kMostKept).
 class StackReader {
  public:
-  // Of lists and of frames; some 20 MiB each, beside 4 bytes for each list or dict of the pickle.
+  // Of lists and of frames; some 20 MiB each, beside 9 bytes for each list or dict of the pickle.
   static constexpr size_t kMostKept = size_t{1} << 18U;
 
   // `tree` outlives this, and is whole.
   explicit StackReader(const PickleTree& tree)
-      : tree_(tree), frames_(tree.containers()), clues_(tree.containers()) {}
+      : tree_(tree),
+        frames_(tree.containers()),
+        clues_(tree.containers()),
+        noted_(tree.containers()) {}
 
   // Valid until the next call.
   const StackClues& Read(PickleValue frames);
@@ -55,8 +58,16 @@ class StackReader {
     std::string_view file;
     bool is_constructor = false;
   };
+  // A frame within another one, if it is no library's.
+  struct InnerFrame {
+    uint64_t payload = 0;
+    std::string_view file;
+  };
+  using Files = absl::flat_hash_set<std::string_view>;
 
   StackClues ReadFrames(PickleValue frames);
+  // What is called from torch's modules or optimizers is a file of theirs.
+  void NoteFile(const InnerFrame& inner, FrameMark caller);
   Frame ReadFrame(PickleValue frame) const;
 
   const PickleTree& tree_;
@@ -80,18 +91,19 @@ class StackReader {
    private:
     void Forget() {
       std::fill(places_.begin(), places_.end(), 0);
-      kept_.clear();
+      kept_.Clear();
     }
 
     std::vector<uint32_t> places_;  // in kept_, plus 1; 0: new
-    std::deque<T> kept_;
+    PagedVector<T> kept_;
   };
 
   Known<Frame> frames_;
   Known<StackClues> clues_;
   StackClues none_;
-  absl::flat_hash_set<std::string_view> module_files_;
-  absl::flat_hash_set<std::string_view> optimizer_files_;
+  Files module_files_;
+  Files optimizer_files_;
+  std::vector<uint8_t> noted_;  // of what its file is known to be, by the frame's payload
 };
 
 }  // namespace memtrace::interchange

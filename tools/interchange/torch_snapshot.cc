@@ -9,6 +9,7 @@
 #include "tools/analysis/live_set.h"
 #include "tools/interchange/entry_order.h"
 #include "tools/interchange/pickle_reader.h"
+#include "tools/interchange/snapshot_frame.h"
 
 namespace memtrace::interchange {
 namespace {
@@ -93,6 +94,8 @@ void TorchSnapshot::Visit::VisitStart(int32_t device) {
   const SnapshotStart& start = snapshot_.starts_[place];
   // A card that torch wrote something of is one of the snapshot's, however empty.
   if (snapshot_.records_.devices[place].has_entries) Tell(trace::Map{.device = device});
+  for (const SnapshotStart::Range& range : start.expandable())
+    Tell(trace::Reserve{.device = device, .address = range.begin, .size = range.end - range.begin});
   for (const auto& [begin, mapping] : start.mapped()) {
     mapped_[place] += mapping.end - begin;
     Tell(trace::Map{device, begin, mapping.end - begin, mapping.stream});
@@ -271,30 +274,21 @@ void TorchSnapshot::ForEach(const std::function<void(const trace::Event&)>& visi
   Visit(*this, visit).Run();
 }
 
-TorchSnapshot::FrameText TorchSnapshot::FrameOf(PickleValue value) const {
-  FrameText frame;
-  tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
-    if (key == "filename") frame.file = tree_.Text(of).value_or("");
-    if (key == "name") frame.function = tree_.Text(of).value_or("");
-    if (key == "line") frame.line = static_cast<uint32_t>(tree_.Int(of).value_or(0));
-  });
-  return frame;
-}
-
 // Frames of C++ stand in front of those of Python, and are many: they are left out where there is
 // a line of Python.
 std::vector<trace::Frame> TorchSnapshot::Stack(trace::StackId id) const {
   std::vector<trace::Frame> frames;
   if (id == 0) return frames;
   const PickleValue stack(PickleValue::Kind::kSequence, id - 1);
-  std::vector<FrameText> texts;
-  texts.reserve(tree_.Size(stack));
-  tree_.ForEach(stack, [&](PickleValue value) { texts.push_back(FrameOf(value)); });
-  const bool has_python = std::any_of(texts.begin(), texts.end(),
-                                      [](const FrameText& text) { return text.is_python(); });
-  for (const FrameText& text : texts) {
-    if (text.is_python() == has_python)
-      frames.push_back({std::string(text.file), std::string(text.function), text.line});
+  std::vector<SnapshotFrame> read;
+  read.reserve(tree_.Size(stack));
+  tree_.ForEach(stack, [&](PickleValue value) { read.push_back(ReadSnapshotFrame(tree_, value)); });
+  const bool has_python = std::any_of(read.begin(), read.end(), [](const SnapshotFrame& frame) {
+    return IsPythonFile(frame.file);
+  });
+  for (const SnapshotFrame& frame : read) {
+    if (IsPythonFile(frame.file) == has_python)
+      frames.push_back({std::string(frame.file), std::string(frame.function), frame.line});
   }
   return frames;
 }

@@ -44,16 +44,8 @@ class TorchSnapshot : public analysis::EventSource {
 
  private:
   class Visit;
-  struct FrameText {
-    bool is_python() const { return file.ends_with(".py") || file.starts_with('<'); }
-
-    std::string_view file;
-    std::string_view function;
-    uint32_t line = 0;
-  };
 
   TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords records);
-  FrameText FrameOf(PickleValue value) const;
   void NoteOwnTotals();
   size_t devices() const { return records_.devices.size(); }
   // Of a private pool by its segment at the end, 0 of one that is gone by then.

@@ -17,10 +17,6 @@ using nlohmann::ordered_json;
 
 constexpr size_t kRows = 5;
 
-std::string Counted(uint64_t count, const std::string& one) {
-  return FormatCount(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 std::string Because(const ActivityWatch& activities) {
   return activities.reason().empty() ? "" : " (" + Printable(activities.reason()) + ")";
 }
@@ -52,11 +48,11 @@ std::string ActivityText(const ActivityWatch& activities) {
   if (activities.state().empty()) return "";
   if (!activities.was_on())
     return "no kernels: CUPTI is " + Printable(activities.state()) + Because(activities);
-  std::string text = Counted(activities.kernels(), "kernel") + " by CUPTI";
+  std::string text = FormatCounted(activities.kernels(), "kernel") + " by CUPTI";
   if (activities.gaps() > 0)
     text += ", none for " + FormatSeconds(activities.gap_ns()) + Because(activities);
   if (activities.dropped() > 0)
-    text += ", " + Counted(activities.dropped(), "record") + " DROPPED by it";
+    text += ", " + FormatCounted(activities.dropped(), "record") + " DROPPED by it";
   return text;
 }
 
@@ -92,7 +88,7 @@ ordered_json ActivitiesJson(const ActivityWatch& activities) {
 std::string IdleSentence(const analysis::Explanation& explanation) {
   if (!IsWorthSaying(explanation)) return "";
   const IdleBlocks& idle = *explanation.idle;
-  return "By then " + FormatBytes(idle.bytes) + " in " + Counted(idle.blocks, "block") +
+  return "By then " + FormatBytes(idle.bytes) + " in " + FormatCounted(idle.blocks, "block") +
          " had not been written since an earlier step, for at least " +
          FormatSeconds(idle.idle_ns) + " (inferred from kernels; reads are not seen).";
 }

@@ -15,10 +15,6 @@ namespace {
 using analysis::LimitCheck;
 using nlohmann::ordered_json;
 
-std::string Signed(int64_t bytes) {
-  return (bytes < 0 ? "-" : "") + FormatBytes(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
-}
-
 bool AllHold(const std::vector<LimitCheck>& checks) {
   return std::all_of(checks.begin(), checks.end(),
                      [](const LimitCheck& check) { return check.holds(); });
@@ -35,9 +31,9 @@ std::string Line(const LimitCheck& check) {
   const std::string unit = check.what == "growth" ? " a step" : "";
   const bool of_peak = check.what == "peak" || check.what == "growth";
   line += "card " + std::to_string(*check.card) + ": " + check.what +
-          (of_peak ? " " : " at the peak ") + Signed(check.found) + unit + ", at most " +
-          Signed(check.limit);
-  if (!check.holds()) line += ": " + Signed(check.found - check.limit) + " too much";
+          (of_peak ? " " : " at the peak ") + FormatSignedBytes(check.found) + unit + ", at most " +
+          FormatSignedBytes(check.limit);
+  if (!check.holds()) line += ": " + FormatSignedBytes(check.found - check.limit) + " too much";
   return line + "\n";
 }
 

@@ -60,19 +60,14 @@ const analysis::CardExplanation& CardOf(const DiffSide& side) {
   return side.explanation.cards[side.explanation.card];
 }
 
-std::string MomentName(const DiffSide& side) {
-  if (side.explanation.asked) return MomentText(*side.explanation.asked);
-  return side.explanation.request ? "oom" : "peak";
-}
-
 std::string WithSign(int64_t hundredths) {
   return (hundredths > 0 ? "+" : "") + FormatHundredths(hundredths);
 }
 
 std::string SideLine(std::string_view name, const DiffSide& side) {
   return Wrapped("  " + LeftAligned(name, 8) + Printable(side.run.file) + ", card " +
-                     std::to_string(CardOf(side).index) + " at " + MomentName(side) + ", " +
-                     DescribePosition(CardOf(side).when.at) + ": " +
+                     std::to_string(CardOf(side).index) + " at " + MomentName(side.explanation) +
+                     ", " + DescribePosition(CardOf(side).when.at) + ": " +
                      FormatBytes(side.explanation.held.bytes) + " held, peak " +
                      FormatBytes(CardOf(side).peak.bytes),
                  10);
@@ -105,12 +100,8 @@ std::string LedgerLines(const DiffSide& before, const DiffSide& after) {
   for (const analysis::LedgerEntry& entry : now.entries) {
     const int64_t was = old.bytes(entry.name);
     if (was == entry.bytes) continue;
-    const auto text = [](int64_t bytes) {
-      return (bytes < 0 ? "-" : "") +
-             FormatBytes(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
-    };
-    lines += "  " + LeftAligned(entry.name, 20) + RightAligned(text(was), 14) + "  ->" +
-             RightAligned(text(entry.bytes), 14) + "\n";
+    lines += "  " + LeftAligned(entry.name, 20) + RightAligned(FormatSignedBytes(was), 14) +
+             "  ->" + RightAligned(FormatSignedBytes(entry.bytes), 14) + "\n";
   }
   return lines.empty() ? "" : "\nTHE CARD\n" + lines;
 }
@@ -118,7 +109,7 @@ std::string LedgerLines(const DiffSide& before, const DiffSide& after) {
 ordered_json SideJson(const DiffSide& side) {
   return {{"file", side.run.file},
           {"card", CardOf(side).index},
-          {"moment", MomentName(side)},
+          {"moment", MomentName(side.explanation)},
           {"event", CardOf(side).when.ordinal},
           {"bytes", side.explanation.held.bytes},
           {"peak", CardOf(side).peak.bytes},
@@ -131,10 +122,9 @@ std::string TextDiff(const DiffSide& before, const DiffSide& after, const DiffSt
   const std::vector<Row> rows = RowsOf(before, after, style);
   const auto total =
       static_cast<int64_t>(after.explanation.held.bytes - before.explanation.held.bytes);
-  const std::string grew = total < 0 ? "-" : "+";
-  std::string text =
-      "WHAT CHANGED  " + grew + FormatBytes(static_cast<uint64_t>(total < 0 ? -total : total)) +
-      " requested bytes in use\n" + SideLine("before", before) + SideLine("after", after);
+  std::string text = "WHAT CHANGED  " + std::string(total < 0 ? "" : "+") +
+                     FormatSignedBytes(total) + " requested bytes in use\n" +
+                     SideLine("before", before) + SideLine("after", after);
   if (rows.empty()) return text + "\nnothing changed\n";
   const TableUnit unit = UnitFor(rows.front().size());
   text += "\n" + LeftAligned(Title(style), Columns() - 38) + RightAligned(unit.name, 10) +

@@ -18,8 +18,7 @@ using nlohmann::ordered_json;
 constexpr size_t kPins = 5;
 
 uint64_t Entry(const Explanation& explanation, std::string_view name) {
-  const int64_t bytes = explanation.cards[explanation.card].ledger.bytes(name);
-  return static_cast<uint64_t>(std::max<int64_t>(bytes, 0));
+  return explanation.cards[explanation.card].ledger.positive(name);
 }
 
 // What the driver could hand out in one piece once it has back what it can get. An upper bound: of
@@ -38,10 +37,6 @@ bool IsWorthShowing(const Explanation& explanation) {
   if (fragmentation.holes == 0) return false;
   if (explanation.request || explanation.asked) return true;
   return fragmentation.holes >= explanation.held.bytes / 20;
-}
-
-std::string Counted(uint64_t count, const std::string& one) {
-  return FormatCount(count) + " " + one + (count == 1 ? "" : "s");
 }
 
 std::string SizeLine(const Fragmentation& fragmentation) {
@@ -101,8 +96,8 @@ std::string FragmentationTable(const Explanation& explanation) {
   const Fragmentation& fragmentation = explanation.fragmentation;
   return "\n" +
          Wrapped("FREE IN SEGMENTS  " + FormatBytes(fragmentation.holes) + " in " +
-                     Counted(fragmentation.hole_count, "hole") + " of " +
-                     Counted(fragmentation.segments, "segment") + "; " +
+                     FormatCounted(fragmentation.hole_count, "hole") + " of " +
+                     FormatCounted(fragmentation.segments, "segment") + "; " +
                      FormatBytes(fragmentation.holes - fragmentation.releasable) +
                      " of it lies beside blocks",
                  2) +

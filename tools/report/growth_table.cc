@@ -18,10 +18,6 @@ using nlohmann::ordered_json;
 
 constexpr size_t kRows = 5;
 
-std::string Signed(int64_t bytes) {
-  return (bytes < 0 ? "-" : "") + FormatBytes(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
-}
-
 // Small things always come and go.
 bool IsWorthSaying(uint64_t bytes, const Explanation& explanation, uint64_t part) {
   return bytes > 0 && bytes >= explanation.held.bytes / part;
@@ -113,7 +109,8 @@ std::string ScratchTable(const Explanation& explanation) {
         "  " + LeftAligned(Printable(scratch.site), sites) +
         RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(scratch.bytes), unit)), 9) +
         RightAligned(FormatCount(scratch.blocks), 8) + "  " +
-        LeftAligned(FormatDuration(scratch.lifetime_ns), 8) + "  " + Signed(scratch.stays) + "\n";
+        LeftAligned(FormatDuration(scratch.lifetime_ns), 8) + "  " +
+        FormatSignedBytes(scratch.stays) + "\n";
   }
   return table + RestLine(explanation.scratch, shown);
 }

@@ -48,9 +48,7 @@ ordered_json PositionJson(const analysis::Position& position) {
 // What the ledger and the holders are of.
 ordered_json MomentJson(const Explanation& explanation) {
   const analysis::Moment& when = explanation.cards[explanation.card].when;
-  std::string name = explanation.request ? "oom" : "peak";
-  if (explanation.asked) name = MomentText(*explanation.asked);
-  return {{"name", name},
+  return {{"name", MomentName(explanation)},
           {"event", when.ordinal},
           {"time_ns", when.time_ns},
           {"at", PositionJson(when.at)},
@@ -242,7 +240,7 @@ ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
 
 }  // namespace
 
-std::string JsonReport(const Explanation& explanation, const RunFacts& run, bool with_map) {
+std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   ordered_json report;
   report["schema"] = "memtrace.report/1";
@@ -255,7 +253,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run, bool
   report["cards"] = CardsJson(explanation);
   report["moment"] = MomentJson(explanation);
   report["fragmentation"] = FragmentationJson(explanation);
-  if (with_map) report["segments"] = SegmentsJson(explanation);
+  if (explanation.map) report["segments"] = SegmentsJson(explanation);
   report["growth"] = GrowthJson(explanation);
   report["scratch"] = ScratchJson(explanation);
   report["holdings"] = HoldingsJson(explanation);

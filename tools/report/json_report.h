@@ -11,9 +11,8 @@
 namespace memtrace::report {
 
 // The report for programs: schema "memtrace.report/1" (docs/report.md), bytes as integers. Keys
-// are only ever added. `with_map`: and every block and hole of the card's segments.
-std::string JsonReport(const analysis::Explanation& explanation, const analysis::RunFacts& run,
-                       bool with_map = false);
+// are only ever added.
+std::string JsonReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

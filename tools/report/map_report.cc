@@ -76,9 +76,9 @@ std::string_view KindName(MapPiece::Kind kind) {
 }  // namespace
 
 std::string AddressMap(const analysis::Explanation& explanation) {
-  if (explanation.map.empty()) return "";
+  if (!explanation.map || explanation.map->empty()) return "";
   std::string text = "\n" + LeftAligned("SEGMENTS  by address", 26) + RightAligned("MiB", 9) + "\n";
-  for (const MapSegment& segment : explanation.map) {
+  for (const MapSegment& segment : *explanation.map) {
     const TableUnit unit = UnitFor(1);
     text +=
         "  " + LeftAligned(Address(segment.address), 24) +
@@ -98,7 +98,7 @@ std::string AddressMap(const analysis::Explanation& explanation) {
 
 ordered_json SegmentsJson(const analysis::Explanation& explanation) {
   ordered_json segments = ordered_json::array();
-  for (const MapSegment& segment : explanation.map) {
+  for (const MapSegment& segment : *explanation.map) {
     ordered_json pieces = ordered_json::array();
     for (const MapPiece& piece : segment.pieces) {
       ordered_json json = {{"offset", piece.offset},

@@ -10,10 +10,11 @@
 
 namespace memtrace::report {
 
-// The section with a strip for each segment of the card, and what its signs mean.
+// The section with a strip for each segment of the card, and what its signs mean; empty without a
+// map.
 std::string AddressMap(const analysis::Explanation& explanation);
 
-// `segments`, with every block and hole.
+// `segments`, with every block and hole. Of an explanation that has a map.
 nlohmann::ordered_json SegmentsJson(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

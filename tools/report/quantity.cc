@@ -31,6 +31,10 @@ std::string FormatBytes(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+std::string FormatSignedBytes(int64_t bytes) {
+  return (bytes < 0 ? "-" : "") + FormatBytes(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
+}
+
 std::string FormatSeconds(uint64_t nanoseconds) {
   return FormatHundredths(static_cast<int64_t>(nanoseconds / 10'000'000)) + " s";
 }
@@ -52,6 +56,10 @@ std::string FormatCount(uint64_t count) {
     text.insert(at, ",");
   }
   return text;
+}
+
+std::string FormatCounted(uint64_t count, std::string_view singular) {
+  return FormatCount(count) + " " + std::string(singular) + (count == 1 ? "" : "s");
 }
 
 TableUnit UnitFor(uint64_t largest) {

@@ -12,11 +12,13 @@ namespace memtrace::report {
 
 // For sentences: "512 bytes", "1.5 KiB", "39.1 MiB", "5.80 GiB"; powers of 2 only.
 std::string FormatBytes(uint64_t bytes);
+std::string FormatSignedBytes(int64_t bytes);  // "-1.5 KiB"
 
 std::string FormatSeconds(uint64_t nanoseconds);   // "12.34 s", rounded down
 std::string FormatDuration(uint64_t nanoseconds);  // "12.34 s", "5.6 ms", "7.8 us"; rounded down
 
-std::string FormatCount(uint64_t count);  // "41,212"
+std::string FormatCount(uint64_t count);                               // "41,212"
+std::string FormatCounted(uint64_t count, std::string_view singular);  // "1 hole", "1,200 holes"
 
 // The unit of a whole table, so that its column can be added up by eye.
 struct TableUnit {

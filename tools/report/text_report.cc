@@ -101,11 +101,10 @@ std::string OtherCardsSection(const Explanation& explanation) {
   for (size_t i = 0; i < explanation.cards.size(); ++i) {
     if (i == explanation.card) continue;
     const analysis::CardExplanation& card = explanation.cards[i];
-    const auto live = static_cast<uint64_t>(std::max<int64_t>(card.ledger.bytes("live"), 0));
-    const auto free = static_cast<uint64_t>(std::max<int64_t>(card.ledger.bytes("free"), 0));
-    text += "  card " + std::to_string(card.index) + ": " + FormatBytes(live) + " live and " +
-            FormatBytes(free) + " free of " + FormatBytes(card.ledger.total) + "; peak " +
-            FormatBytes(card.peak.bytes) + "\n";
+    text += "  card " + std::to_string(card.index) + ": " +
+            FormatBytes(card.ledger.positive("live")) + " live and " +
+            FormatBytes(card.ledger.positive("free")) + " free of " +
+            FormatBytes(card.ledger.total) + "; peak " + FormatBytes(card.peak.bytes) + "\n";
   }
   return text;
 }
@@ -188,14 +187,13 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
 
 }  // namespace
 
-std::string TextReport(const Explanation& explanation, const RunFacts& run, bool with_map) {
+std::string TextReport(const Explanation& explanation, const RunFacts& run) {
   return RunHeader(explanation, run) + "\n" + VerdictSection(explanation) +
          RequestSection(explanation) + LedgerTable(explanation) + HolderTable(explanation) +
          OutsideTable(explanation) + IdleTable(explanation) + GrowthTable(explanation) +
-         ScratchTable(explanation) + FragmentationTable(explanation) +
-         (with_map ? AddressMap(explanation) : "") + PeakSection(explanation) +
-         OtherCardsSection(explanation) + SimulationSection(run) + RemedySection(explanation) +
-         NextSection(explanation, run);
+         ScratchTable(explanation) + FragmentationTable(explanation) + AddressMap(explanation) +
+         PeakSection(explanation) + OtherCardsSection(explanation) + SimulationSection(run) +
+         RemedySection(explanation) + NextSection(explanation, run);
 }
 
 }  // namespace memtrace::report

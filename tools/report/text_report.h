@@ -11,10 +11,8 @@
 namespace memtrace::report {
 
 // The report for people: verdict first, then what it rests on. At most Columns() columns, no
-// colour, nothing from the trace unescaped. docs/report.md says what each figure means. `with_map`:
-// and a strip for each segment of the card.
-std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run,
-                       bool with_map = false);
+// colour, nothing from the trace unescaped. docs/report.md says what each figure means.
+std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

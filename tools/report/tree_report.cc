@@ -164,11 +164,6 @@ ordered_json NodeJson(const Node& node, uint64_t step) {
   return json;
 }
 
-std::string MomentName(const Explanation& explanation) {
-  if (explanation.asked) return MomentText(*explanation.asked);
-  return explanation.request ? "oom" : "peak";
-}
-
 std::string Legend(const Explanation& explanation) {
   analysis::KnownBytes known;
   for (const AttributedBytes& row : explanation.attributed) known.Add(row.evidence, row.bytes);

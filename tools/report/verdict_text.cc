@@ -18,7 +18,7 @@ using analysis::Explanation;
 using analysis::Ledger;
 
 std::string Held(const Ledger& ledger, std::string_view name) {
-  return FormatBytes(static_cast<uint64_t>(std::max<int64_t>(ledger.bytes(name), 0)));
+  return FormatBytes(ledger.positive(name));
 }
 
 std::string Reason(const Explanation& explanation, const Ledger& ledger) {
@@ -155,6 +155,11 @@ std::string DescribePosition(const analysis::Position& position) {
   if (position.micro_batch > 1) step += ", micro-batch " + std::to_string(position.micro_batch);
   const std::string phase = PhaseText(position.phase);
   return phase.empty() ? step : step + ", " + phase;
+}
+
+std::string MomentName(const Explanation& explanation) {
+  if (explanation.asked) return MomentText(*explanation.asked);
+  return explanation.request ? "oom" : "peak";
 }
 
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {

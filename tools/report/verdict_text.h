@@ -13,6 +13,9 @@ namespace memtrace::report {
 // "in step 1, optimizer.step()", "before the first step, init".
 std::string DescribePosition(const analysis::Position& position);
 
+// What is explained: "oom", "peak", or as it was asked for.
+std::string MomentName(const analysis::Explanation& explanation);
+
 // The verdict in sentences: what happened and why; what was missing; what the rest of the step
 // would have needed; what else contributed.
 std::vector<std::string> VerdictSentences(const analysis::Explanation& explanation);

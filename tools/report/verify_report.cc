@@ -23,9 +23,7 @@ std::string State(const Verification& verification) {
   return verification.fault_count > 0 ? "inconsistent" : "whole";
 }
 
-std::string Events(uint64_t count) {
-  return FormatCount(count) + (count == 1 ? " event" : " events");
-}
+std::string Events(uint64_t count) { return FormatCounted(count, "event"); }
 
 // What a whole file lacks all the same.
 std::string Remarks(const trace::Completeness& completeness) {

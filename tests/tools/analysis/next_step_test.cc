@@ -21,7 +21,7 @@ class NextStepTest : public testing::Test {
     ledger_ = LedgerFromAccount(account);
     update_ = {
         .step = 1, .first_phase_run = 3, .last_event = 9, .over = true, .peak_before = {{0, 500}}};
-    made_.by_role = {{"optimizer_state", 200, 200}, {"temporary", 70, 0}};
+    made_.by_role = {{"optimizer_state", 200, {}}, {"temporary", 70, {}}};
   }
   std::optional<NextStep> Foreseen(int32_t device = 0) const {
     return ForeseeNextStep(update_, device, made_, ledger_);
@@ -41,7 +41,7 @@ TEST_F(NextStepTest, NewStatesComeOnTopOfThePassesAndOfWhatIsNotTheAllocators) {
 }
 
 TEST_F(NextStepTest, NothingIsForeseenIfTheUpdateMadeNoStates) {
-  made_.by_role = {{"temporary", 70, 0}};
+  made_.by_role = {{"temporary", 70, {}}};
   EXPECT_FALSE(Foreseen().has_value());
 }
 

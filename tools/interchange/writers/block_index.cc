@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/interchange/writers/block_index.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -23,12 +22,6 @@ std::vector<Part> JoinedPartsOf(const analysis::Block& block,
   }
   if (joined.empty()) joined.push_back({0, 0, analysis::IdentityOf(block, {}, end, best)});
   return joined;
-}
-
-const Identity& Largest(const std::vector<Part>& parts) {
-  return std::max_element(parts.begin(), parts.end(),
-                          [](const Part& a, const Part& b) { return a.bytes < b.bytes; })
-      ->identity;
 }
 
 }  // namespace
@@ -69,7 +62,7 @@ void BlockIndex::End(analysis::BlockId id, bool freed) {
     return;
   }
   identity = kMixed | static_cast<uint32_t>(mixed_.size());
-  const Identity main = Largest(parts);
+  const Identity main = analysis::LargestPart(parts).identity;
   mixed_.push_back({main, std::move(parts)});
 }
 
