@@ -12,18 +12,21 @@ import pytest
 from support.hostile_files import BYTES, LOGS, MIB, PICKLES, PROFILES, TRACES, good_log
 from support.programs import MEMTRACE, ROOT
 
-DONE, UNREADABLE, PARTIAL = 0, 3, 4
+DONE, REFUSED, UNREADABLE, PARTIAL = 0, 2, 3, 4
 PEAK_MEMORY = ROOT / "tests" / "support" / "peak_memory.py"
 
 
-def read(file: Path, *words: str) -> int:
-    """Runs a verb on the file, which takes no more memory than it may and says little; gives its status."""
+def read(file: Path, *words: str, may_refuse: bool = False) -> int:
+    """Runs a verb on the file, which takes no more memory than it may and says little; gives its status.
+
+    `may_refuse`: the verb may say that it has nothing to do.
+    """
     command = [sys.executable, "-S", "-E", PEAK_MEMORY, MEMTRACE, *words, file]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, status = (int(word) for word in done.stdout.split())
     most = 4 * file.stat().st_size + 256 * MIB
     assert peak * 1024 <= most, (words, f"{peak // 1024} MiB of {most // MIB}")
-    assert status in (DONE, UNREADABLE, PARTIAL), (words, status, done.stderr)
+    assert status in (DONE, UNREADABLE, PARTIAL, *((REFUSED,) if may_refuse else ())), (words, status, done.stderr)
     assert done.stderr.count("\n") <= 3
     assert status != UNREADABLE or done.stderr
     return status
@@ -43,6 +46,8 @@ def test_traces(tmp_path: Path, name: str) -> None:
     read(file, "report")
     read(file, "diff", "--at", "peak", "--at", "end")
     read(file, "repair", "-o", str(tmp_path / "out.trace"))
+    read(file, "replay", "--policy", "memtrace", may_refuse=True)
+    read(file, "export", "-f", "--to", "jsonl", "-o", str(tmp_path / "out.jsonl"))
 
 
 @pytest.mark.parametrize("name", PICKLES)

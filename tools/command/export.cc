@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "tools/analysis/native_names.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
 #include "tools/command/output_file.h"
 #include "tools/command/suggested_values.h"
 #include "tools/command/suggestion.h"
@@ -239,7 +240,13 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->type_name("OUT")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite OUT")->group("Output");
-  app.callback([options, &exit_code] { exit_code = Export(*options); });
+  app.callback([options, &exit_code] {
+    const ExportFormat* format = FindFormat(options->format);
+    const auto run = [&options] { return Export(*options); };
+    // Arrow has threads, and SQLite a cache of its own.
+    const bool is_ours = format != nullptr && format->stream != nullptr;
+    exit_code = is_ours ? WithinMemoryLimit({options->file}, run) : run();
+  });
 }
 
 }  // namespace memtrace::command

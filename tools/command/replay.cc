@@ -115,7 +115,6 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
 
 void DefineReplay(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->trace.keeps_events = true;
   app.description(kDescription);
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.replay/1");

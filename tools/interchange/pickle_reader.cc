@@ -41,7 +41,7 @@ class Machine {
   bool StepStack(PickleOpcode code);
   bool StepMemo(PickleOpcode code);
 
-  void Push(PickleValue value);
+  void Push(PickleValue value) { stack_.push_back(value); }
   PickleValue Top();
   PickleValue Pop();
   size_t PopMark();
@@ -50,7 +50,10 @@ class Machine {
   void AppendFrom(Kind kind, size_t first);
   void PushLong(uint64_t bytes);
   void Remember(uint64_t place);
-  void Recall(uint64_t place);
+  void Recall(uint64_t place) {
+    if (place >= memo_.size()) return Fail("it recalls what it did not remember");
+    Push(memo_[place]);
+  }
 
   void Fail(const std::string& what) {
     if (wrong_.ok()) wrong_ = absl::InvalidArgumentError(absl::StrCat(what, Place()));
@@ -58,8 +61,8 @@ class Machine {
   void Refuse(uint8_t code);
   std::string Place() const { return absl::StrCat(" at byte ", instruction_); }
   bool IsWithinMemory() const {
-    // A vector that grows is there twice for a moment.
-    const uint64_t stacks = 3 * sizeof(uint64_t) * (most_on_stack_ + 2 * marks_.size());
+    // What grows to so much was there at half the size, too, for a moment.
+    const uint64_t stacks = (stack_.capacity() + 2 * marks_.capacity()) * sizeof(uint64_t) * 3 / 2;
     return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
   }
 
@@ -70,7 +73,6 @@ class Machine {
   std::vector<size_t> marks_;
   std::vector<size_t> mark_offsets_;  // of the instructions that set them
   PagedVector<PickleValue> memo_;
-  size_t most_on_stack_ = 0;
   size_t instruction_ = 0;  // where it begins
   bool has_stopped_ = false;
   absl::Status wrong_;
@@ -258,11 +260,6 @@ bool Machine::StepMemo(PickleOpcode code) {
   }
 }
 
-void Machine::Push(PickleValue value) {
-  stack_.push_back(value);
-  most_on_stack_ = std::max(most_on_stack_, stack_.size());
-}
-
 PickleValue Machine::Top() {
   if (!stack_.empty() && (marks_.empty() || marks_.back() < stack_.size())) return stack_.back();
   Fail("its stack is empty");
@@ -328,11 +325,6 @@ void Machine::Remember(uint64_t place) {
   } else {
     memo_[place] = top;
   }
-}
-
-void Machine::Recall(uint64_t place) {
-  if (place >= memo_.size()) return Fail("it recalls what it did not remember");
-  Push(memo_[place]);
 }
 
 void Machine::Refuse(uint8_t code) {

@@ -44,6 +44,11 @@ bool HasScratch(const Explanation& explanation) {
          IsWorthSaying(explanation.scratch.front().bytes, explanation, 100);
 }
 
+// Snapshots of torch before 2.2 have no times.
+std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
+  return explanation.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
+}
+
 template <typename Row>
 std::string RestLine(const std::vector<Row>& rows, size_t shown) {
   return rows.size() <= shown ? "" : "  … " + FormatCount(rows.size() - shown) + " more\n";
@@ -109,8 +114,8 @@ std::string ScratchTable(const Explanation& explanation) {
         "  " + LeftAligned(Printable(scratch.site), sites) +
         RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(scratch.bytes), unit)), 9) +
         RightAligned(FormatCount(scratch.blocks), 8) + "  " +
-        LeftAligned(FormatDuration(scratch.lifetime_ns), 8) + "  " +
-        FormatSignedBytes(scratch.stays) + "\n";
+        LeftAligned(Lasted(explanation, scratch), 8) + "  " + FormatSignedBytes(scratch.stays) +
+        "\n";
   }
   return table + RestLine(explanation.scratch, shown);
 }

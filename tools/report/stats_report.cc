@@ -54,7 +54,8 @@ std::string Row(std::string_view name, const std::string& figure) {
 }
 
 std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFacts& run) {
-  std::string rows = Row("duration", FormatSeconds(counts.last_ns));
+  // Snapshots of torch before 2.2 have no times.
+  std::string rows = Row("duration", counts.last_ns == 0 ? "?" : FormatSeconds(counts.last_ns));
   if (run.file_bytes == 0 || counts.events == 0) return rows;
   const auto tenths = static_cast<int64_t>(run.file_bytes * 10 / counts.events);
   return rows + Row("file", FormatBytes(run.file_bytes)) +

@@ -4,47 +4,70 @@
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAY_TRACE_STREAMS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "allocator/stream_events.h"
 
 namespace memtrace::replay {
 
-// When streams were done with a block, as a trace says it: for each block that waited there is a
-// stream of its own, which is at work until Finish(). All other streams are always done.
+// When streams were done with a block, as a trace says it: for each block that waits there is a
+// stream of its own, which is at work until Finish(). All other streams are always done. A stream
+// is given again once nobody asks about it any more, so that the allocator knows as few as wait at
+// once.
 class TraceStreams : public StreamEvents {
  public:
   // A stream that no program has.
   StreamId Begin() {
-    const auto stream = StreamId{kOurs + next_stream_++};
-    working_.insert(stream);
+    auto stream = StreamId{kOurs + made_};
+    if (idle_.empty()) {
+      ++made_;
+    } else {
+      stream = idle_.back();
+      idle_.pop_back();
+    }
+    streams_[stream] = {};
     return stream;
   }
-  void Finish(StreamId stream) { working_.erase(stream); }
+  // The trace has it done. REQUIRES: Begin() gave the stream, and it was not finished since.
+  void Finish(StreamId stream) {
+    State& state = streams_[stream];
+    state.is_working = state.is_held = false;
+    GiveBackIfIdle(stream);
+  }
 
   absl::StatusOr<EventId> Record(StreamId stream) override {
     const auto event = EventId{next_event_++};
-    if (working_.contains(stream)) events_[event] = stream;
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) return event;
+    ++found->second.events;
+    events_[event] = stream;
     return event;
   }
   absl::StatusOr<bool> Done(EventId event) override {
     const auto found = events_.find(event);
     if (found == events_.end()) return true;
-    if (working_.contains(found->second)) return false;
-    events_.erase(found);
+    if (streams_[found->second].is_working) return false;
+    Forget(event);
     return true;
   }
   absl::Status Wait(EventId event) override {
     const auto found = events_.find(event);
     if (found == events_.end()) return absl::OkStatus();
-    working_.erase(found->second);
-    events_.erase(found);
+    streams_[found->second].is_working = false;
+    Forget(event);
     return absl::OkStatus();
   }
-  void Forget(EventId event) override { events_.erase(event); }
+  void Forget(EventId event) override {
+    const auto found = events_.find(event);
+    if (found == events_.end()) return;
+    const StreamId stream = found->second;
+    events_.erase(found);
+    --streams_[stream].events;
+    GiveBackIfIdle(stream);
+  }
   absl::Status WaitForAll() override {
-    working_.clear();
+    for (auto& [stream, state] : streams_) state.is_working = false;
     return absl::OkStatus();
   }
   bool IsCapturing(StreamId /*stream*/) override { return false; }
@@ -52,9 +75,23 @@ class TraceStreams : public StreamEvents {
  private:
   static constexpr uint64_t kOurs = uint64_t{1} << 63;  // no handle is so large
 
-  absl::flat_hash_set<StreamId> working_;
+  struct State {
+    bool is_held = true;  // until Finish()
+    bool is_working = true;
+    uint64_t events = 0;  // that were recorded and not asked about to the end
+  };
+
+  void GiveBackIfIdle(StreamId stream) {
+    const auto found = streams_.find(stream);
+    if (found->second.is_held || found->second.events > 0) return;
+    streams_.erase(found);
+    idle_.push_back(stream);
+  }
+
+  absl::flat_hash_map<StreamId, State> streams_;  // of ours
   absl::flat_hash_map<EventId, StreamId> events_;
-  uint64_t next_stream_ = 0;
+  std::vector<StreamId> idle_;
+  uint64_t made_ = 0;
   uint64_t next_event_ = 1;
 };
 
