@@ -135,9 +135,15 @@ class SavingFinder {
 
   void FindMicroBatch() {
     const uint64_t half = Held(Role::kActivation) / 2;
-    Add({"half the micro-batch", half, half, "estimated", Effort::kLines,
-         "twice as many passes a step",
-         "half the batch, twice the accumulation (where it has two examples)"});
+    const bool is_training = Held(Role::kGradient) + Held(Role::kOptimizerState) > 0;
+    if (is_training) {
+      Add({"half the micro-batch", half, half, "estimated", Effort::kLines,
+           "twice as many passes a step",
+           "half the batch, twice the accumulation (where it has two examples)"});
+    } else {
+      Add({"half the batch", half, half, "estimated", Effort::kLines, "twice as many passes",
+           "half the batch at a time (where it has two examples)"});
+    }
   }
 
   // Only after an update: until then nobody has states.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace memtrace::command {
@@ -48,6 +49,13 @@ absl::Status OutputFile::Keep() {
   std::error_code error;
   fs::rename(temporary_, path_, error);
   return error ? Refusal(error.message()) : absl::OkStatus();
+}
+
+absl::Status OutputFile::KeepText(const std::string& text) {
+  std::ofstream file(temporary_, std::ios::binary);
+  file << text;
+  file.close();
+  return file ? Keep() : Refusal(std::strerror(errno));
 }
 
 }  // namespace memtrace::command

@@ -30,6 +30,8 @@ class OutputFile {
 
   // Gives it its name, replacing what has it.
   absl::Status Keep();
+  // Writes all of it, and Keep(). kInvalidArgument: a sentence.
+  absl::Status KeepText(const std::string& text);
 
  private:
   std::string path_;

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -37,13 +34,6 @@ struct Options {
 };
 
 // A run that starts meanwhile reads the old plan or the new one.
-absl::Status WriteWhole(const std::string& text, OutputFile& output) {
-  std::ofstream file(output.temporary(), std::ios::binary);
-  file << text;
-  file.close();
-  return file ? output.Keep() : output.Refusal(std::strerror(errno));
-}
-
 absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
   OutputFile output(options.output);
   if (!options.output.empty()) {
@@ -60,7 +50,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
   }
   const analysis::MemoryPlan plan = analysis::PlanMemory(log);
   if (!options.output.empty()) {
-    absl::Status written = WriteWhole(plan.plan().Text(), output);
+    absl::Status written = output.KeepText(plan.plan().Text());
     if (!written.ok()) return written;
     Note("wrote " + options.output + "; next: memtrace run --plan " + options.output +
          " -- COMMAND");

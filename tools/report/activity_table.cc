@@ -3,6 +3,7 @@
 #include "tools/report/activity_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -21,19 +22,18 @@ std::string Because(const ActivityWatch& activities) {
   return activities.reason().empty() ? "" : " (" + Printable(activities.reason()) + ")";
 }
 
-std::string Row(std::string_view name, const std::string& figure) {
+std::string CountLine(std::string_view name, const std::string& figure) {
   return "  " + LeftAligned(name, 16) + RightAligned(figure, 16) + "\n";
 }
 
-std::string SiteLine(const IdleSite& site, TableUnit unit) {
+TableRow RowOf(const IdleSite& site, TableUnit unit) {
   std::string role(RoleName(site.role));
   if (site.role != trace::Role::kUnknown) role += '*';
   const int64_t hundredths = Hundredths(static_cast<int64_t>(site.bytes), unit);
-  return "  " + LeftAligned(role, 17) + LeftAligned(Printable(site.site), 22) +
-         RightAligned(FormatHundredths(hundredths), 9) + RightAligned(FormatCount(site.blocks), 8) +
-         "  " +
-         LeftAligned(site.last_step == 0 ? "start" : "step " + std::to_string(site.last_step), 8) +
-         "  " + FormatSeconds(site.idle_ns) + "\n";
+  return {.cells = {role, Printable(site.site), FormatHundredths(hundredths),
+                    FormatCount(site.blocks),
+                    site.last_step == 0 ? "start" : "step " + std::to_string(site.last_step),
+                    FormatSeconds(site.idle_ns)}};
 }
 
 // Small things always lie about: counters, random states.
@@ -61,11 +61,11 @@ std::string ActivitySection(const ActivityWatch& activities) {
   std::string rows = "\nCARD ACTIVITY\n";
   rows += Wrapped("  " + ActivityText(activities), 4);
   if (!activities.was_on()) return rows;
-  rows += Row("kernels", FormatCount(activities.kernels())) +
-          Row("copies", FormatCount(activities.copies())) +
-          Row("fills", FormatCount(activities.fills()));
+  rows += CountLine("kernels", FormatCount(activities.kernels())) +
+          CountLine("copies", FormatCount(activities.copies())) +
+          CountLine("fills", FormatCount(activities.fills()));
   for (const auto& [device, time] : activities.kernel_time())
-    rows += Row("busy, card " + std::to_string(device), FormatSeconds(time.total()));
+    rows += CountLine("busy, card " + std::to_string(device), FormatSeconds(time.total()));
   return rows;
 }
 
@@ -93,28 +93,34 @@ std::string IdleSentence(const analysis::Explanation& explanation) {
          FormatSeconds(idle.idle_ns) + " (inferred from kernels; reads are not seen).";
 }
 
-std::string IdleTable(const analysis::Explanation& explanation) {
-  if (!IsWorthSaying(explanation)) return "";
+Section IdleSection(const analysis::Explanation& explanation) {
+  Section section{.id = "idle", .title = "NOT WRITTEN SINCE AN EARLIER STEP"};
+  if (!IsWorthSaying(explanation)) return section;
   const IdleBlocks& idle = *explanation.idle;
   const TableUnit unit = UnitFor(idle.bytes);
-  std::string table = "\n" + LeftAligned("NOT WRITTEN SINCE AN EARLIER STEP", 41) +
-                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) + "  " +
-                      "written   before\n";
+  Table table;
+  table.columns = {{"", 17},
+                   {"", 22},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure},
+                   {"written", 10},
+                   {"before", 10}};
   const size_t shown = std::min(idle.sites.size(), kRows);
   uint64_t rest = idle.bytes;
   for (size_t i = 0; i < shown; ++i) {
-    table += SiteLine(idle.sites[i], unit);
+    table.rows.push_back(RowOf(idle.sites[i], unit));
     rest -= idle.sites[i].bytes;
   }
   if (idle.sites.size() > shown)
-    table += "  … " + FormatCount(idle.sites.size() - shown) + " more, " + FormatBytes(rest) + "\n";
+    table.rest = FormatCount(idle.sites.size() - shown) + " more, " + FormatBytes(rest);
   std::string limits =
-      "  (inferred: a block is written at its allocation and by what its thread launches until the "
+      "inferred: a block is written at its allocation and by what its thread launches until the "
       "next one; reads are not seen; what hooks say the role of is left out";
   if (idle.unknown_bytes > 0)
     limits += "; " + FormatBytes(idle.unknown_bytes) +
               " are older, too, but CUPTI was not listened to all the time since";
-  return table + Wrapped(limits + ")", 3);
+  section.parts = {std::move(table), Note{limits}};
+  return section;
 }
 
 ordered_json IdleJson(const IdleBlocks& idle) {

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/analysis/activity_watch.h"
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 // What CUPTI told of the cards (docs/cupti.md). Everything is empty for a trace in which it was not
 // asked for.
@@ -24,7 +25,7 @@ nlohmann::ordered_json ActivitiesJson(const analysis::ActivityWatch& activities)
 
 // What lay unwritten since an earlier step: a sentence for the verdict, a table, and as JSON.
 std::string IdleSentence(const analysis::Explanation& explanation);
-std::string IdleTable(const analysis::Explanation& explanation);
+Section IdleSection(const analysis::Explanation& explanation);
 nlohmann::ordered_json IdleJson(const analysis::IdleBlocks& idle);
 
 }  // namespace memtrace::report

@@ -39,69 +39,68 @@ bool IsWorthShowing(const Explanation& explanation) {
   return fragmentation.holes >= explanation.held.bytes / 20;
 }
 
-std::string SizeLine(const Fragmentation& fragmentation) {
-  std::string text = "  by size    ";
-  bool first = true;
+std::string SizesOf(const Fragmentation& fragmentation) {
+  std::string text;
   for (size_t i = 0; i < fragmentation.by_size.size(); ++i) {
     const analysis::HolesOfSize& size = fragmentation.by_size[i];
     if (size.holes == 0) continue;
     const bool last = i + 1 == fragmentation.by_size.size();
     const std::string range = last ? "from " + FormatBytes(size.from)
                                    : "below " + FormatBytes(fragmentation.by_size[i + 1].from);
-    text += (first ? "" : " · ") + range + ": " + FormatBytes(size.bytes) + " in " +
+    text += (text.empty() ? "" : " · ") + range + ": " + FormatBytes(size.bytes) + " in " +
             FormatCount(size.holes);
-    first = false;
   }
-  return Wrapped(text, 13);
+  return text;
 }
 
 std::string CouldBeHad(const Explanation& explanation) {
   const std::string asked =
       explanation.request ? "asked " + FormatBytes(explanation.request->bytes) + "; " : "";
-  return Wrapped("  could be had  " + asked + "largest hole " +
-                     FormatBytes(explanation.fragmentation.largest_hole) + ", with empty_cache() " +
-                     FormatBytes(AfterEmptyCache(explanation)) +
-                     ", if free granules were remapped " + FormatBytes(AfterRemapping(explanation)),
-                 16);
+  return asked + "largest hole " + FormatBytes(explanation.fragmentation.largest_hole) +
+         ", with empty_cache() " + FormatBytes(AfterEmptyCache(explanation)) +
+         ", if free granules were remapped " + FormatBytes(AfterRemapping(explanation));
 }
 
-std::string PinLines(const Fragmentation& fragmentation) {
-  if (fragmentation.pins.empty()) return "";
+Table PinTable(const Fragmentation& fragmentation) {
   const TableUnit unit = UnitFor(fragmentation.pins.front().strands);
-  std::string lines = "  " + LeftAligned("kept from being given back by", 45) +
-                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) + "  of\n";
-  const size_t shown = std::min(fragmentation.pins.size(), kPins);
+  Table table;
+  table.title = "kept from being given back by";
+  table.columns = {{"", 18},
+                   {"", 27},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure},
+                   {"of", 12}};
   uint64_t rest = 0;
-  for (size_t i = 0; i < fragmentation.pins.size(); ++i) {
-    const analysis::Pin& pin = fragmentation.pins[i];
-    if (i >= shown) {
+  for (const analysis::Pin& pin : fragmentation.pins) {
+    if (table.rows.size() == kPins) {
       rest += pin.strands;
       continue;
     }
-    lines +=
-        "    " + LeftAligned(RoleName(pin.role), 16) + LeftAligned(Printable(pin.site), 27) +
-        RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(pin.strands), unit)), 9) +
-        RightAligned(FormatCount(pin.blocks), 8) + "  " + FormatBytes(pin.allocated) + "\n";
+    const int64_t hundredths = Hundredths(static_cast<int64_t>(pin.strands), unit);
+    table.rows.push_back({.cells = {std::string(RoleName(pin.role)), Printable(pin.site),
+                                    FormatHundredths(hundredths), FormatCount(pin.blocks),
+                                    FormatBytes(pin.allocated)},
+                          .depth = 1});
   }
   if (rest > 0)
-    lines += "    … " + FormatCount(fragmentation.pins.size() - shown) + " more, " +
-             FormatBytes(rest) + "\n";
-  return lines;
+    table.rest = FormatCount(fragmentation.pins.size() - kPins) + " more, " + FormatBytes(rest);
+  return table;
 }
 
 }  // namespace
 
-std::string FragmentationTable(const Explanation& explanation) {
-  if (!IsWorthShowing(explanation)) return "";
+Section FragmentationSection(const Explanation& explanation) {
+  Section section{.id = "fragmentation", .title = "FREE IN SEGMENTS"};
+  if (!IsWorthShowing(explanation)) return section;
   const Fragmentation& fragmentation = explanation.fragmentation;
-  return "\n" +
-         Wrapped("FREE IN SEGMENTS  " + FormatBytes(fragmentation.holes) + " in " +
-                     FormatCounted(fragmentation.hole_count, "hole") + " of " +
-                     FormatCounted(fragmentation.segments, "segment") + "; " +
-                     FormatBytes(fragmentation.holes - fragmentation.releasable) +
-                     " of it lies beside blocks",
-                 2) +
-         SizeLine(fragmentation) + CouldBeHad(explanation) + PinLines(fragmentation);
+  section.subtitle =
+      FormatBytes(fragmentation.holes) + " in " + FormatCounted(fragmentation.hole_count, "hole") +
+      " of " + FormatCounted(fragmentation.segments, "segment") + "; " +
+      FormatBytes(fragmentation.holes - fragmentation.releasable) + " of it lies beside blocks";
+  section.parts.emplace_back(
+      Facts{{{"by size", SizesOf(fragmentation)}, {"could be had", CouldBeHad(explanation)}}});
+  if (!fragmentation.pins.empty()) section.parts.emplace_back(PinTable(fragmentation));
+  return section;
 }
 
 ordered_json FragmentationJson(const Explanation& explanation) {

@@ -7,12 +7,13 @@
 
 #include "nlohmann/json_fwd.hpp"
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
 // The section about free memory inside segments: how it is cut up, what could be had of it and who
 // keeps it. Empty if there is hardly any, unless a request failed.
-std::string FragmentationTable(const analysis::Explanation& explanation);
+Section FragmentationSection(const analysis::Explanation& explanation);
 
 nlohmann::ordered_json FragmentationJson(const analysis::Explanation& explanation);
 

@@ -3,6 +3,7 @@
 #include "tools/report/growth_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "tools/report/printable.h"
@@ -49,9 +50,12 @@ std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
   return explanation.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
 }
 
-template <typename Row>
-std::string RestLine(const std::vector<Row>& rows, size_t shown) {
-  return rows.size() <= shown ? "" : "  … " + FormatCount(rows.size() - shown) + " more\n";
+std::string FigureOf(uint64_t bytes, TableUnit unit) {
+  return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), unit));
+}
+
+std::string RestOf(size_t rows, size_t shown) {
+  return rows <= shown ? "" : FormatCount(rows - shown) + " more";
 }
 
 }  // namespace
@@ -77,47 +81,50 @@ std::string ScratchSentence(const Explanation& explanation) {
          ", gone when the phase was over" + stays + ".";
 }
 
-std::string GrowthTable(const Explanation& explanation) {
-  if (!Grows(explanation)) return "";
+Section GrowthSection(const Explanation& explanation) {
+  Section section{.id = "growth", .title = "GROWS FROM STEP TO STEP"};
+  if (!Grows(explanation)) return section;
   const TableUnit unit = UnitFor(explanation.growing.front().bytes);
   const TableUnit rate = UnitFor(explanation.growing.front().bytes_per_step);
-  std::string table = "\n" + LeftAligned("GROWS FROM STEP TO STEP", 47) +
-                      RightAligned(std::string(unit.name) + " now", 9) +
-                      RightAligned(std::string(rate.name) + "/step", 11) + "  since\n";
+  Table table;
+  table.columns = {{"", 45},
+                   {std::string(unit.name) + " now", 9, TableColumn::Kind::kFigure},
+                   {std::string(rate.name) + "/step", 11, TableColumn::Kind::kFigure},
+                   {"since", 12}};
   const size_t shown = std::min(explanation.growing.size(), kRows);
   for (size_t i = 0; i < shown; ++i) {
     const GrowingSite& site = explanation.growing[i];
-    const auto figure = [](uint64_t bytes, TableUnit in) {
-      return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), in));
-    };
-    table += "  " + LeftAligned(Printable(site.site), 45) +
-             RightAligned(figure(site.bytes, unit), 9) +
-             RightAligned(figure(site.bytes_per_step, rate), 11) + "  step " +
-             std::to_string(site.since) + "\n";
+    table.rows.push_back(
+        {.cells = {Printable(site.site), FigureOf(site.bytes, unit),
+                   FigureOf(site.bytes_per_step, rate), "step " + std::to_string(site.since)}});
   }
-  return table + RestLine(explanation.growing, shown) +
-         "  (in use as steps begin, exact; in no step less than in the one before)\n";
+  table.rest = RestOf(explanation.growing.size(), shown);
+  section.parts = {std::move(table),
+                   Note{"in use as steps begin, exact; in no step less than in the one before"}};
+  return section;
 }
 
-std::string ScratchTable(const Explanation& explanation) {
-  if (!HasScratch(explanation)) return "";
+Section ScratchSection(const Explanation& explanation) {
+  Section section{.id = "scratch", .title = "SCRATCH", .subtitle = "gone when the phase was over"};
+  if (!HasScratch(explanation)) return section;
   const TableUnit unit = UnitFor(explanation.scratch.front().bytes);
-  const size_t sites = Columns() - 45;
-  std::string table = "\n" + LeftAligned("SCRATCH  gone when the phase was over", sites + 2) +
-                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) +
-                      "  lasted    left behind\n";
+  Table table;
+  table.columns = {{"", 0},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure},
+                   {"lasted", 10},
+                   {"left behind", 12}};
   size_t shown = 0;
   while (shown < std::min(explanation.scratch.size(), kRows) &&
          Hundredths(static_cast<int64_t>(explanation.scratch[shown].bytes), unit) > 0) {
     const Scratch& scratch = explanation.scratch[shown++];
-    table +=
-        "  " + LeftAligned(Printable(scratch.site), sites) +
-        RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(scratch.bytes), unit)), 9) +
-        RightAligned(FormatCount(scratch.blocks), 8) + "  " +
-        LeftAligned(Lasted(explanation, scratch), 8) + "  " + FormatSignedBytes(scratch.stays) +
-        "\n";
+    table.rows.push_back({.cells = {Printable(scratch.site), FigureOf(scratch.bytes, unit),
+                                    FormatCount(scratch.blocks), Lasted(explanation, scratch),
+                                    FormatSignedBytes(scratch.stays)}});
   }
-  return table + RestLine(explanation.scratch, shown);
+  table.rest = RestOf(explanation.scratch.size(), shown);
+  section.parts.emplace_back(std::move(table));
+  return section;
 }
 
 ordered_json GrowthJson(const Explanation& explanation) {

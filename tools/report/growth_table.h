@@ -7,6 +7,7 @@
 
 #include "nlohmann/json_fwd.hpp"
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 // How memory goes up and down: what grows from step to step, and what was there for a moment only.
 namespace memtrace::report {
@@ -17,8 +18,8 @@ std::string GrowthSentence(const analysis::Explanation& explanation);
 std::string ScratchSentence(const analysis::Explanation& explanation);
 
 // Sections of the report; empty if there is nothing.
-std::string GrowthTable(const analysis::Explanation& explanation);
-std::string ScratchTable(const analysis::Explanation& explanation);
+Section GrowthSection(const analysis::Explanation& explanation);
+Section ScratchSection(const analysis::Explanation& explanation);
 
 nlohmann::ordered_json GrowthJson(const analysis::Explanation& explanation);
 nlohmann::ordered_json ScratchJson(const analysis::Explanation& explanation);

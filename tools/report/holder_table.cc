@@ -3,6 +3,7 @@
 #include "tools/report/holder_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/report/known_bytes.h"
 #include "tools/report/printable.h"
@@ -18,7 +19,6 @@ using analysis::Share;
 
 constexpr size_t kRows = 10;
 constexpr size_t kShareRows = 6;
-constexpr size_t kColumnsForLines = 92;  // on narrower terminals the lines are left out
 
 std::string KnownText(const Breakdown& held) {
   analysis::KnownBytes known;
@@ -39,19 +39,12 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
   return "step " + std::to_string(holding.since.step);
 }
 
-std::string HolderLine(const Holding& holding, const std::string& line,
-                       const Explanation& explanation, TableUnit unit) {
-  std::string role(RoleName(holding.role));
-  role += EvidenceMarks(holding.known);
+TableRow HolderRow(const Holding& holding, const std::string& line, const Explanation& explanation,
+                   TableUnit unit) {
   const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
-  std::string text = "  " + LeftAligned(role, 17) + LeftAligned(Printable(holding.site), 28) +
-                     RightAligned(FormatHundredths(hundredths), 9) +
-                     RightAligned(FormatCount(holding.blocks), 8) + "  " +
-                     LeftAligned(SinceText(holding, explanation), 10);
-  if (!line.empty() && Columns() >= kColumnsForLines)
-    text += "  " + ShortenedFront(Printable(line), Columns() - Width(text) - 2);
-  while (text.back() == ' ') text.pop_back();
-  return text + "\n";
+  return {.cells = {std::string(RoleName(holding.role)) + EvidenceMarks(holding.known),
+                    Printable(holding.site), FormatHundredths(hundredths),
+                    FormatCount(holding.blocks), SinceText(holding, explanation), Printable(line)}};
 }
 
 // How many of `rows`, largest first, are shown: at most `most`, and none that would print as 0.00
@@ -68,50 +61,58 @@ size_t ShownRows(const std::vector<Row>& rows, size_t most, TableUnit unit) {
 
 // What is left out below; empty if nothing is.
 template <typename Row>
-std::string RestLine(const std::vector<Row>& rows, size_t shown) {
+std::string RestOf(const std::vector<Row>& rows, size_t shown) {
   if (rows.size() <= shown) return "";
   uint64_t bytes = 0;
   for (size_t i = shown; i < rows.size(); ++i) bytes += rows[i].bytes;
-  return "… " + FormatCount(rows.size() - shown) + " more, " + FormatBytes(bytes) + "\n";
+  return FormatCount(rows.size() - shown) + " more, " + FormatBytes(bytes);
 }
 
-std::string ShareTable(std::string_view title, const std::vector<Share>& shares, TableUnit unit) {
+Table ShareTable(std::string_view title, const std::vector<Share>& shares, TableUnit unit) {
+  Table table;
+  table.title = title;
+  table.beside = 10;
+  table.columns = {{"", 46}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
   const size_t shown = ShownRows(shares, kShareRows, unit);
-  std::string table;
   for (size_t i = 0; i < shown; ++i) {
     const int64_t hundredths = Hundredths(static_cast<int64_t>(shares[i].bytes), unit);
-    table += "  " + LeftAligned(i == 0 ? title : "", 10) +
-             LeftAligned(Printable(shares[i].name), 46) +
-             RightAligned(FormatHundredths(hundredths), 9) +
-             (i == 0 ? " " + std::string(unit.name) : "") + "\n";
+    table.rows.push_back({.cells = {Printable(shares[i].name), FormatHundredths(hundredths)}});
   }
-  const std::string rest = RestLine(shares, shown);
-  return table + (rest.empty() ? "" : std::string(12, ' ') + rest);
+  table.rest = RestOf(shares, shown);
+  return table;
 }
 
 }  // namespace
 
-std::string HolderTable(const Explanation& explanation) {
+Section HolderSection(const Explanation& explanation) {
   const Breakdown& held = explanation.held;
-  if (held.holdings.empty()) return "";
+  Section section{.id = "holders", .title = "WHO HOLDS IT"};
+  if (held.holdings.empty()) return section;
   const TableUnit unit = UnitFor(held.bytes);
-  std::string table = "\n" + LeftAligned("WHO HOLDS IT", 47) + RightAligned(unit.name, 9) +
-                      RightAligned("blocks", 8) + "  " + "since" +
-                      (Columns() >= kColumnsForLines ? "       first line\n" : "\n");
+  Table table;
+  table.columns = {{"", 17},
+                   {"", 28},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure},
+                   {"since", 12},
+                   {"first line", 0, TableColumn::Kind::kPath}};
   const size_t shown = ShownRows(held.holdings, kRows, unit);
   for (size_t i = 0; i < shown; ++i) {
-    table += HolderLine(held.holdings[i], explanation.holder_lines[i], explanation, unit);
+    table.rows.push_back(
+        HolderRow(held.holdings[i], explanation.holder_lines[i], explanation, unit));
   }
-  const std::string rest = RestLine(held.holdings, shown);
-  return table + (rest.empty() ? "" : "  " + rest) + Wrapped("  (" + KnownText(held) + ")", 3);
+  table.rest = RestOf(held.holdings, shown);
+  section.parts = {std::move(table), Note{KnownText(held)}};
+  return section;
 }
 
-std::string ShareTables(const Breakdown& breakdown) {
+std::vector<Part> ShareTables(const Breakdown& breakdown) {
   const TableUnit unit = UnitFor(breakdown.bytes);
-  std::string tables = ShareTable("by role", breakdown.by_role, unit);
+  std::vector<Part> tables = {ShareTable("by role", breakdown.by_role, unit)};
   const bool owned = breakdown.by_owner.size() > 1 || breakdown.by_owner.front().name != "(none)";
-  if (owned) tables += ShareTable("by owner", breakdown.by_owner, unit);
-  return tables + ShareTable("by site", breakdown.by_site, unit);
+  if (owned) tables.emplace_back(ShareTable("by owner", breakdown.by_owner, unit));
+  tables.emplace_back(ShareTable("by site", breakdown.by_site, unit));
+  return tables;
 }
 
 }  // namespace memtrace::report

@@ -3,17 +3,18 @@
 #ifndef MEMTRACE_TOOLS_REPORT_HOLDER_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_HOLDER_TABLE_H_
 
-#include <string>
+#include <vector>
 
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
 // Role x site of what is held on the card of the verdict, largest first.
-std::string HolderTable(const analysis::Explanation& explanation);
+Section HolderSection(const analysis::Explanation& explanation);
 
 // A breakdown by role, by owner (if anything has one) and by site.
-std::string ShareTables(const analysis::Breakdown& breakdown);
+std::vector<Part> ShareTables(const analysis::Breakdown& breakdown);
 
 }  // namespace memtrace::report
 

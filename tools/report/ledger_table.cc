@@ -14,44 +14,29 @@ namespace {
 using analysis::Explanation;
 using analysis::Ledger;
 
-constexpr size_t kNameColumns = 32;
-constexpr size_t kFigureColumns = 9;
-// Columns of a bar that is the whole card; fewer leave room for a remark on a narrow terminal.
-double BarColumns() { return Columns() < kColumns ? 18 : 32; }
-
-struct Row {
+struct Entry {
   std::string name;
   int64_t bytes = 0;
   std::string remark;
 };
 
-std::string Line(const Row& row, int64_t hundredths, const Ledger& ledger) {
-  const double share =
-      ledger.total == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(ledger.total);
-  std::string line = LeftAligned(row.name, kNameColumns) +
-                     RightAligned(FormatHundredths(hundredths), kFigureColumns);
+TableRow RowOf(const Entry& entry, size_t depth, int64_t hundredths, const Ledger& ledger) {
+  TableRow row{.cells = {entry.name, FormatHundredths(hundredths)}, .depth = depth};
   // An entry of a ledger that does not add up (`unexplained` below 0) may exceed the card.
-  const std::string bar = Bar(std::clamp(share, 0.0, 1.0) * BarColumns());
-  if (!bar.empty()) line += "  " + bar;
-  if (hundredths == 0 && row.bytes > 0)
-    line += "  " + FormatBytes(static_cast<uint64_t>(row.bytes));
-  if (!row.remark.empty()) line += "  " + row.remark;
-  return line + "\n";
+  row.share =
+      ledger.total == 0 ? 0 : static_cast<double>(entry.bytes) / static_cast<double>(ledger.total);
+  if (hundredths == 0 && entry.bytes > 0)
+    row.remarks.push_back(FormatBytes(static_cast<uint64_t>(entry.bytes)));
+  if (!entry.remark.empty()) row.remarks.push_back(entry.remark);
+  return row;
 }
 
-// Rows whose printed figures sum to `total` hundredths.
-std::string Lines(const std::vector<Row>& rows, int64_t total, TableUnit unit, const Ledger& ledger,
-                  size_t after, const std::string& inserted) {
+// Whose sum is `total` hundredths.
+std::vector<int64_t> FiguresOf(const std::vector<Entry>& entries, int64_t total, TableUnit unit) {
   std::vector<int64_t> bytes;
-  bytes.reserve(rows.size());
-  for (const Row& row : rows) bytes.push_back(row.bytes);
-  const std::vector<int64_t> figures = AdditiveHundredths(bytes, total, unit);
-  std::string lines;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    lines += Line(rows[i], figures[i], ledger);
-    if (i == after) lines += inserted;
-  }
-  return lines;
+  bytes.reserve(entries.size());
+  for (const Entry& entry : entries) bytes.push_back(entry.bytes);
+  return AdditiveHundredths(bytes, total, unit);
 }
 
 // How surely the bytes have the role; nothing if hooks stated it of all, or if it is unknown.
@@ -62,67 +47,69 @@ std::string EvidenceText(const analysis::Share& share) {
   return " (" + part + (known.guessed > 0 ? "guessed)" : "inferred)");
 }
 
-std::vector<Row> RoleRows(const analysis::Breakdown& held, int64_t live) {
-  std::vector<Row> rows;
+std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
+  std::vector<Entry> entries;
   int64_t seen = 0;
   for (const analysis::Share& share : held.by_role) {
     const auto bytes = static_cast<int64_t>(share.bytes);
     seen += bytes;
-    std::string name = "    " + share.name;
-    name += EvidenceText(share);
-    rows.push_back({name, bytes, ""});
+    entries.push_back({share.name + EvidenceText(share), bytes, ""});
   }
   // The allocator's own sum and the replay differ only if events were lost.
-  if (seen != live) rows.push_back({"    (not in the trace)", live - seen, ""});
-  return rows;
+  if (seen != live) entries.push_back({"(not in the trace)", live - seen, ""});
+  return entries;
 }
 
-std::vector<Row> LedgerRows(const Ledger& ledger) {
-  std::vector<Row> rows;
+std::vector<Entry> EntriesOf(const Ledger& ledger) {
+  std::vector<Entry> entries;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.name == "private_pools" && entry.bytes == 0) continue;  // few programs have any
     std::string remark;
     if (entry.name == "holes" && ledger.largest_hole > 0 && entry.bytes > 0) {
       remark = "largest " + FormatBytes(ledger.largest_hole);
     }
-    rows.push_back({"  " + std::string(entry.name), entry.bytes, remark});
+    entries.push_back({std::string(entry.name), entry.bytes, remark});
   }
-  return rows;
+  return entries;
 }
 
-std::string Title(const Explanation& explanation, TableUnit unit) {
+std::string Title(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
-  std::string title = "CARD " + std::to_string(card.index);
-  if (explanation.asked) {
-    title += " at " + MomentText(*explanation.asked);
-  } else if (!explanation.request) {
-    title += " at its peak";
+  const std::string title = "CARD " + std::to_string(card.index);
+  if (explanation.asked) return title + " at " + MomentText(*explanation.asked);
+  return explanation.request ? title : title + " at its peak";
+}
+
+Table TableOf(const Ledger& ledger, const analysis::Breakdown& held) {
+  const TableUnit unit = UnitFor(ledger.total);
+  const int64_t total = Hundredths(static_cast<int64_t>(ledger.total), unit);
+  Table table;
+  table.columns = {{"", 30}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
+  const std::vector<Entry> entries = EntriesOf(ledger);
+  const std::vector<int64_t> figures = FiguresOf(entries, total, unit);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    table.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
+    if (entries[i].name != "live") continue;
+    const std::vector<Entry> roles = RolesOf(held, entries[i].bytes);
+    const std::vector<int64_t> parts = FiguresOf(roles, figures[i], unit);
+    for (size_t role = 0; role < roles.size(); ++role)
+      table.rows.push_back(RowOf(roles[role], 1, parts[role], ledger));
   }
-  return LeftAligned(title, kNameColumns) + RightAligned(unit.name, kFigureColumns) + "\n";
+  table.total = {"", FormatHundredths(total)};
+  return table;
 }
 
 }  // namespace
 
-std::string LedgerTable(const Explanation& explanation) {
+Section LedgerSection(const Explanation& explanation) {
   const Ledger& ledger = explanation.cards[explanation.card].ledger;
-  if (ledger.total == 0) return "";
-  const TableUnit unit = UnitFor(ledger.total);
-  const std::vector<Row> rows = LedgerRows(ledger);
-  const int64_t total = Hundredths(static_cast<int64_t>(ledger.total), unit);
-  std::vector<int64_t> bytes;
-  bytes.reserve(rows.size());
-  for (const Row& row : rows) bytes.push_back(row.bytes);
-  const size_t live = 1;  // in kLedgerNames
-  const std::string roles =
-      Lines(RoleRows(explanation.held, rows[live].bytes),
-            AdditiveHundredths(bytes, total, unit)[live], unit, ledger, rows.size(), "");
-  std::string table =
-      "\n" + Title(explanation, unit) + Lines(rows, total, unit, ledger, live, roles) +
-      std::string(kNameColumns + kFigureColumns - 6, ' ') + "──────\n" +
-      std::string(kNameColumns, ' ') + RightAligned(FormatHundredths(total), kFigureColumns) + "\n";
+  Section section{.id = "card", .title = Title(explanation)};
+  if (ledger.total == 0) return section;
+  section.parts.emplace_back(TableOf(ledger, explanation.held));
   if (!ledger.total_known)
-    table += "  the card's size is not in the trace: this is what memtrace saw\n";
-  return table;
+    section.parts.emplace_back(
+        Paragraph{"the card's size is not in the trace: this is what memtrace saw"});
+  return section;
 }
 
 }  // namespace memtrace::report

@@ -3,14 +3,13 @@
 #ifndef MEMTRACE_TOOLS_REPORT_LEDGER_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_LEDGER_TABLE_H_
 
-#include <string>
-
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
 // The ledger of the card of the verdict, with roles below `live`; its printed figures add up.
-std::string LedgerTable(const analysis::Explanation& explanation);
+Section LedgerSection(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 

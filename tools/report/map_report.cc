@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "tools/report/printable.h"
@@ -75,17 +76,18 @@ std::string_view KindName(MapPiece::Kind kind) {
 
 }  // namespace
 
-std::string AddressMap(const analysis::Explanation& explanation) {
-  if (!explanation.map || explanation.map->empty()) return "";
-  std::string text = "\n" + LeftAligned("SEGMENTS  by address", 26) + RightAligned("MiB", 9) + "\n";
+Section MapSection(const analysis::Explanation& explanation) {
+  Section section{.id = "segments", .title = "SEGMENTS", .subtitle = "by address"};
+  if (!explanation.map || explanation.map->empty()) return section;
+  const TableUnit unit = UnitFor(1);
+  Table table;
+  table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}, {"", 0}};
   for (const MapSegment& segment : *explanation.map) {
-    const TableUnit unit = UnitFor(1);
-    text +=
-        "  " + LeftAligned(Address(segment.address), 24) +
-        RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(segment.bytes), unit)), 9) +
-        "  |" + Strip(segment) + "\n";
+    const int64_t hundredths = Hundredths(static_cast<int64_t>(segment.bytes), unit);
+    table.rows.push_back(
+        {.cells = {Address(segment.address), FormatHundredths(hundredths), "|" + Strip(segment)}});
   }
-  std::string legend = "  (each sign is what has most of its part:";
+  std::string legend = "each sign is what has most of its part:";
   for (const trace::Role role :
        {trace::Role::kParameter, trace::Role::kGradient, trace::Role::kOptimizerState,
         trace::Role::kActivation, trace::Role::kInput, trace::Role::kTemporary,
@@ -93,7 +95,8 @@ std::string AddressMap(const analysis::Explanation& explanation) {
         trace::Role::kUnknown}) {
     legend += std::string(" ") + SignOf(role) + " " + std::string(RoleName(role)) + ",";
   }
-  return text + Wrapped(legend + " ~ waiting for a stream, . free)", 3);
+  section.parts = {std::move(table), Note{legend + " ~ waiting for a stream, . free"}};
+  return section;
 }
 
 ordered_json SegmentsJson(const analysis::Explanation& explanation) {

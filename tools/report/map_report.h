@@ -3,16 +3,15 @@
 #ifndef MEMTRACE_TOOLS_REPORT_MAP_REPORT_H_
 #define MEMTRACE_TOOLS_REPORT_MAP_REPORT_H_
 
-#include <string>
-
 #include "nlohmann/json_fwd.hpp"
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
 // The section with a strip for each segment of the card, and what its signs mean; empty without a
 // map.
-std::string AddressMap(const analysis::Explanation& explanation);
+Section MapSection(const analysis::Explanation& explanation);
 
 // `segments`, with every block and hole. Of an explanation that has a map.
 nlohmann::ordered_json SegmentsJson(const analysis::Explanation& explanation);

@@ -3,6 +3,7 @@
 #include "tools/report/outside_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -12,32 +13,37 @@ namespace {
 
 constexpr size_t kRows = 8;
 
-std::string Line(const analysis::OutsideHolding& holding, TableUnit unit) {
-  return "  " + LeftAligned(OutsideKindName(holding.kind), 15) +
-         LeftAligned(Printable(holding.site), 46) +
-         RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(holding.bytes), unit)), 9) +
-         RightAligned(FormatCount(holding.blocks), 8) + "\n";
+TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
+  const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
+  return {.cells = {std::string(OutsideKindName(holding.kind)), Printable(holding.site),
+                    FormatHundredths(hundredths), FormatCount(holding.blocks)}};
 }
 
 }  // namespace
 
-std::string OutsideTable(const analysis::Explanation& explanation) {
+Section OutsideSection(const analysis::Explanation& explanation) {
+  Section section{.id = "outside",
+                  .title = "OUTSIDE THE ALLOCATOR",
+                  .subtitle = "taken from the driver itself"};
   const std::vector<analysis::OutsideHolding>& holdings = explanation.outside;
-  if (holdings.empty()) return "";
+  if (holdings.empty()) return section;
   uint64_t largest = 0;
   for (const analysis::OutsideHolding& holding : holdings)
     largest = std::max(largest, holding.bytes);
   const TableUnit unit = UnitFor(largest);
-  std::string table = "\n" +
-                      LeftAligned("OUTSIDE THE ALLOCATOR  taken from the driver itself", 63) +
-                      RightAligned(unit.name, 9) + RightAligned("blocks", 8) + "\n";
+  Table table;
+  table.columns = {{"", 15},
+                   {"", 46},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure}};
   const size_t shown = std::min(holdings.size(), kRows);
-  for (size_t i = 0; i < shown; ++i) table += Line(holdings[i], unit);
-  if (holdings.size() == shown) return table;
+  for (size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(holdings[i], unit));
   uint64_t rest = 0;
   for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;
-  return table + "  … " + FormatCount(holdings.size() - shown) + " more, " + FormatBytes(rest) +
-         "\n";
+  if (holdings.size() > shown)
+    table.rest = FormatCount(holdings.size() - shown) + " more, " + FormatBytes(rest);
+  section.parts.emplace_back(std::move(table));
+  return section;
 }
 
 }  // namespace memtrace::report

@@ -3,15 +3,14 @@
 #ifndef MEMTRACE_TOOLS_REPORT_OUTSIDE_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_OUTSIDE_TABLE_H_
 
-#include <string>
-
 #include "tools/analysis/explanation.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
 // What the process took from the driver beside its allocator, by kind and site; "" if nothing was
 // seen.
-std::string OutsideTable(const analysis::Explanation& explanation);
+Section OutsideSection(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/run_header.h"
 
+#include <utility>
+
 #include "tools/report/activity_table.h"
 #include "tools/report/command_words.h"
 #include "tools/report/plan_report.h"
@@ -71,68 +73,87 @@ std::string EventText(const analysis::Explanation& explanation, const RunFacts& 
          (lost == 0 ? "none lost" : FormatCount(lost) + " LOST (figures may be too low)");
 }
 
-std::string UnsupportedLine(const SimulationFacts& facts) {
-  if (facts.unsupported.empty()) return "";
-  std::string calls;
-  for (const auto& [name, count] : facts.unsupported) {
-    calls += (calls.empty() ? "" : ", ") + Printable(name) + " (" + Times(count) + ")";
-  }
-  return Wrapped("  calls answered \"not supported\": " + calls, 4);
-}
+// Says what a simulated card did not do, sentence by sentence.
+class SimulationText {
+ public:
+  explicit SimulationText(const SimulationFacts& facts) : facts_(facts) {}
 
-// "  train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)"
-std::string ReadLines(const SimulationFacts& facts) {
+  std::vector<Part> Run() {
+    Count(facts_.kernel_launches, "kernel launches counted, none run");
+    SayReads();
+    if (facts_.copies_dropped.value_or(0) > 0)
+      Count(facts_.copies_dropped, "copies not made: too large for the host");
+    if (facts_.faults.value_or(0) > 0) {
+      Count(facts_.faults, "FAULTS: memory touched when it was gone, or taken away when in use");
+      for (const std::string& fault : facts_.first_faults) Say(Printable(fault), 1);
+    }
+    Count(facts_.assumed_workspaces,
+          "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, docs/simulated-card.md "
+          "says how");
+    SayTiming();
+    SayUnsupported();
+    if (parts_.empty()) Say("the process left no counts in the trace");
+    return std::move(parts_);
+  }
+
+ private:
+  void Say(const std::string& text, size_t depth = 0) {
+    parts_.emplace_back(Paragraph{text, depth});
+  }
+  void Count(const std::optional<uint64_t>& count, const std::string& what) {
+    if (count) Say(FormatCount(*count) + " " + what);
+  }
+  void SayReads();
+  void SayTiming();
+  void SayUnsupported();
+
+  const SimulationFacts& facts_;
+  std::vector<Part> parts_;
+};
+
+// "train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)"
+void SimulationText::SayReads() {
   constexpr size_t kMostLines = 8;
-  std::string lines;
-  for (size_t i = 0; i < facts.reads.size() && i < kMostLines; ++i) {
-    const analysis::HostRead& read = facts.reads[i];
-    lines += Wrapped("    " + Printable(read.place) + ": " + Times(read.count) +
-                         (read.assumed ? " assumed" : " unknown") +
-                         (read.answer.empty() ? "" : ", answered " + Printable(read.answer)) +
-                         " (" + Printable(read.operation) + ")",
-                     6);
+  if (!facts_.host_values) {
+    const uint64_t reads = facts_.device_to_host_copies.value_or(0);
+    if (reads > 0) Say("the host read values back " + Times(reads));
+    return;
   }
-  if (facts.reads.size() > kMostLines) {
-    lines += "    and " + FormatCount(facts.reads.size() - kMostLines) + " more lines\n";
+  Say("values read by the host: " + FormatCount(facts_.reads_known) + " true, " +
+      FormatCount(facts_.reads_assumed) + " assumed, " + FormatCount(facts_.reads_unknown) +
+      " unknown");
+  for (size_t i = 0; i < facts_.reads.size() && i < kMostLines; ++i) {
+    const analysis::HostRead& read = facts_.reads[i];
+    Say(Printable(read.place) + ": " + Times(read.count) +
+            (read.assumed ? " assumed" : " unknown") +
+            (read.answer.empty() ? "" : ", answered " + Printable(read.answer)) + " (" +
+            Printable(read.operation) + ")",
+        1);
   }
-  return lines;
-}
-
-std::string ReadSection(const SimulationFacts& facts) {
-  if (!facts.host_values) {
-    const uint64_t reads = facts.device_to_host_copies.value_or(0);
-    return reads > 0 ? Wrapped("  the host read values back " + Times(reads), 4) : "";
-  }
-  return Wrapped("  values read by the host: " + FormatCount(facts.reads_known) + " true, " +
-                     FormatCount(facts.reads_assumed) + " assumed, " +
-                     FormatCount(facts.reads_unknown) + " unknown",
-                 4) +
-         ReadLines(facts);
-}
-
-std::string FaultLines(const SimulationFacts& facts) {
-  std::string lines;
-  for (const std::string& fault : facts.first_faults)
-    lines += Wrapped("    " + Printable(fault), 6);
-  return lines;
+  if (facts_.reads.size() > kMostLines)
+    Say("and " + FormatCount(facts_.reads.size() - kMostLines) + " more lines", 1);
 }
 
 // A run is one of two bounds, or both at once.
-std::string TimingLine(const SimulationFacts& facts) {
-  if (facts.events.empty() || !facts.timed_answers) return "";
-  const bool eager = facts.events == "eager";
-  const std::string how = "  events: " + Printable(facts.events) +
+void SimulationText::SayTiming() {
+  if (facts_.events.empty() || !facts_.timed_answers) return;
+  const bool eager = facts_.events == "eager";
+  const std::string how = "events: " + Printable(facts_.events) +
                           (eager ? " (work is done at once)" : " (work is done when waited for)");
-  if (*facts.timed_answers == 0) return Wrapped(how + "; the other timing gives the same run", 4);
-  return Wrapped(how + "; the program was told " + Times(*facts.timed_answers) +
-                     " what the other timing would have told otherwise: this run is the " +
-                     (eager ? "lower" : "upper") + " bound, --events " +
-                     (eager ? "lazy" : "eager") + " gives the other",
-                 4);
+  if (*facts_.timed_answers == 0) return Say(how + "; the other timing gives the same run");
+  Say(how + "; the program was told " + Times(*facts_.timed_answers) +
+      " what the other timing would have told otherwise: this run is the " +
+      (eager ? "lower" : "upper") + " bound, --events " + (eager ? "lazy" : "eager") +
+      " gives the other");
 }
 
-std::string CountLine(const std::optional<uint64_t>& count, const std::string& what) {
-  return count ? Wrapped("  " + FormatCount(*count) + " " + what, 4) : "";
+void SimulationText::SayUnsupported() {
+  if (facts_.unsupported.empty()) return;
+  std::string calls;
+  for (const auto& [name, count] : facts_.unsupported) {
+    calls += (calls.empty() ? "" : ", ") + Printable(name) + " (" + Times(count) + ")";
+  }
+  Say("calls answered \"not supported\": " + calls);
 }
 
 // "rank 3 of 8": of a job of several processes.
@@ -177,43 +198,32 @@ std::string KeptBanner(const trace::Completeness& completeness) {
   return text;
 }
 
-std::string RunHeader(const analysis::Explanation& explanation, const RunFacts& run) {
-  const std::string banner = PartialBanner(run.completeness);
+Document RunSections(const analysis::Explanation& explanation, const RunFacts& run) {
+  const std::string repaired =
+      run.repaired.empty() ? "" : "REPAIRED: of " + Printable(run.repaired);
+  Document sections;
+  for (const std::string& banner :
+       {PartialBanner(run.completeness), KeptBanner(run.completeness), repaired}) {
+    if (!banner.empty()) sections.push_back({.id = "missing", .parts = {Paragraph{banner}}});
+  }
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
-  const std::string kept = KeptBanner(run.completeness);
-  return (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
-         (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
-         (run.repaired.empty() ? ""
-                               : Wrapped("REPAIRED: of " + Printable(run.repaired), 0) + "\n") +
-         JoinedByDots({Printable(run.file), command, RankText(run), Versions(run), CardText(run)}) +
-         JoinedByDots({SteeringText(run), PlanLine(run), EventText(explanation, run),
-                       ActivityText(explanation.activities),
-                       run.completeness.closed ? "" : "file not closed: killed or still running"});
+  const Clauses what = {
+      {Printable(run.file), command, RankText(run), Versions(run), CardText(run)}};
+  const Clauses trust = {
+      {SteeringText(run), PlanLine(run), EventText(explanation, run),
+       ActivityText(explanation.activities),
+       run.completeness.closed ? "" : "file not closed: killed or still running"}};
+  sections.push_back({.id = "run", .parts = {what, trust}});
+  return sections;
 }
 
-std::string SimulationSection(const RunFacts& run) {
-  if (!run.simulated) return "";
-  const SimulationFacts& facts = run.simulation;
-  const std::string counts =
-      CountLine(facts.kernel_launches, "kernel launches counted, none run") + ReadSection(facts) +
-      (facts.copies_dropped.value_or(0) > 0
-           ? CountLine(facts.copies_dropped, "copies not made: too large for the host")
-           : "") +
-      (facts.faults.value_or(0) > 0
-           ? CountLine(facts.faults,
-                       "FAULTS: memory touched when it was gone, or taken away when in use") +
-                 FaultLines(facts)
-           : "") +
-      CountLine(facts.assumed_workspaces,
-                "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, "
-                "docs/simulated-card.md says how") +
-      TimingLine(facts) + UnsupportedLine(facts);
-  return "\n" +
-         Wrapped(
-             "WHAT WAS SIMULATED  (sizes, addresses and failures are exact; values and times are "
-             "not)",
-             2) +
-         (counts.empty() ? "  the process left no counts in the trace\n" : counts);
+Section SimulationSection(const RunFacts& run) {
+  Section section{
+      .id = "simulated",
+      .title = "WHAT WAS SIMULATED",
+      .subtitle = "(sizes, addresses and failures are exact; values and times are not)"};
+  if (run.simulated) section.parts = SimulationText(run.simulation).Run();
+  return section;
 }
 
 }  // namespace memtrace::report

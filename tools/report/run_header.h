@@ -7,6 +7,7 @@
 
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
@@ -19,11 +20,11 @@ std::string PartialBanner(const trace::Completeness& completeness);
 // One line if the file holds only the last part of the run (--keep), else empty.
 std::string KeptBanner(const trace::Completeness& completeness);
 
-// What ran, where, and how far its trace can be trusted.
-std::string RunHeader(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+// What ran, where, and how far its trace can be trusted; what is missing of it first.
+Document RunSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
-// What a simulated card did not do; empty for a real one.
-std::string SimulationSection(const analysis::RunFacts& run);
+// What a simulated card did not do; nothing of a real one.
+Section SimulationSection(const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

@@ -12,6 +12,7 @@
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/run_header.h"
+#include "tools/report/text_document.h"
 #include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
@@ -178,7 +179,7 @@ std::string TextTree(const Explanation& explanation, const analysis::RunFacts& r
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   const Node root = TreeOf(explanation, style);
   std::string text =
-      RunHeader(explanation, run) + "\n" +
+      TextOf(RunSections(explanation, run)) + "\n" +
       Wrapped("CARD " + std::to_string(card.index) + " at " + MomentName(explanation) + ", " +
                   DescribePosition(card.when.at) + ": " + FormatBytes(root.bytes) +
                   " requested in " + FormatCount(root.blocks) + " blocks",

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// `memtrace report -o page.html`, read tag by tag.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tools/shell.h"
+
+namespace memtrace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const fs::path kGolden = fs::path(MEMTRACE_SOURCE) / "tests" / "golden";
+
+std::vector<std::string> GoldenTraces() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kGolden)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".trace.txt")) names.push_back(name.substr(0, name.size() - 10));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// What is wrong with the markup; empty if nothing is.
+class MarkupReader {
+ public:
+  explicit MarkupReader(std::string page) : page_(std::move(page)) {}
+
+  std::vector<std::string> Faults() {
+    for (size_t at = page_.find('<'); at != std::string::npos; at = page_.find('<', at)) {
+      const size_t end = page_.find('>', at);
+      if (end == std::string::npos) return Wrong("a tag without an end");
+      Read(page_.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    if (!open_.empty()) Wrong("nobody closes " + open_.back());
+    return faults_;
+  }
+
+ private:
+  std::vector<std::string> Wrong(const std::string& what) {
+    faults_.push_back(what);
+    return faults_;
+  }
+
+  void Read(const std::string& tag) {
+    if (tag == "!doctype html") return;
+    const bool closes = tag.starts_with('/');
+    const bool is_empty = tag.ends_with('/');
+    const size_t begin = closes ? 1 : 0;
+    const std::string name = tag.substr(begin, tag.find_first_of(" /", begin) - begin);
+    if (!kKnown.contains(name)) Wrong("there is no tag " + tag);
+    for (const char* attribute : {" src=", " href=", " style=", " on", " action="})
+      if (tag.find(attribute) != std::string::npos) Wrong("an attribute of " + tag);
+    if (closes) {
+      if (open_.empty() || open_.back() != name) return void(Wrong("closes " + name));
+      open_.pop_back();
+    } else if (!is_empty && name != "meta") {
+      open_.push_back(name);
+    }
+  }
+
+  const std::set<std::string> kKnown = {
+      "html",       "head",  "meta", "title",   "style",   "body",  "main",  "section", "h1",
+      "h2",         "small", "p",    "div",     "table",   "thead", "tbody", "tfoot",   "caption",
+      "tr",         "th",    "td",   "dl",      "dt",      "dd",    "svg",   "rect",    "figure",
+      "figcaption", "ul",    "li",   "details", "summary", "pre"};
+  std::string page_;
+  std::vector<std::string> open_;
+  std::vector<std::string> faults_;
+};
+
+class PageTest : public testing::TestWithParam<std::string> {
+ protected:
+  std::string PageOf(const std::string& trace) {
+    shell_.WriteTrace("run.trace", trace);
+    const Outcome outcome = shell_.Run("memtrace report -o page.html run.trace");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "memtrace: wrote page.html; open it with a browser\n");
+    return ReadFile(shell_.Path("page.html"));
+  }
+  static std::string Golden(const std::string& name) {
+    return ReadFile(kGolden / (name + ".trace.txt"));
+  }
+
+  Shell shell_;
+};
+
+TEST_P(PageTest, HasOnlyOurTagsAndClosesThem) {
+  EXPECT_THAT(MarkupReader(PageOf(Golden(GetParam()))).Faults(), IsEmpty());
+}
+
+TEST_P(PageTest, SaysWhatTheTerminalSays) {
+  const std::string page = PageOf(Golden(GetParam()));
+  const std::string verdict = page.substr(page.find("<section id=\"verdict\">"));
+  const std::string text = shell_.Run("memtrace report run.trace").out;
+  const std::string first = text.substr(text.find("\n\n") + 2, 14);
+  EXPECT_THAT(verdict.substr(0, 60), HasSubstr(first));
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, PageTest, testing::ValuesIn(GoldenTraces()),
+                         [](const auto& test) { return test.param; });
+
+using PageOfAnyTest = PageTest;
+
+TEST_F(PageOfAnyTest, WhatATraceSaysIsTextAndNeverMarkup) {
+  const std::string page = PageOf(
+      "info command [\"python\",\"</title><script>alert(1)</script>\"]\n"
+      "map 0 0x7f0000000000 size=1GiB\n"
+      "alloc 0 0x7f0000000000 requested=900MiB stack=<b>f@\"><img/src=x/onerror=alert(1)>.py:1 "
+      "owner='\"&lt;</pre><script>\n"
+      "out_of_memory 0 requested=500MiB allocated=500MiB obtainable=100MiB "
+      "stack=g@</section>.py:2\n");
+  EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
+}
+
+TEST_F(PageOfAnyTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
+  shell_.WriteTrace("run.trace", Golden("fits"));
+  shell_.Write("page.html", "precious");
+  EXPECT_EQ(shell_.Run("memtrace report -o page.html run.trace").code, 2);
+  EXPECT_EQ(ReadFile(shell_.Path("page.html")), "precious");
+  EXPECT_EQ(shell_.Run("memtrace report -f -o page.html run.trace").code, 0);
+  EXPECT_EQ(shell_.Run("memtrace report --json -f -o page.html run.trace").code, 2);
+}
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page as a browser takes it: its policy permits its own style, and nothing else is asked for."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from support.hostile_files import good_log
+from support.programs import memtrace
+
+
+class Page(HTMLParser):
+    """Collects what the policy is about."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.policy = ""
+        self.styles: list[str] = []
+        self.headings: list[str] = []
+        self.ids: list[str] = []
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        self._inside = tag
+        if named.get("http-equiv") == "Content-Security-Policy":
+            self.policy = named["content"] or ""
+        if "id" in named:
+            self.ids.append(named["id"] or "")
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "style":
+            self.styles.append(data)
+        if self._inside == "h2":
+            self.headings.append(data)
+        self._inside = ""
+
+
+def page_of(folder: Path) -> Page:
+    log, trace, page = folder / "log.csv", folder / "run.trace", folder / "page.html"
+    log.write_bytes(good_log(2000))
+    memtrace("import", "-o", str(trace), str(log))
+    memtrace("report", "-o", str(page), str(trace))
+    return Page(page.read_text())
+
+
+def test_the_policy_permits_the_style_and_nothing_else(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    (style,) = page.styles
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in page.policy
+    assert page.policy.startswith("default-src 'none'; ")
+    assert re.findall(r"([a-z]+)-src", page.policy) == ["default", "style"]
+
+
+def test_sections_have_an_id_each_and_the_order_of_the_terminal(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    assert len(set(page.ids)) == len(page.ids)
+    text = memtrace("report", str(tmp_path / "run.trace")).out
+    places = [text.index(heading.strip()) for heading in page.headings]
+    assert places and places == sorted(places)

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PAGE_HTML_DOCUMENT_H_
+#define MEMTRACE_TOOLS_REPORT_PAGE_HTML_DOCUMENT_H_
+
+#include <string>
+#include <string_view>
+
+#include "tools/report/document.h"
+
+namespace memtrace::report {
+
+// For text and for attributes in double quotes. `text` is Printable().
+std::string HtmlEscaped(std::string_view text);
+
+// A <section> for each section of the document that has parts, with its id. No scripts, no styles:
+// classes alone. Texts longer than a page has use for are cut.
+std::string HtmlOf(const Document& document);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PAGE_HTML_DOCUMENT_H_

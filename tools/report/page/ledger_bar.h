@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PAGE_LEDGER_BAR_H_
+#define MEMTRACE_TOOLS_REPORT_PAGE_LEDGER_BAR_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// A bar for each card, as SVG without a script: its ledger from left to right, `live` of the card
+// of the verdict by role. Each part has its exact bytes as a tooltip; the classes are "k-" and the
+// name of the entry or role.
+std::string LedgerBars(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PAGE_LEDGER_BAR_H_

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/page/page.h"
+
+#include "tools/report/page/html_document.h"
+#include "tools/report/page/ledger_bar.h"
+#include "tools/report/page/page_shell.h"
+#include "tools/report/printable.h"
+#include "tools/report/report_document.h"
+#include "tools/report/text_document.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+using analysis::RunFacts;
+
+// Nothing is loaded, run, sent or embedded, whatever the trace says; the one style is ours.
+std::string Policy() {
+  return "default-src 'none'; style-src '" + std::string(kPageStyleHash) +
+         "'; base-uri 'none'; form-action 'none'";
+}
+
+std::string Head(const Explanation& explanation, const RunFacts& run) {
+  constexpr size_t kMostOfName = 120;
+  const std::string name = HtmlEscaped(ShortenedFront(Printable(run.file), kMostOfName));
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
+         Policy() +
+         "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
+         (explanation.request ? "out of memory: " : "") + name + "</title>\n<style>" +
+         std::string(kPageStyle) + "</style>\n</head>\n";
+}
+
+// Text in a fence, as an issue takes it; selected as a whole with one click.
+std::string Ticket(const Document& document) {
+  return "<details id=\"ticket\"><summary>As text, for a ticket</summary><pre "
+         "tabindex=\"0\">```\n" +
+         HtmlEscaped(TextOf(document)) + "```</pre></details>\n";
+}
+
+}  // namespace
+
+std::string Page(const Explanation& explanation, const RunFacts& run) {
+  const Document document = ReportDocument(explanation, run);
+  std::string words;
+  for (const Section& section : document) {
+    words += HtmlOf({section});
+    if (section.id == "verdict") words += LedgerBars(explanation);
+  }
+  return Head(explanation, run) + "<body>\n<main>\n<h1>memtrace report</h1>\n" + words +
+         Ticket(document) + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PAGE_PAGE_H_
+#define MEMTRACE_TOOLS_REPORT_PAGE_PAGE_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+
+namespace memtrace::report {
+
+// The report as one HTML file that needs nothing else: docs/page.md. The words of the terminal's
+// report in its order, then what a terminal cannot draw. What a trace says is text in it, never
+// markup: a policy in the page itself forbids every script and every load.
+std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PAGE_PAGE_H_

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PAGE_PAGE_SHELL_H_
+#define MEMTRACE_TOOLS_REPORT_PAGE_PAGE_SHELL_H_
+
+#include <string_view>
+
+namespace memtrace::report {
+
+// Written by make_shell.py from the files of this folder, when memtrace is built.
+extern const std::string_view kPageStyle;
+extern const std::string_view
+    kPageStyleHash;  // as a content security policy names it: "sha256-..."
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PAGE_PAGE_SHELL_H_

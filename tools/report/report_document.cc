@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/report_document.h"
+
+#include <utility>
+
+#include "tools/report/activity_table.h"
+#include "tools/report/fragmentation_table.h"
+#include "tools/report/growth_table.h"
+#include "tools/report/holder_table.h"
+#include "tools/report/ledger_table.h"
+#include "tools/report/map_report.h"
+#include "tools/report/outside_table.h"
+#include "tools/report/quantity.h"
+#include "tools/report/remedy_table.h"
+#include "tools/report/request_facts.h"
+#include "tools/report/run_header.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+
+Section VerdictSection(const Explanation& explanation) {
+  std::string text;
+  for (const std::string& sentence : VerdictSentences(explanation))
+    text += (text.empty() ? "" : " ") + sentence;
+  return {.id = "verdict", .parts = {Paragraph{text}}};
+}
+
+Section PeakSection(const Explanation& explanation) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  Section section{.id = "peak", .title = "PEAK"};
+  if (card.peak.bytes == 0) return section;
+  section.subtitle = FormatBytes(card.peak.bytes) + " requested at one instant, " +
+                     DescribePosition(card.peak_at) + "; exact, by replay of the trace";
+  section.parts = ShareTables(card.peak);
+  return section;
+}
+
+Section OtherCardsSection(const Explanation& explanation) {
+  Section section{.id = "cards", .title = "OTHER CARDS"};
+  Facts facts;
+  for (size_t i = 0; i < explanation.cards.size(); ++i) {
+    if (i == explanation.card) continue;
+    const analysis::CardExplanation& card = explanation.cards[i];
+    facts.rows.push_back({"card " + std::to_string(card.index),
+                          FormatBytes(card.ledger.positive("live")) + " live and " +
+                              FormatBytes(card.ledger.positive("free")) + " free of " +
+                              FormatBytes(card.ledger.total) + "; peak " +
+                              FormatBytes(card.peak.bytes)});
+  }
+  if (!facts.rows.empty()) section.parts.emplace_back(std::move(facts));
+  return section;
+}
+
+}  // namespace
+
+Document ReportDocument(const Explanation& explanation, const analysis::RunFacts& run) {
+  Document document = RunSections(explanation, run);
+  for (const Section& section :
+       {VerdictSection(explanation), RequestSection(explanation), LedgerSection(explanation),
+        HolderSection(explanation), OutsideSection(explanation), IdleSection(explanation),
+        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
+        MapSection(explanation), PeakSection(explanation), OtherCardsSection(explanation),
+        SimulationSection(run), RemedySection(explanation)}) {
+    if (!section.parts.empty()) document.push_back(section);
+  }
+  return document;
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_REPORT_DOCUMENT_H_
+#define MEMTRACE_TOOLS_REPORT_REPORT_DOCUMENT_H_
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+#include "tools/report/document.h"
+
+namespace memtrace::report {
+
+// The report in words: verdict first, then what it rests on. docs/report.md says what each figure
+// means.
+Document ReportDocument(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_REPORT_DOCUMENT_H_
