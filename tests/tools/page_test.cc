@@ -60,7 +60,7 @@ class MarkupReader {
     const bool is_empty = tag.ends_with('/');
     const size_t begin = closes ? 1 : 0;
     const std::string name = tag.substr(begin, tag.find_first_of(" /", begin) - begin);
-    if (!kKnown.contains(name)) Wrong("there is no tag " + tag);
+    if (!known_.contains(name)) Wrong("there is no tag " + tag);
     for (const char* attribute : {" src=", " href=", " style=", " on", " action="})
       if (tag.find(attribute) != std::string::npos) Wrong("an attribute of " + tag);
     if (closes) {
@@ -71,7 +71,7 @@ class MarkupReader {
     }
   }
 
-  const std::set<std::string> kKnown = {
+  const std::set<std::string> known_ = {
       "html",       "head",  "meta", "title",   "style",   "body",  "main",  "section", "h1",
       "h2",         "small", "p",    "div",     "table",   "thead", "tbody", "tfoot",   "caption",
       "tr",         "th",    "td",   "dl",      "dt",      "dd",    "svg",   "rect",    "figure",

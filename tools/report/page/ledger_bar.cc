@@ -3,6 +3,7 @@
 #include "tools/report/page/ledger_bar.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tools/report/page/html_document.h"
@@ -42,9 +43,7 @@ std::vector<Piece> PiecesOf(const CardExplanation& card, const analysis::Breakdo
   return pieces;
 }
 
-std::string Number(double value) {
-  return FormatHundredths(static_cast<int64_t>(value * 100 + 0.5));
-}
+std::string Number(double value) { return FormatHundredths(std::lround(value * 100)); }
 
 std::string TitleOf(const Piece& piece, uint64_t total) {
   const double percent = 100 * static_cast<double>(piece.bytes) / static_cast<double>(total);
