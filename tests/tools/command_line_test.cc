@@ -171,7 +171,7 @@ TEST_F(CommandLineTest, AReportNamesTheTracesOfOtherProcessesBesideIt) {
               HasSubstr("traces of other processes beside it: ./run.trace, ./run.trace.407\n"));
   EXPECT_THAT(shell_.Run("memtrace report other.trace").out,
               testing::Not(HasSubstr("other processes beside it")));
-  ExpectRefusal("memtrace report .", 3, "name one trace in it: ./other.trace, ./run.trace, ");
+  ExpectRefusal("memtrace tree .", 3, "other verbs one trace of it: ./other.trace, ./run.trace, ");
 }
 
 TEST_F(CommandLineTest, ControlCharactersInAFileNameAreNotPrinted) {

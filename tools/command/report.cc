@@ -1,16 +1,22 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
 #include "tools/analysis/run_facts.h"
+#include "tools/command/exit_code.h"
+#include "tools/command/folder_report.h"
 #include "tools/command/moment_option.h"
 #include "tools/command/output_file.h"
 #include "tools/command/replayed_remedies.h"
+#include "tools/command/sibling_traces.h"
 #include "tools/command/trace_verb.h"
 #include "tools/command/verbs.h"
 #include "tools/report/json_report.h"
@@ -23,13 +29,15 @@ namespace {
 constexpr const char* kDescription =
     "Say why a program ran out of memory, and who holds the card\n"
     "The verdict first, then the ledger of the card to the last byte, the request, the holders.\n"
+    "Of a folder: which of its processes failed first, and which is not like the others.\n"
     "\n"
-    "Usage: memtrace report [OPTIONS] FILE";
+    "Usage: memtrace report [OPTIONS] FILE|FOLDER";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace report run.trace                        the last out-of-memory, or the peak\n"
     "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
     "  memtrace report --at step:5 run.trace            as step 5 begins\n"
+    "  memtrace report traces/                          the processes of a job beside each other\n"
     "  memtrace report -o page.html run.trace           the same as a page, with pictures\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
@@ -50,10 +58,6 @@ absl::StatusOr<std::string> WritePage(const analysis::Explanation& explanation,
 }
 
 absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
-  if (!options.page.empty()) {
-    absl::Status wrong = OutputFile(options.page).Check(options.force);
-    if (!wrong.ok()) return wrong;
-  }
   const analysis::NativeNames named(input);
   absl::StatusOr<analysis::Explanation> explained =
       analysis::Explain(named, options.moment.spec, options.map);
@@ -65,6 +69,38 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   const analysis::RunFacts run = input.Facts(explanation.annotations);
   if (!options.page.empty()) return WritePage(explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
+}
+
+int ReportFile(const Options& options) {
+  return PrintFromTrace(options,
+                        [&options](const TraceInput& input) { return Report(input, options); });
+}
+
+// Of a folder with one trace the report is that trace's.
+int ReportPath(const Options& options) {
+  if (!options.page.empty()) {
+    const absl::Status wrong = OutputFile(options.page).Check(options.force);
+    if (!wrong.ok()) {
+      Note(std::string(wrong.message()));
+      return kUsage;
+    }
+  }
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(options.file, ignored);
+  const std::vector<std::string> traces =
+      is_folder ? TracesIn(options.file) : std::vector<std::string>();
+  if (traces.empty()) return ReportFile(options);
+  if (traces.size() == 1) {
+    Options of_file = options;
+    of_file.file = traces.front();
+    return ReportFile(of_file);
+  }
+  if (options.map || options.moment.spec != analysis::MomentSpec()) {
+    Note("moments and maps are of one process; name one trace of " + options.file + ", such as " +
+         traces.front());
+    return kUsage;
+  }
+  return ReportFolder({options.file, traces, options.json, options.page});
 }
 
 }  // namespace
@@ -83,10 +119,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->excludes("--json")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite PAGE.html")->group("Output");
-  app.callback([options, &exit_code] {
-    exit_code = PrintFromTrace(
-        *options, [&options](const TraceInput& input) { return Report(input, *options); });
-  });
+  app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
 }
 
 }  // namespace memtrace::command

@@ -29,22 +29,28 @@ std::string WithoutPid(const std::string& name) {
 }
 
 bool IsTrace(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return false;
   std::array<char, trace::kFileMagic.size()> magic{};
   std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
   return magic == trace::kFileMagic;
 }
 
+// Pickles are many things: those that are named so, as torch's documentation names them.
+bool IsNamedLikeOne(const fs::path& path) {
+  const std::string name = WithoutPid(path.filename().string());
+  return name.ends_with(".trace") || name.ends_with(".pickle") || name.ends_with(".pkl");
+}
+
+// `wanted` is asked of each file.
 template <typename Wanted>
-std::vector<std::string> SortedTraces(const fs::path& folder, const Wanted& wanted) {
+std::vector<std::string> SortedFiles(const fs::path& folder, const Wanted& wanted) {
   std::vector<std::string> found;
   std::error_code error;
   const fs::path searched = folder.empty() ? fs::path(".") : folder;
   for (fs::directory_iterator entry(searched, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (wanted(name) && IsTrace(entry->path())) found.push_back((folder / name).string());
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) && wanted(entry->path()))
+      found.push_back((folder / entry->path().filename()).string());
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -55,13 +61,15 @@ std::vector<std::string> SortedTraces(const fs::path& folder, const Wanted& want
 std::vector<std::string> SiblingTraces(const std::string& path) {
   const std::string own = fs::path(path).filename().string();
   const std::string base = WithoutPid(own);
-  return SortedTraces(fs::path(path).parent_path(), [&own, &base](const std::string& name) {
-    return name != own && WithoutPid(name) == base;
+  return SortedFiles(fs::path(path).parent_path(), [&own, &base](const fs::path& file) {
+    const std::string name = file.filename().string();
+    return name != own && WithoutPid(name) == base && IsTrace(file);
   });
 }
 
 std::vector<std::string> TracesIn(const std::string& folder) {
-  return SortedTraces(folder, [](const std::string&) { return true; });
+  return SortedFiles(folder,
+                     [](const fs::path& file) { return IsNamedLikeOne(file) || IsTrace(file); });
 }
 
 }  // namespace memtrace::command

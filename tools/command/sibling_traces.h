@@ -13,7 +13,8 @@ namespace memtrace::command {
 // read.
 std::vector<std::string> SiblingTraces(const std::string& path);
 
-// The traces in a folder, by their first bytes, in order of their names; paths.
+// The traces and snapshots in a folder, in order of their names; paths. By their first bytes, and
+// those that are named like one (`run.trace`, `run.trace.4711`) whatever is in them.
 std::vector<std::string> TracesIn(const std::string& folder);
 
 }  // namespace memtrace::command

@@ -72,8 +72,7 @@ std::string FolderRefusal(const std::string& folder) {
     names += (i == 0 ? "" : ", ") + traces[i];
   if (traces.size() > kNamed) names += " or " + std::to_string(traces.size() - kNamed) + " more";
   return folder +
-         " is a folder, and reports over several traces are not there yet; name one trace " +
-         "in it: " + names;
+         " is a folder; memtrace report takes it as a whole, other verbs one trace of it: " + names;
 }
 
 absl::Status Refusal(const std::string& path) {

@@ -22,15 +22,14 @@ std::string Policy() {
          "'; base-uri 'none'; form-action 'none'";
 }
 
-std::string Head(const Explanation& explanation, const RunFacts& run) {
-  constexpr size_t kMostOfName = 120;
-  const std::string name = HtmlEscaped(ShortenedFront(Printable(run.file), kMostOfName));
+std::string Head(const std::string& title) {
+  constexpr size_t kMostOfTitle = 120;
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
          Policy() +
          "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-         (explanation.request ? "out of memory: " : "") + name + "</title>\n<style>" +
+         HtmlEscaped(Shortened(Printable(title), kMostOfTitle)) + "</title>\n<style>" +
          std::string(kPageStyle) + "</style>\n</head>\n";
 }
 
@@ -41,17 +40,27 @@ std::string Ticket(const Document& document) {
          HtmlEscaped(TextOf(document)) + "```</pre></details>\n";
 }
 
-}  // namespace
-
-std::string Page(const Explanation& explanation, const RunFacts& run) {
-  const Document document = ReportDocument(explanation, run);
+// `drawings` stand below the verdict.
+std::string PageWith(const std::string& title, const Document& document,
+                     const std::string& drawings) {
   std::string words;
   for (const Section& section : document) {
     words += HtmlOf({section});
-    if (section.id == "verdict") words += LedgerBars(explanation);
+    if (section.id == "verdict") words += drawings;
   }
-  return Head(explanation, run) + "<body>\n<main>\n<h1>memtrace report</h1>\n" + words +
-         Ticket(document) + "</main>\n</body>\n</html>\n";
+  return Head(title) + "<body>\n<main>\n<h1>memtrace report</h1>\n" + words + Ticket(document) +
+         "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace
+
+std::string Page(const Explanation& explanation, const RunFacts& run) {
+  return PageWith((explanation.request ? "out of memory: " : "") + run.file,
+                  ReportDocument(explanation, run), LedgerBars(explanation));
+}
+
+std::string PageOf(const std::string& title, const Document& document) {
+  return PageWith(title, document, "");
 }
 
 }  // namespace memtrace::report

@@ -7,6 +7,7 @@
 
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
+#include "tools/report/document.h"
 
 namespace memtrace::report {
 
@@ -14,6 +15,9 @@ namespace memtrace::report {
 // report in its order, then what a terminal cannot draw. What a trace says is text in it, never
 // markup: a policy in the page itself forbids every script and every load.
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+// Any other document; `title` is the window's.
+std::string PageOf(const std::string& title, const Document& document);
 
 }  // namespace memtrace::report
 

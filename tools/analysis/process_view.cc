@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/process_view.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <set>
+#include <tuple>
+
+namespace memtrace::analysis {
+namespace {
+
+std::optional<uint64_t> NumberIn(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+uint64_t Median(std::vector<uint64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+uint64_t BytesOf(const ProcessView& view, const std::string& role) {
+  for (const Share& share : view.by_role)
+    if (share.name == role) return share.bytes;
+  return 0;
+}
+
+std::vector<size_t> Readable(const std::vector<ProcessView>& views) {
+  std::vector<size_t> readable;
+  for (size_t i = 0; i < views.size(); ++i)
+    if (views[i].is_readable()) readable.push_back(i);
+  return readable;
+}
+
+template <typename Figure>
+std::vector<uint64_t> FiguresOf(const std::vector<ProcessView>& views,
+                                const std::vector<size_t>& processes, const Figure& figure) {
+  std::vector<uint64_t> figures;
+  figures.reserve(processes.size());
+  for (const size_t process : processes) figures.push_back(figure(views[process]));
+  return figures;
+}
+
+Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t>& processes,
+                 size_t process, uint64_t median) {
+  Outlier outlier{.process = process, .median = median, .roles = {}};
+  std::set<std::string> roles;
+  for (const size_t each : processes)
+    for (const Share& share : views[each].by_role) roles.insert(share.name);
+  for (const std::string& role : roles) {
+    const uint64_t usual = Median(FiguresOf(
+        views, processes, [&role](const ProcessView& view) { return BytesOf(view, role); }));
+    const auto more = static_cast<int64_t>(BytesOf(views[process], role) - usual);
+    if (more != 0) outlier.roles.emplace_back(role, more);
+  }
+  std::stable_sort(outlier.roles.begin(), outlier.roles.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.second) > std::abs(b.second);
+  });
+  return outlier;
+}
+
+}  // namespace
+
+ProcessView ViewProcess(const EventSource& source,
+                        const std::function<RunFacts(const Annotations&)>& facts) {
+  ProcessView view;
+  const auto failed = Explain(source, {MomentSpec::Kind::kFailure, 1});
+  const Explanation explanation =
+      failed.ok() ? *failed : *Explain(source, {MomentSpec::Kind::kFailureOrPeak, 0});
+  const CardExplanation& card = explanation.cards[explanation.card];
+  view.run = facts(explanation.annotations);
+  view.failures = explanation.counts.out_of_memory;
+  if (explanation.request)
+    view.first_failure = {card.when.time_ns, explanation.verdict, explanation.request->at};
+  view.card = card.index;
+  view.card_bytes = card.ledger.total_known ? card.ledger.total : 0;
+  view.peak = card.peak.bytes;
+  view.peak_at = card.peak_at;
+  view.by_role = card.peak.by_role;
+  return view;
+}
+
+void SortByRank(std::vector<ProcessView>& views) {
+  const auto key = [](const ProcessView& view) {
+    const std::optional<uint64_t> rank = NumberIn(view.run.rank);
+    return std::tuple(!rank.has_value(), rank.value_or(0), view.file);
+  };
+  std::stable_sort(views.begin(), views.end(),
+                   [&key](const ProcessView& a, const ProcessView& b) { return key(a) < key(b); });
+}
+
+uint64_t FailureTime(const std::vector<ProcessView>& views, size_t process) {
+  uint64_t earliest = 0;
+  for (const ProcessView& view : views) {
+    const uint64_t start = view.run.started_unix_ns;
+    if (start != 0 && (earliest == 0 || start < earliest)) earliest = start;
+  }
+  const ProcessView& view = views[process];
+  const uint64_t start = view.run.started_unix_ns;
+  return (start == 0 ? 0 : start - earliest) + view.first_failure->time_ns;
+}
+
+std::optional<size_t> FirstToFail(const std::vector<ProcessView>& views) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (!views[i].first_failure) continue;
+    if (!first || FailureTime(views, i) < FailureTime(views, *first)) first = i;
+  }
+  return first;
+}
+
+std::vector<Outlier> FindOutliers(const std::vector<ProcessView>& views) {
+  constexpr size_t kLeastProcesses = 3;
+  const std::vector<size_t> processes = Readable(views);
+  std::vector<Outlier> outliers;
+  if (processes.size() < kLeastProcesses) return outliers;
+  const auto peak = [](const ProcessView& view) { return view.peak; };
+  const uint64_t median = Median(FiguresOf(views, processes, peak));
+  const uint64_t usual = Median(FiguresOf(
+      views, processes, [median](const ProcessView& view) { return Distance(view.peak, median); }));
+  for (const size_t process : processes) {
+    const uint64_t distance = Distance(views[process].peak, median);
+    if (distance > 3 * usual && distance > median / 20)
+      outliers.push_back(Describe(views, processes, process, median));
+  }
+  return outliers;
+}
+
+std::vector<uint64_t> MissingRanks(const std::vector<ProcessView>& views) {
+  constexpr uint64_t kMostRanks = 1'000'000;  // more is not believed
+  std::set<uint64_t> seen;
+  uint64_t world = 0;
+  for (const ProcessView& view : views) {
+    if (!view.is_readable()) continue;
+    if (const auto rank = NumberIn(view.run.rank)) seen.insert(*rank);
+    world = std::max(world, NumberIn(view.run.world_size).value_or(0));
+  }
+  std::vector<uint64_t> missing;
+  if (seen.empty() || world > kMostRanks) return missing;
+  for (uint64_t rank = 0; rank < world; ++rank)
+    if (!seen.contains(rank)) missing.push_back(rank);
+  return missing;
+}
+
+}  // namespace memtrace::analysis

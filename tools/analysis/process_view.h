@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_PROCESS_VIEW_H_
+#define MEMTRACE_TOOLS_ANALYSIS_PROCESS_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+
+// The processes of a job beside each other, each by its own trace.
+namespace memtrace::analysis {
+
+// The first request of a process that failed.
+struct FirstFailure {
+  uint64_t time_ns = 0;  // since the process's trace began
+  Verdict verdict;
+  Position at;
+};
+
+// What one trace says of its process; of several cards, of the fullest.
+struct ProcessView {
+  std::string file;
+  std::string unreadable;  // a sentence; then nothing but what stands above is known
+  RunFacts run;
+  uint64_t failures = 0;
+  std::optional<FirstFailure> first_failure;
+  int32_t card = 0;
+  uint64_t card_bytes = 0;  // 0: not known
+  uint64_t peak = 0;        // requested bytes
+  Position peak_at;
+  std::vector<Share> by_role;  // of the peak
+
+  bool is_readable() const { return unreadable.empty(); }
+};
+
+// Reads the source up to four times. `facts`: of the trace's annotations.
+ProcessView ViewProcess(const EventSource& source,
+                        const std::function<RunFacts(const Annotations&)>& facts);
+
+// By rank, then by file.
+void SortByRank(std::vector<ProcessView>& views);
+
+// Which process failed first by the clock; those whose start is not known are compared as if they
+// had begun together. Nothing if none failed.
+std::optional<size_t> FirstToFail(const std::vector<ProcessView>& views);
+
+// Nanoseconds from the earliest start of any of them to this one's first failure.
+uint64_t FailureTime(const std::vector<ProcessView>& views, size_t process);
+
+// A process whose peak is far from the others'.
+struct Outlier {
+  size_t process = 0;
+  uint64_t median = 0;  // of all peaks
+  // Where it differs from the median of the role, largest difference first.
+  std::vector<std::pair<std::string, int64_t>> roles;
+};
+
+// Those further from the median than 3 times the median of all distances, and than a twentieth of
+// it. None of fewer than three processes.
+std::vector<Outlier> FindOutliers(const std::vector<ProcessView>& views);
+
+// Ranks of the job of which there is no readable trace, ascending.
+std::vector<uint64_t> MissingRanks(const std::vector<ProcessView>& views);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_PROCESS_VIEW_H_

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/folder_report.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "tools/analysis/process_view.h"
+#include "tools/command/exit_code.h"
+#include "tools/command/memory_limit.h"
+#include "tools/command/output_file.h"
+#include "tools/command/program.h"
+#include "tools/command/trace_input.h"
+#include "tools/report/page/page.h"
+#include "tools/report/processes_report.h"
+#include "tools/report/text_document.h"
+
+namespace memtrace::command {
+namespace {
+
+analysis::ProcessView View(const std::string& file) {
+  analysis::ProcessView view;
+  const int code = WithinMemoryLimit({file}, [&] {
+    const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+    if (!input.ok()) {
+      view.unreadable = std::string(input.status().message());
+      return kUnreadable;
+    }
+    view = analysis::ViewProcess(*input, [&input](const analysis::Annotations& annotations) {
+      return input->Facts(annotations);
+    });
+    return kDone;
+  });
+  if (code != kDone && view.unreadable.empty()) view.unreadable = "asks for too much memory";
+  view.file = file;
+  return view;
+}
+
+int CodeOf(const std::vector<analysis::ProcessView>& views) {
+  const auto readable =
+      std::count_if(views.begin(), views.end(),
+                    [](const analysis::ProcessView& view) { return view.is_readable(); });
+  if (readable == 0) return kUnreadable;
+  const bool all_whole =
+      std::all_of(views.begin(), views.end(), [](const analysis::ProcessView& view) {
+        return view.is_readable() && view.run.completeness.whole();
+      });
+  return all_whole ? kDone : kPartial;
+}
+
+// Where to go on: the process that failed first, or the first that can be read.
+std::string NextLine(const std::vector<analysis::ProcessView>& views) {
+  auto next = analysis::FirstToFail(views);
+  for (size_t i = 0; i < views.size() && !next; ++i)
+    if (views[i].is_readable()) next = i;
+  return next ? "\nwho holds what: memtrace report " + views[*next].file + "\n" : "";
+}
+
+}  // namespace
+
+int ReportFolder(const FolderReport& report) {
+  std::vector<analysis::ProcessView> views;
+  views.reserve(report.traces.size());
+  for (const std::string& file : report.traces) views.push_back(View(file));
+  analysis::SortByRank(views);
+  const report::Document document = report::ProcessesDocument(report.folder, views);
+  if (!report.page.empty()) {
+    const absl::Status written =
+        OutputFile(report.page).KeepText(report::PageOf(report.folder, document));
+    Note(written.ok() ? "wrote " + report.page + "; open it with a browser"
+                      : std::string(written.message()));
+    return written.ok() ? CodeOf(views) : kUsage;
+  }
+  std::cout << (report.json ? report::JsonProcesses(report.folder, views)
+                            : report::TextOf(document) + NextLine(views))
+            << std::flush;
+  return CodeOf(views);
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PROCESSES_REPORT_H_
+#define MEMTRACE_TOOLS_REPORT_PROCESSES_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/analysis/process_view.h"
+#include "tools/report/document.h"
+
+namespace memtrace::report {
+
+// What the traces of a folder say beside each other: who failed first, who is not like the others,
+// and a row for each. `views`: in order of rank.
+Document ProcessesDocument(const std::string& folder,
+                           const std::vector<analysis::ProcessView>& views);
+
+// Schema memtrace.processes/1.
+std::string JsonProcesses(const std::string& folder,
+                          const std::vector<analysis::ProcessView>& views);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PROCESSES_REPORT_H_
