@@ -44,6 +44,7 @@ def test_traces(tmp_path: Path, name: str) -> None:
     read(file, "stats")
     read(file, "stats", "--json")
     read(file, "report")
+    read(file, "verify")
     read(file, "diff", "--at", "peak", "--at", "end")
     read(file, "repair", "-o", str(tmp_path / "out.trace"))
     read(file, "replay", "--policy", "memtrace", may_refuse=True)

@@ -18,22 +18,26 @@
 namespace memtrace::command {
 namespace {
 
-analysis::ProcessView View(const std::string& file) {
+analysis::ProcessView Read(const std::string& file) {
   analysis::ProcessView view;
-  const int code = WithinMemoryLimit({file}, [&] {
-    const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
-    if (!input.ok()) {
-      view.unreadable = std::string(input.status().message());
-      return kUnreadable;
-    }
+  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+  if (input.ok()) {
     view = analysis::ViewProcess(*input, [&input](const analysis::Annotations& annotations) {
       return input->Facts(annotations);
     });
-    return kDone;
-  });
-  if (code != kDone && view.unreadable.empty()) view.unreadable = "asks for too much memory";
+  } else {
+    view.unreadable = std::string(input.status().message());
+  }
   view.file = file;
   return view;
+}
+
+analysis::ProcessView View(const std::string& file) {
+  if (KeepsToMemoryLimit(file, [&file] { Read(file); })) return Read(file);
+  analysis::ProcessView refused;
+  refused.file = file;
+  refused.unreadable = "asks for too much memory";
+  return refused;
 }
 
 int CodeOf(const std::vector<analysis::ProcessView>& views) {

@@ -2,14 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/memory_limit.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/output_file.h"
 #include "tools/command/program.h"
 
 namespace memtrace::command {
@@ -31,22 +37,43 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-// From here to its end, malloc fails rather than take more than so many bytes in all.
+// What the new handler needs, made while there is memory.
+struct Refusal {
+  std::string sentence;
+  rlimit before{};
+};
+Refusal& CurrentRefusal() {
+  static Refusal refusal;
+  return refusal;
+}
+
+[[noreturn]] void RefuseMore() {
+  setrlimit(RLIMIT_DATA, &CurrentRefusal().before);
+  OutputFile::RemoveTemporaries();
+  Note(CurrentRefusal().sentence);
+  _exit(kUnreadable);
+}
+
+// From here to its end, the process ends rather than take more than so many bytes in all.
 class DataLimit {
  public:
-  explicit DataLimit(uint64_t bytes) {
-    if (kSanitized || getrlimit(RLIMIT_DATA, &before_) != 0) return;
-    const rlimit limit{std::min<rlim_t>(bytes, before_.rlim_cur), before_.rlim_max};
+  DataLimit(uint64_t bytes, std::string sentence) {
+    rlimit& before = CurrentRefusal().before;
+    if (kSanitized || getrlimit(RLIMIT_DATA, &before) != 0) return;
+    CurrentRefusal().sentence = std::move(sentence);
+    const rlimit limit{std::min<rlim_t>(bytes, before.rlim_cur), before.rlim_max};
     is_set_ = setrlimit(RLIMIT_DATA, &limit) == 0;
+    if (is_set_) std::set_new_handler(RefuseMore);
   }
   ~DataLimit() {
-    if (is_set_) setrlimit(RLIMIT_DATA, &before_);
+    if (!is_set_) return;
+    std::set_new_handler(nullptr);
+    setrlimit(RLIMIT_DATA, &CurrentRefusal().before);
   }
   DataLimit(const DataLimit&) = delete;
   DataLimit& operator=(const DataLimit&) = delete;
 
  private:
-  rlimit before_{};
   bool is_set_ = false;
 };
 
@@ -60,15 +87,29 @@ int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function
     bytes += static_cast<uint64_t>(facts.st_size);
   }
   const uint64_t most = MostMemory(bytes);
-  try {
-    const DataLimit limit(most - kCode);
-    return read();
-  } catch (const std::bad_alloc&) {
-    Note(absl::StrJoin(paths, " or ") + " asks for more than " + std::to_string(most >> 20) +
-         " MiB of memory, 4 times the file and 256 MiB, which no program's recording does; it is "
-         "damaged, or made to");
-    return kUnreadable;
+  const DataLimit limit(most - kCode,
+                        absl::StrJoin(paths, " or ") + " asks for more than " +
+                            std::to_string(most >> 20) +
+                            " MiB of memory, 4 times the file and 256 MiB, which no program's "
+                            "recording does; it is damaged, or made to");
+  return read();
+}
+
+bool KeepsToMemoryLimit(const std::string& path, const std::function<void()>& read) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    WithinMemoryLimit({path}, [&read] {
+      read();
+      return kDone;
+    });
+    _exit(kDone);
   }
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == kDone);
 }
 
 }  // namespace memtrace::command

@@ -17,10 +17,15 @@ constexpr uint64_t MostMemory(uint64_t file_bytes) {
 }
 
 // Returns what `read` does. While it runs, the process gets no more memory than MostMemory of the
-// files at `paths` together, its own code included; if it asks for more, that is said and
-// kUnreadable is returned. Without effect if one is no regular file. Thread rule: while no other
-// thread runs.
+// files at `paths` together, its own code included; if it asks for more, that is said and the
+// process ends with kUnreadable, files that it was writing removed. (An exception would have to
+// pass through containers of Abseil, which do not survive one.) Without effect if one is no regular
+// file. Thread rule: while no other thread runs.
 int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function<int()>& read);
+
+// Whether `read` keeps to the limit of the file: a child process tries, unseen. For verbs that go
+// on with other files if it does not.
+bool KeepsToMemoryLimit(const std::string& path, const std::function<void()>& read);
 
 }  // namespace memtrace::command
 

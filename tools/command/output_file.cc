@@ -9,16 +9,28 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <vector>
 
 namespace memtrace::command {
 namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<const OutputFile*>& Unfinished() {
+  static std::vector<const OutputFile*> files;
+  return files;
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)), temporary_(path_ + "." + std::to_string(getpid()) + ".tmp") {}
+    : path_(std::move(path)), temporary_(path_ + "." + std::to_string(getpid()) + ".tmp") {
+  Unfinished().push_back(this);
+}
+
+void OutputFile::RemoveTemporaries() {
+  for (const OutputFile* file : Unfinished()) unlink(file->temporary_.c_str());
+}
 
 absl::Status OutputFile::Refusal(const std::string& why) const {
   return absl::InvalidArgumentError("cannot write " + path_ + " (" + why +
@@ -28,6 +40,7 @@ absl::Status OutputFile::Refusal(const std::string& why) const {
 OutputFile::~OutputFile() {
   std::error_code ignored;
   fs::remove(temporary_, ignored);
+  std::erase(Unfinished(), this);
 }
 
 absl::Status OutputFile::Check(bool overwrite) const {

@@ -18,6 +18,10 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  // Removes what is not kept yet, of all of them: before the process ends without their
+  // destructors. Asks for no memory.
+  static void RemoveTemporaries();
+
   // Whether it may be written. kInvalidArgument: it is a folder, there is none for it to lie in,
   // that folder cannot be written to, or it exists and is not to be overwritten.
   absl::Status Check(bool overwrite) const;

@@ -77,12 +77,7 @@ int CodeOf(const Verification& verification) {
 }
 
 Verification VerifyWithinLimit(const std::string& file) {
-  Verification verification;
-  const int code = WithinMemoryLimit({file}, [&] {
-    verification = Verify(file);
-    return CodeOf(verification);
-  });
-  if (code != kUnreadable || !verification.unreadable.empty()) return verification;
+  if (KeepsToMemoryLimit(file, [&file] { Verify(file); })) return Verify(file);
   Verification refused;
   refused.file = file;
   refused.unreadable = "asks for too much memory";

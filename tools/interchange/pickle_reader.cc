@@ -55,14 +55,21 @@ class Machine {
     Push(memo_[place]);
   }
 
+  // What a stack takes until the next check: where that may make it grow, its old and its new
+  // values are there for a moment.
+  template <typename T>
+  static uint64_t BytesSoon(const std::vector<T>& stack) {
+    const bool may_grow = stack.capacity() - stack.size() < kStepsPerCheck;
+    return stack.capacity() * sizeof(T) * (may_grow ? 3 : 1);
+  }
+
   void Fail(const std::string& what) {
     if (wrong_.ok()) wrong_ = absl::InvalidArgumentError(absl::StrCat(what, Place()));
   }
   void Refuse(uint8_t code);
   std::string Place() const { return absl::StrCat(" at byte ", instruction_); }
   bool IsWithinMemory() const {
-    // What grows to so much was there at half the size, too, for a moment.
-    const uint64_t stacks = (stack_.capacity() + 2 * marks_.capacity()) * sizeof(uint64_t) * 3 / 2;
+    const uint64_t stacks = BytesSoon(stack_) + 2 * BytesSoon(marks_);
     return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
   }
 
