@@ -26,3 +26,6 @@ run fused.trace examples/train_gpt2_xl_fused.py
 echo
 echo "\$ memtrace report fused.trace"
 "$bin/memtrace" report build/demo/fused.trace | sed '/^CARD/,$d'
+echo
+echo "\$ memtrace report -o page.html run.trace"
+"$bin/memtrace" report -f -o build/demo/page.html build/demo/run.trace

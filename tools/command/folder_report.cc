@@ -22,8 +22,9 @@ analysis::ProcessView Read(const std::string& file) {
   analysis::ProcessView view;
   const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
   if (input.ok()) {
-    view = analysis::ViewProcess(*input, [&input](const analysis::Annotations& annotations) {
-      return input->Facts(annotations);
+    // Not Facts(), which looks for siblings: each file of a folder would look at every other.
+    view = analysis::ViewProcess(*input, [&](const analysis::Annotations& annotations) {
+      return analysis::ReadRunFacts(file, input->info(), annotations, input->completeness());
     });
   } else {
     view.unreadable = std::string(input.status().message());
