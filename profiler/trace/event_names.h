@@ -19,7 +19,7 @@ class EventNames {
   // `payload`: a Payload, const or not.
   template <typename P>
   void Visit(P& payload) {
-    std::visit([this](auto& event) { Of(event); }, payload);
+    std::visit([this](auto& event) { this->Of(event); }, payload);
   }
 
  private:
