@@ -72,10 +72,10 @@ class MarkupReader {
   }
 
   const std::set<std::string> known_ = {
-      "html",       "head",  "meta", "title",   "style",   "body",  "main",  "section", "h1",
-      "h2",         "small", "p",    "div",     "table",   "thead", "tbody", "tfoot",   "caption",
-      "tr",         "th",    "td",   "dl",      "dt",      "dd",    "svg",   "rect",    "figure",
-      "figcaption", "ul",    "li",   "details", "summary", "pre"};
+      "html", "head",   "meta",   "title",      "style", "body",  "main",    "section", "h1",
+      "h2",   "small",  "p",      "div",        "table", "thead", "tbody",   "tfoot",   "caption",
+      "tr",   "th",     "td",     "dl",         "dt",    "dd",    "svg",     "rect",    "path",
+      "text", "circle", "figure", "figcaption", "ul",    "li",    "details", "summary", "pre"};
   std::string page_;
   std::vector<std::string> open_;
   std::vector<std::string> faults_;

@@ -49,9 +49,13 @@ struct Options : TraceOptions {
 };
 
 // The text is empty: what a person wants of it is in the file.
-absl::StatusOr<std::string> WritePage(const analysis::Explanation& explanation,
+absl::StatusOr<std::string> WritePage(const TraceInput& input,
+                                      const analysis::Explanation& explanation,
                                       const analysis::RunFacts& run, const Options& options) {
-  absl::Status written = OutputFile(options.page).KeepText(report::Page(explanation, run));
+  constexpr size_t kColumns = 600;  // of the chart; more than it has pixels in print
+  const analysis::UsageCurve curve = analysis::CurveOf(
+      input, explanation.cards[explanation.card].index, explanation.counts.events, kColumns);
+  absl::Status written = OutputFile(options.page).KeepText(report::Page(explanation, run, curve));
   if (!written.ok()) return written;
   Note("wrote " + options.page + "; open it with a browser");
   return "";
@@ -67,7 +71,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
-  if (!options.page.empty()) return WritePage(explanation, run, options);
+  if (!options.page.empty()) return WritePage(input, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }
 

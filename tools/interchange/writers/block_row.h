@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "tools/interchange/writers/block_walk.h"
+#include "tools/analysis/block_walk.h"
 #include "tools/interchange/writers/column.h"
 #include "tools/interchange/writers/exported_run.h"
 

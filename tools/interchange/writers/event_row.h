@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/interchange/writers/block_walk.h"
+#include "tools/analysis/block_walk.h"
 #include "tools/interchange/writers/column.h"
 #include "tools/interchange/writers/exported_run.h"
 

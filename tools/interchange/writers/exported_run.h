@@ -3,12 +3,20 @@
 #ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_EXPORTED_RUN_H_
 #define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_EXPORTED_RUN_H_
 
+#include "tools/analysis/block_index.h"
+#include "tools/analysis/block_walk.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/analysis/timeline.h"
-#include "tools/interchange/writers/block_index.h"
 
 namespace memtrace::interchange {
+
+using analysis::BlockIndex;
+using analysis::BlockWalk;
+using analysis::Identity;
+using analysis::Moment;
+using analysis::Part;
+using analysis::WalkedBlock;
 
 // The first reading of a trace: where its peaks are, and what every block turned out to be.
 class Survey {

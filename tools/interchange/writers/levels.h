@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/interchange/writers/block_walk.h"
+#include "tools/analysis/block_walk.h"
 #include "tools/interchange/writers/exported_run.h"
 
 namespace memtrace::interchange {

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analysis/block_walk.h"
 #include "tools/analysis/frames.h"
-#include "tools/interchange/writers/block_walk.h"
 
 namespace memtrace::interchange {
 namespace {

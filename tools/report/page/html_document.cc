@@ -202,4 +202,14 @@ std::string HtmlOf(const Document& document) {
   return html;
 }
 
+std::string LegendOf(const std::vector<LegendEntry>& entries) {
+  std::string html = "<ul class=\"legend\">";
+  for (const LegendEntry& entry : entries) {
+    html += "<li><svg viewBox=\"0 0 1 1\" aria-hidden=\"true\"><rect class=\"k-" +
+            HtmlEscaped(entry.name) + "\" width=\"1\" height=\"1\"/></svg> " +
+            HtmlEscaped(entry.text) + "</li>";
+  }
+  return html + "</ul>";
+}
+
 }  // namespace memtrace::report

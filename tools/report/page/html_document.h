@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/report/document.h"
 
@@ -16,6 +17,13 @@ std::string HtmlEscaped(std::string_view text);
 // A <section> for each section of the document that has parts, with its id. No scripts, no styles:
 // classes alone. Texts longer than a page has use for are cut.
 std::string HtmlOf(const Document& document);
+
+// What the colours of a drawing are: `name` has the class "k-" and it.
+struct LegendEntry {
+  std::string name;
+  std::string text;
+};
+std::string LegendOf(const std::vector<LegendEntry>& entries);
 
 }  // namespace memtrace::report
 

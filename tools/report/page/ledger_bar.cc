@@ -66,14 +66,12 @@ std::string Drawing(const std::vector<Piece>& pieces, uint64_t total) {
 
 // Only what has a width that can be seen.
 std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
-  std::string html = "<ul class=\"legend\">";
+  std::vector<LegendEntry> entries;
   for (const Piece& piece : pieces) {
-    if (piece.bytes < total / 200) continue;
-    html += "<li><svg viewBox=\"0 0 1 1\" aria-hidden=\"true\"><rect class=\"k-" +
-            HtmlEscaped(piece.name) + "\" width=\"1\" height=\"1\"/></svg> " +
-            HtmlEscaped(piece.name) + " " + FormatBytes(piece.bytes) + "</li>";
+    if (piece.bytes >= total / 200)
+      entries.push_back({piece.name, piece.name + " " + FormatBytes(piece.bytes)});
   }
-  return html + "</ul>";
+  return LegendOf(entries);
 }
 
 std::string BarOf(const CardExplanation& card, const analysis::Breakdown* held) {

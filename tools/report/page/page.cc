@@ -5,6 +5,7 @@
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/ledger_bar.h"
 #include "tools/report/page/page_shell.h"
+#include "tools/report/page/usage_chart.h"
 #include "tools/report/printable.h"
 #include "tools/report/report_document.h"
 #include "tools/report/text_document.h"
@@ -54,9 +55,13 @@ std::string PageWith(const std::string& title, const Document& document,
 
 }  // namespace
 
-std::string Page(const Explanation& explanation, const RunFacts& run) {
+std::string Page(const Explanation& explanation, const RunFacts& run,
+                 const analysis::UsageCurve& curve) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  UsageChart chart{.curve = curve, .card = card.index, .card_bytes = {}};
+  if (card.ledger.total_known && card.ledger.total > 0) chart.card_bytes = card.ledger.total;
   return PageWith((explanation.request ? "out of memory: " : "") + run.file,
-                  ReportDocument(explanation, run), LedgerBars(explanation));
+                  ReportDocument(explanation, run), LedgerBars(explanation) + DrawUsage(chart));
 }
 
 std::string PageOf(const std::string& title, const Document& document) {

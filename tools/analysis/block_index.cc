@@ -1,26 +1,25 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/interchange/writers/block_index.h"
+#include "tools/analysis/block_index.h"
 
 #include <utility>
 #include <variant>
 
-namespace memtrace::interchange {
+namespace memtrace::analysis {
 namespace {
 
 // Neighbours that are the same become one; a block of 0 bytes has a part of as many.
-std::vector<Part> JoinedPartsOf(const analysis::Block& block,
-                                const std::vector<trace::LabelledRange>& labels,
-                                const analysis::Position& end, analysis::Evidence best) {
+std::vector<Part> JoinedPartsOf(const Block& block, const std::vector<trace::LabelledRange>& labels,
+                                const Position& end, Evidence best) {
   std::vector<Part> joined;
-  for (const Part& part : analysis::PartsOf(block, labels, end, best)) {
+  for (const Part& part : PartsOf(block, labels, end, best)) {
     if (!joined.empty() && joined.back().identity == part.identity) {
       joined.back().bytes += part.bytes;
     } else {
       joined.push_back(part);
     }
   }
-  if (joined.empty()) joined.push_back({0, 0, analysis::IdentityOf(block, {}, end, best)});
+  if (joined.empty()) joined.push_back({0, 0, IdentityOf(block, {}, end, best)});
   return joined;
 }
 
@@ -41,7 +40,7 @@ void BlockIndex::Apply(const trace::Event& event) {
 
 void BlockIndex::Begin(int32_t device, uint64_t address) {
   devices_.insert(device);
-  const analysis::BlockId id = *live_.At(device, address);
+  const BlockId id = *live_.At(device, address);
   if (number_of_.size() <= id) number_of_.resize(id + 1);
   number_of_[id] = identities_.size();
   identities_.push_back(0);
@@ -51,8 +50,8 @@ void BlockIndex::End(int32_t device, uint64_t address) {
   if (const auto id = live_.At(device, address)) End(*id, true);
 }
 
-void BlockIndex::End(analysis::BlockId id, bool freed) {
-  analysis::Block block = live_.block(id);
+void BlockIndex::End(BlockId id, bool freed) {
+  Block block = live_.block(id);
   if (freed && !block.waiting) block.death = live_.position();
   block.freed = freed;
   std::vector<Part> parts = JoinedPartsOf(block, live_.Labels(id), live_.position(), best_);
@@ -62,7 +61,7 @@ void BlockIndex::End(analysis::BlockId id, bool freed) {
     return;
   }
   identity = kMixed | static_cast<uint32_t>(mixed_.size());
-  const Identity main = analysis::LargestPart(parts).identity;
+  const Identity main = LargestPart(parts).identity;
   mixed_.push_back({main, std::move(parts)});
 }
 
@@ -75,9 +74,9 @@ uint32_t BlockIndex::Intern(const Identity& identity) {
 
 void BlockIndex::Finish() {
   for (const int32_t device : devices_) {
-    for (const analysis::CapturedBlock& block : live_.Capture(device)) End(block.id, false);
+    for (const CapturedBlock& block : live_.Capture(device)) End(block.id, false);
   }
-  live_ = analysis::LiveSet();
+  live_ = LiveSet();
 }
 
 std::vector<Part> BlockIndex::Parts(uint64_t number, uint64_t requested) const {
@@ -91,4 +90,4 @@ const Identity& BlockIndex::Main(uint64_t number) const {
   return (identity & kMixed) != 0 ? mixed_[identity & ~kMixed].main : table_[identity];
 }
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis

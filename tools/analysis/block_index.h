@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_INDEX_H_
-#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_INDEX_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_BLOCK_INDEX_H_
+#define MEMTRACE_TOOLS_ANALYSIS_BLOCK_INDEX_H_
 
 #include <compare>
 #include <cstdint>
@@ -13,10 +13,7 @@
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/live_set.h"
 
-namespace memtrace::interchange {
-
-using analysis::Identity;
-using analysis::Part;
+namespace memtrace::analysis {
 
 // What every block of a trace turned out to be: roles are often stated, and always inferred, long
 // after the allocation, so that a writer which streams has to read the trace once before it.
@@ -26,7 +23,7 @@ using analysis::Part;
 class BlockIndex {
  public:
   // `best`: EventSource::best_evidence.
-  explicit BlockIndex(analysis::Evidence best) : best_(best) {}
+  explicit BlockIndex(Evidence best) : best_(best) {}
 
   // Reading: every event in order, then Finish.
   void Apply(const trace::Event& event);
@@ -49,11 +46,11 @@ class BlockIndex {
 
   void Begin(int32_t device, uint64_t address);
   void End(int32_t device, uint64_t address);
-  void End(analysis::BlockId id, bool freed);
+  void End(BlockId id, bool freed);
   uint32_t Intern(const Identity& identity);
 
-  analysis::Evidence best_;
-  analysis::LiveSet live_;
+  Evidence best_;
+  LiveSet live_;
   std::set<int32_t> devices_;
   std::vector<uint64_t> number_of_;   // by BlockId
   std::vector<uint32_t> identities_;  // by number: an index of table_, or kMixed and one of mixed_
@@ -62,6 +59,6 @@ class BlockIndex {
   std::vector<Mixed> mixed_;
 };
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_INDEX_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_BLOCK_INDEX_H_

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/interchange/writers/block_walk.h"
+#include "tools/analysis/block_walk.h"
 
 #include <iterator>
 #include <variant>
 
-namespace memtrace::interchange {
+namespace memtrace::analysis {
 
 void BlockWalk::Apply(const trace::Event& event) {
   ++now_.ordinal;
@@ -90,4 +90,4 @@ void BlockWalk::ForEachLiving(int32_t device, uint64_t begin, uint64_t end,
   for (; at != found->second.end() && at->first < end; ++at) visit(at->second);
 }
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis

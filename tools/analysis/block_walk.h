@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_WALK_H_
-#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_WALK_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_BLOCK_WALK_H_
+#define MEMTRACE_TOOLS_ANALYSIS_BLOCK_WALK_H_
 
 #include <cstdint>
 #include <functional>
@@ -12,9 +12,7 @@
 #include "profiler/trace/event.h"
 #include "tools/analysis/moment.h"
 
-namespace memtrace::interchange {
-
-using analysis::Moment;
+namespace memtrace::analysis {
 
 struct WalkedBlock {
   uint64_t number = 0;  // as BlockIndex counts
@@ -68,6 +66,6 @@ class BlockWalk {
   Moment now_;
 };
 
-}  // namespace memtrace::interchange
+}  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_BLOCK_WALK_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_BLOCK_WALK_H_

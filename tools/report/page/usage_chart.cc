@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/page/usage_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "tools/report/page/html_document.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::UsageColumn;
+using analysis::UsageCurve;
+using trace::Role;
+
+// Units of the drawing.
+constexpr double kWidth = 1000;
+constexpr double kHeight = 320;
+constexpr double kLeft = 70;
+constexpr double kRight = kWidth - 6;  // so that a mark at the end is whole
+constexpr double kTop = 14;
+constexpr double kLabel = 72;  // "step 12345"
+constexpr double kBottom = kHeight - 26;
+
+// From the ground up: what stays lies below what comes and goes.
+constexpr std::array<Role, analysis::kRoles> kOrder = {
+    Role::kParameter,  Role::kBuffer,    Role::kOptimizerState, Role::kKvCache,
+    Role::kWorkspace,  Role::kGradient,  Role::kComm,           Role::kInput,
+    Role::kActivation, Role::kTemporary, Role::kUnknown};
+
+// To a tenth of a unit.
+std::string Number(double value) {
+  const auto tenths = std::lround(value * 10);
+  std::string text = std::to_string(tenths / 10);
+  if (tenths % 10 != 0) text += "." + std::to_string(std::abs(tenths % 10));
+  return text;
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const UsageChart& chart) : chart_(chart), curve_(chart.curve), peak_(Highest()) {
+    uint64_t top = chart.card_bytes.value_or(0);
+    for (const UsageColumn& column : curve_.columns)
+      top = std::max({top, column.most, column.reserved});
+    top_ = static_cast<double>(std::max<uint64_t>(top, 1)) * 1.04;
+  }
+
+  std::string Run() const {
+    const std::string name = "card " + std::to_string(chart_.card);
+    return "<figure class=\"usage\"><figcaption>" + Caption() +
+           "</figcaption><div class=\"wide\"><svg role=\"img\" aria-label=\"Live bytes of " + name +
+           " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" + Grid() +
+           Layers() + Reserved() + CardLine() + Marks() + "</svg></div>" + Legend() + "</figure>\n";
+  }
+
+ private:
+  const UsageColumn& Highest() const {
+    return *std::max_element(
+        curve_.columns.begin(), curve_.columns.end(),
+        [](const UsageColumn& a, const UsageColumn& b) { return a.most < b.most; });
+  }
+
+  std::string Caption() const {
+    std::string text = "card " + std::to_string(chart_.card) +
+                       ", live bytes by role over the run; dashed: mapped by the allocator";
+    if (chart_.card_bytes) text += "; top line: the card";
+    if (curve_.events_of_column > 1)
+      text += "; each column is the highest of " + FormatCount(curve_.events_of_column) + " events";
+    return HtmlEscaped(text);
+  }
+
+  // Of each role the most that it ever had.
+  std::string Legend() const {
+    std::vector<LegendEntry> entries;
+    for (const Role role : kOrder) {
+      const uint64_t most = MostOf(role);
+      const std::string name(RoleName(role));
+      if (static_cast<double>(most) >= top_ / 200)
+        entries.push_back({name, name + ", at most " + FormatBytes(most)});
+    }
+    return LegendOf(entries);
+  }
+  uint64_t MostOf(Role role) const {
+    uint64_t most = 0;
+    for (const UsageColumn& column : curve_.columns)
+      most = std::max(most, column.by_role[static_cast<size_t>(role)]);
+    return most;
+  }
+
+  double X(double event) const {
+    const auto events = static_cast<double>(std::max<uint64_t>(curve_.events, 1));
+    return kLeft + (kRight - kLeft) * (event - 1) / events;
+  }
+  double Y(uint64_t bytes) const {
+    return kBottom - (kBottom - kTop) * static_cast<double>(bytes) / top_;
+  }
+  // Where a column ends.
+  double EndOf(size_t column) const {
+    return column + 1 < curve_.columns.size()
+               ? X(static_cast<double>(curve_.columns[column + 1].first_event))
+               : kRight;
+  }
+  double BeginOf(size_t column) const {
+    return X(static_cast<double>(curve_.columns[column].first_event));
+  }
+
+  // Round steps of the scale, four or so.
+  std::string Grid() const {
+    double step = std::exp2(std::floor(std::log2(top_ / 3)));
+    if (top_ / step > 6) step *= 2;
+    std::string svg;
+    for (int i = 0; i * step < top_; ++i) svg += GridLine(static_cast<uint64_t>(i * step));
+    return svg;
+  }
+  std::string GridLine(uint64_t bytes) const {
+    return "<path class=\"grid\" d=\"M" + Number(kLeft) + " " + Number(Y(bytes)) + "H" +
+           Number(kRight) + "\"/><text class=\"scale\" x=\"" + Number(kLeft - 6) + "\" y=\"" +
+           Number(Y(bytes) + 4) + "\">" + (bytes == 0 ? "0" : FormatBytes(bytes)) + "</text>";
+  }
+
+  // The upper edge of some values of the columns, from left to right.
+  std::string Edge(const std::vector<uint64_t>& values) const {
+    std::string path = "M" + Number(BeginOf(0)) + " " + Number(Y(values[0]));
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool is_same = i + 1 < values.size() && values[i + 1] == values[i];
+      if (is_same) continue;
+      path += "H" + Number(EndOf(i));
+      if (i + 1 < values.size()) path += "V" + Number(Y(values[i + 1]));
+    }
+    return path;
+  }
+
+  std::string Layer(Role role, uint64_t most, const std::vector<uint64_t>& edge) const {
+    const std::string name(RoleName(role));
+    return "<path class=\"k-" + name + "\" d=\"" + Edge(edge) + "V" + Number(kBottom) + "H" +
+           Number(BeginOf(0)) + "Z\"><title>" + name + ", at most " + FormatBytes(most) +
+           "</title></path>";
+  }
+
+  // Each layer is drawn from the ground to its upper edge, the highest first: what lies below
+  // covers it.
+  std::string Layers() const {
+    std::vector<uint64_t> edge(curve_.columns.size(), 0);
+    std::vector<std::string> layers;
+    for (const Role role : kOrder) {
+      const uint64_t most = MostOf(role);
+      if (most == 0) continue;
+      for (size_t i = 0; i < edge.size(); ++i)
+        edge[i] += curve_.columns[i].by_role[static_cast<size_t>(role)];
+      layers.push_back(Layer(role, most, edge));
+    }
+    std::string svg;
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) svg += *layer;
+    return svg;
+  }
+
+  std::string Reserved() const {
+    std::vector<uint64_t> reserved;
+    reserved.reserve(curve_.columns.size());
+    for (const UsageColumn& column : curve_.columns) reserved.push_back(column.reserved);
+    const bool is_told =
+        std::any_of(reserved.begin(), reserved.end(), [](uint64_t bytes) { return bytes > 0; });
+    return is_told ? "<path class=\"reserved\" d=\"" + Edge(reserved) + "\"/>" : "";
+  }
+
+  std::string CardLine() const {
+    if (!chart_.card_bytes) return "";
+    return "<path class=\"card\" d=\"M" + Number(kLeft) + " " + Number(Y(*chart_.card_bytes)) +
+           "H" + Number(kRight) + "\"/>";
+  }
+
+  std::string Marks() const {
+    std::string svg;
+    double free_from = 0;  // labels do not touch
+    for (const analysis::StepMark& step : curve_.steps) {
+      const double x = X(static_cast<double>(step.event));
+      if (x < free_from || x > kRight - kLabel) continue;
+      free_from = x + kLabel;
+      svg += "<path class=\"tick\" d=\"M" + Number(x) + " " + Number(kBottom) +
+             "v6\"/><text class=\"step\" x=\"" + Number(x + 3) + "\" y=\"" + Number(kBottom + 15) +
+             "\">step " + std::to_string(step.step) + "</text>";
+    }
+    for (const uint64_t event : curve_.failures) {
+      const double x = X(static_cast<double>(event));
+      svg += "<path class=\"failed\" d=\"M" + Number(x) + " " + Number(kTop) + "V" +
+             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(event) +
+             "</title></path>";
+    }
+    const double x = X(static_cast<double>(peak_.first_event));
+    return svg + "<circle class=\"peak\" cx=\"" + Number(x) + "\" cy=\"" + Number(Y(peak_.most)) +
+           "\" r=\"4\"><title>peak: " + FormatBytes(peak_.most) + "</title></circle>";
+  }
+
+  const UsageChart& chart_;
+  const UsageCurve& curve_;
+  const UsageColumn& peak_;
+  double top_ = 1;
+};
+
+}  // namespace
+
+std::string DrawUsage(const UsageChart& chart) {
+  return chart.curve.columns.empty() ? "" : Drawing(chart).Run();
+}
+
+}  // namespace memtrace::report
