@@ -133,7 +133,7 @@ class SectionText {
       text = Wrapped(title, kIndent);
     }
     for (size_t i = stands_over_table ? 1 : 0; i < section_.parts.size(); ++i)
-      text += std::visit([this](const auto& part) { return Text(part); }, section_.parts[i]);
+      text += std::visit([this](const auto& part) { return this->Text(part); }, section_.parts[i]);
     return text;
   }
 

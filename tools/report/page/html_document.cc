@@ -132,7 +132,7 @@ class SectionHtml {
       html += "</h2>\n";
     }
     for (const Part& part : section_.parts)
-      html += std::visit([this](const auto& of) { return Html(of); }, part);
+      html += std::visit([this](const auto& of) { return this->Html(of); }, part);
     return html + "</section>\n";
   }
 
