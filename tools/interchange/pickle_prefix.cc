@@ -29,7 +29,8 @@ class Closing {
     if (!Contents(0).empty()) {
       const Values contents = Contents(0);
       tree_.SetRoot(contents.front());
-      Put(contents.front(), {contents.begin() + 1, contents.end()}, levels == 1);
+      if (IsContainer(contents.front()))
+        Put(contents.front(), {contents.begin() + 1, contents.end()}, levels == 1);
     }
     return std::move(cut_);
   }
