@@ -38,6 +38,11 @@ def history(folder: Path, *arguments: str, observed: bool = True) -> Blocks:
     return blocks(folder / "history.pickle")
 
 
+def share(part: int, whole: int) -> float:
+    """1 of nothing: torch 2.15 takes no workspace here."""
+    return part / whole if whole else 1.0
+
+
 @pytest.mark.parametrize(
     ("kind", "length"), [("plain", "256"), ("plain", "8"), ("checkpointed", "256"), ("reentrant", "8")]
 )
@@ -53,7 +58,7 @@ def test_guessed_roles_are_those_of_the_hooks(
         by_hooks[role] += size
         by_guess[guess] += size
         alike[role] += size * (role == guess)
-    shares = {role: (alike[role] / by_hooks[role], alike[role] / by_guess[role]) for role in FLOORS}
+    shares = {role: (share(alike[role], by_hooks[role]), share(alike[role], by_guess[role])) for role in FLOORS}
     print({role: f"{found:.2%} of {by_hooks[role]}, {right:.2%}" for role, (found, right) in shares.items()})
     for role, floors in FLOORS.items():
         assert all(share >= floor for share, floor in zip(shares[role], floors, strict=True)), (role, shares)
