@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace memtrace::analysis {
 namespace {
@@ -68,17 +69,22 @@ Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t
 
 }  // namespace
 
-ProcessView ViewProcess(const EventSource& source,
-                        const std::function<RunFacts(const Annotations&)>& facts) {
-  ProcessView view;
-  const auto failed = Explain(source, {MomentSpec::Kind::kFailure, 1});
-  const Explanation explanation =
-      failed.ok() ? *failed : *Explain(source, {MomentSpec::Kind::kFailureOrPeak, 0});
+Explanation ExplainFirstFailure(const EventSource& source) {
+  auto failed = Explain(source, {MomentSpec::Kind::kFailure, 1});
+  return failed.ok() ? *std::move(failed) : *Explain(source);
+}
+
+ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
   const CardExplanation& card = explanation.cards[explanation.card];
-  view.run = facts(explanation.annotations);
+  ProcessView view;
+  view.file = run.file;
+  view.run = run;
   view.failures = explanation.counts.out_of_memory;
-  if (explanation.request)
-    view.first_failure = {card.when.time_ns, explanation.verdict, explanation.request->at};
+  if (explanation.request) {
+    view.first_failure = FirstFailure{.time_ns = card.when.time_ns,
+                                      .verdict = explanation.verdict,
+                                      .at = explanation.request->at};
+  }
   view.card = card.index;
   view.card_bytes = card.ledger.total_known ? card.ledger.total : 0;
   view.peak = card.peak.bytes;
@@ -87,31 +93,28 @@ ProcessView ViewProcess(const EventSource& source,
   return view;
 }
 
-void SortByRank(std::vector<ProcessView>& views) {
+void ArrangeProcesses(std::vector<ProcessView>& views) {
   const auto key = [](const ProcessView& view) {
     const std::optional<uint64_t> rank = NumberIn(view.run.rank);
     return std::tuple(!rank.has_value(), rank.value_or(0), view.file);
   };
   std::stable_sort(views.begin(), views.end(),
                    [&key](const ProcessView& a, const ProcessView& b) { return key(a) < key(b); });
-}
-
-uint64_t FailureTime(const std::vector<ProcessView>& views, size_t process) {
-  uint64_t earliest = 0;
-  for (const ProcessView& view : views) {
+  uint64_t earliest = ~uint64_t{0};
+  for (const ProcessView& view : views)
+    if (view.run.started_unix_ns != 0) earliest = std::min(earliest, view.run.started_unix_ns);
+  for (ProcessView& view : views) {
+    if (!view.first_failure) continue;
     const uint64_t start = view.run.started_unix_ns;
-    if (start != 0 && (earliest == 0 || start < earliest)) earliest = start;
+    view.first_failure->job_ns = (start == 0 ? 0 : start - earliest) + view.first_failure->time_ns;
   }
-  const ProcessView& view = views[process];
-  const uint64_t start = view.run.started_unix_ns;
-  return (start == 0 ? 0 : start - earliest) + view.first_failure->time_ns;
 }
 
 std::optional<size_t> FirstToFail(const std::vector<ProcessView>& views) {
   std::optional<size_t> first;
   for (size_t i = 0; i < views.size(); ++i) {
-    if (!views[i].first_failure) continue;
-    if (!first || FailureTime(views, i) < FailureTime(views, *first)) first = i;
+    const auto& failure = views[i].first_failure;
+    if (failure && (!first || failure->job_ns < views[*first].first_failure->job_ns)) first = i;
   }
   return first;
 }

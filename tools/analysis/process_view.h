@@ -4,13 +4,11 @@
 #define MEMTRACE_TOOLS_ANALYSIS_PROCESS_VIEW_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/run_facts.h"
 
@@ -20,6 +18,7 @@ namespace memtrace::analysis {
 // The first request of a process that failed.
 struct FirstFailure {
   uint64_t time_ns = 0;  // since the process's trace began
+  uint64_t job_ns = 0;   // since the first of the job's did: ArrangeProcesses
   Verdict verdict;
   Position at;
 };
@@ -40,19 +39,18 @@ struct ProcessView {
   bool is_readable() const { return unreadable.empty(); }
 };
 
-// Reads the source up to four times. `facts`: of the trace's annotations.
-ProcessView ViewProcess(const EventSource& source,
-                        const std::function<RunFacts(const Annotations&)>& facts);
+// The first failed request, or the peak if none failed. Reads the source up to three times.
+Explanation ExplainFirstFailure(const EventSource& source);
 
-// By rank, then by file.
-void SortByRank(std::vector<ProcessView>& views);
+// `explanation`: of ExplainFirstFailure.
+ProcessView ViewOf(const Explanation& explanation, const RunFacts& run);
 
-// Which process failed first by the clock; those whose start is not known are compared as if they
-// had begun together. Nothing if none failed.
+// Sorts them by rank, then by file, and sets when each failed in the time of the job. A process
+// whose start is not known is taken to have begun with the first.
+void ArrangeProcesses(std::vector<ProcessView>& views);
+
+// Which process failed first by the clock; nothing if none failed. REQUIRES: they are arranged.
 std::optional<size_t> FirstToFail(const std::vector<ProcessView>& views);
-
-// Nanoseconds from the earliest start of any of them to this one's first failure.
-uint64_t FailureTime(const std::vector<ProcessView>& views, size_t process);
 
 // A process whose peak is far from the others'.
 struct Outlier {

@@ -18,7 +18,7 @@ class CurveMaker {
 
   void Apply(const trace::Event& event) {
     walk_.Apply(event);
-    if ((walk_.ordinal() - 1) % curve_.events_of_column == 0) BeginColumn(event);
+    if ((walk_.ordinal() - 1) % curve_.events_of_column == 0) BeginColumn();
     if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
     const auto* alive = std::get_if<trace::Alive>(&event.payload);
     if (std::holds_alternative<trace::Allocate>(event.payload) ||
@@ -29,10 +29,9 @@ class CurveMaker {
   }
 
  private:
-  void BeginColumn(const trace::Event& event) {
+  void BeginColumn() {
     UsageColumn& column = curve_.columns.emplace_back();
     column.first_event = walk_.ordinal();
-    column.time_ns = event.time_ns;
     column.least = column.most = live_;
     column.by_role = by_role_;
     column.reserved = reserved_;

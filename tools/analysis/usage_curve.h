@@ -17,7 +17,6 @@ inline constexpr size_t kRoles = static_cast<size_t>(trace::Role::kBuffer) + 1;
 // Some neighbouring events of a trace. Requested bytes of one card, counted as in a peak.
 struct UsageColumn {
   uint64_t first_event = 0;  // ordinal, from 1
-  uint64_t time_ns = 0;      // of the first event
   uint64_t least = 0;
   uint64_t most = 0;
   std::array<uint64_t, kRoles> by_role{};  // when it was most

@@ -8,7 +8,7 @@
 #include "tools/analysis/process_view.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/memory_limit.h"
-#include "tools/command/output_file.h"
+#include "tools/command/page_file.h"
 #include "tools/command/program.h"
 #include "tools/command/trace_input.h"
 #include "tools/report/page/page.h"
@@ -18,27 +18,26 @@
 namespace memtrace::command {
 namespace {
 
-analysis::ProcessView Read(const std::string& file) {
+analysis::ProcessView Unreadable(const std::string& file, const std::string& why) {
   analysis::ProcessView view;
-  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
-  if (input.ok()) {
-    // Not Facts(), which looks for siblings: each file of a folder would look at every other.
-    view = analysis::ViewProcess(*input, [&](const analysis::Annotations& annotations) {
-      return analysis::ReadRunFacts(file, input->info(), annotations, input->completeness());
-    });
-  } else {
-    view.unreadable = std::string(input.status().message());
-  }
   view.file = file;
+  view.unreadable = why;
   return view;
+}
+
+analysis::ProcessView Read(const std::string& file) {
+  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+  if (!input.ok()) return Unreadable(file, std::string(input.status().message()));
+  const analysis::Explanation explanation = analysis::ExplainFirstFailure(*input);
+  // Not Facts(), which looks for siblings: each file of a folder would look at every other.
+  return analysis::ViewOf(
+      explanation,
+      analysis::ReadRunFacts(file, input->info(), explanation.annotations, input->completeness()));
 }
 
 analysis::ProcessView View(const std::string& file) {
   if (KeepsToMemoryLimit(file, [&file] { Read(file); })) return Read(file);
-  analysis::ProcessView refused;
-  refused.file = file;
-  refused.unreadable = "asks for too much memory";
-  return refused;
+  return Unreadable(file, kTooMuchMemory);
 }
 
 int CodeOf(const std::vector<analysis::ProcessView>& views) {
@@ -67,14 +66,14 @@ int ReportFolder(const FolderReport& report) {
   std::vector<analysis::ProcessView> views;
   views.reserve(report.traces.size());
   for (const std::string& file : report.traces) views.push_back(View(file));
-  analysis::SortByRank(views);
+  analysis::ArrangeProcesses(views);
   const report::Document document = report::ProcessesDocument(report.folder, views);
   if (!report.page.empty()) {
     const absl::Status written =
-        OutputFile(report.page).KeepText(report::PageOf(report.folder, document));
-    Note(written.ok() ? "wrote " + report.page + "; open it with a browser"
-                      : std::string(written.message()));
-    return written.ok() ? CodeOf(views) : kUsage;
+        WritePageFile(report.page, report::PageOf(report.folder, document));
+    if (written.ok()) return CodeOf(views);
+    Note(std::string(written.message()));
+    return kUsage;
   }
   std::cout << (report.json ? report::JsonProcesses(report.folder, views)
                             : report::TextOf(document) + NextLine(views))

@@ -23,6 +23,9 @@ constexpr uint64_t MostMemory(uint64_t file_bytes) {
 // file. Thread rule: while no other thread runs.
 int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function<int()>& read);
 
+// What is said of a file that does not.
+inline constexpr const char* kTooMuchMemory = "asks for too much memory";
+
 // Whether `read` keeps to the limit of the file: a child process tries, unseen. For verbs that go
 // on with other files if it does not.
 bool KeepsToMemoryLimit(const std::string& path, const std::function<void()>& read);

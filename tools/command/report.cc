@@ -15,6 +15,7 @@
 #include "tools/command/folder_report.h"
 #include "tools/command/moment_option.h"
 #include "tools/command/output_file.h"
+#include "tools/command/page_file.h"
 #include "tools/command/replayed_remedies.h"
 #include "tools/command/sibling_traces.h"
 #include "tools/command/trace_verb.h"
@@ -55,9 +56,8 @@ absl::StatusOr<std::string> WritePage(const TraceInput& input,
   constexpr size_t kColumns = 600;  // of the chart; more than it has pixels in print
   const analysis::UsageCurve curve = analysis::CurveOf(
       input, explanation.cards[explanation.card].index, explanation.counts.events, kColumns);
-  absl::Status written = OutputFile(options.page).KeepText(report::Page(explanation, run, curve));
+  absl::Status written = WritePageFile(options.page, report::Page(explanation, run, curve));
   if (!written.ok()) return written;
-  Note("wrote " + options.page + "; open it with a browser");
   return "";
 }
 

@@ -80,7 +80,7 @@ Verification VerifyWithinLimit(const std::string& file) {
   if (KeepsToMemoryLimit(file, [&file] { Verify(file); })) return Verify(file);
   Verification refused;
   refused.file = file;
-  refused.unreadable = "asks for too much memory";
+  refused.unreadable = kTooMuchMemory;
   return refused;
 }
 

@@ -29,8 +29,7 @@ std::string CountLine(std::string_view name, const std::string& figure) {
 TableRow RowOf(const IdleSite& site, TableUnit unit) {
   std::string role(RoleName(site.role));
   if (site.role != trace::Role::kUnknown) role += '*';
-  const int64_t hundredths = Hundredths(static_cast<int64_t>(site.bytes), unit);
-  return {.cells = {role, Printable(site.site), FormatHundredths(hundredths),
+  return {.cells = {role, Printable(site.site), FormatFigure(site.bytes, unit),
                     FormatCount(site.blocks),
                     site.last_step == 0 ? "start" : "step " + std::to_string(site.last_step),
                     FormatSeconds(site.idle_ns)}};
@@ -111,8 +110,7 @@ Section IdleSection(const analysis::Explanation& explanation) {
     table.rows.push_back(RowOf(idle.sites[i], unit));
     rest -= idle.sites[i].bytes;
   }
-  if (idle.sites.size() > shown)
-    table.rest = FormatCount(idle.sites.size() - shown) + " more, " + FormatBytes(rest);
+  if (idle.sites.size() > shown) table.rest = FormatRest(idle.sites.size() - shown, rest);
   std::string limits =
       "inferred: a block is written at its allocation and by what its thread launches until the "
       "next one; reads are not seen; what hooks say the role of is left out";

@@ -37,8 +37,7 @@ std::string Cell(const std::string& figure, const card::FigureOrigin& origin, si
 }
 
 std::string Row(const card::CardProfile& profile) {
-  const std::string gib =
-      FormatHundredths(Hundredths(static_cast<int64_t>(profile.bytes), {"GiB", 1ull << 30}));
+  const std::string gib = FormatFigure(profile.bytes, {"GiB", 1ull << 30});
   return LeftAligned(profile.name, 12) + Cell(gib, profile.bytes_origin, 8) +
          Cell(std::to_string(profile.context_bytes >> 20), profile.context_origin, 13) +
          Cell(ComputeCapability(profile), profile.compute_capability_origin, 6) +

@@ -76,9 +76,7 @@ std::string SideLine(std::string_view name, const DiffSide& side) {
 std::string RowLine(const Row& row, TableUnit unit) {
   std::string name;
   for (const std::string& value : row.values) name += (name.empty() ? "" : " · ") + value;
-  const auto figure = [unit](uint64_t bytes) {
-    return RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(bytes), unit)), 9);
-  };
+  const auto figure = [unit](uint64_t bytes) { return RightAligned(FormatFigure(bytes, unit), 9); };
   const auto blocks = static_cast<int64_t>(row.blocks_after - row.blocks_before);
   return "  " + LeftAligned(Printable(name), Columns() - 40) +
          RightAligned(WithSign(Hundredths(row.change(), unit)), 10) + figure(row.before) +

@@ -76,14 +76,12 @@ Table PinTable(const Fragmentation& fragmentation) {
       rest += pin.strands;
       continue;
     }
-    const int64_t hundredths = Hundredths(static_cast<int64_t>(pin.strands), unit);
     table.rows.push_back({.cells = {std::string(RoleName(pin.role)), Printable(pin.site),
-                                    FormatHundredths(hundredths), FormatCount(pin.blocks),
+                                    FormatFigure(pin.strands, unit), FormatCount(pin.blocks),
                                     FormatBytes(pin.allocated)},
                           .depth = 1});
   }
-  if (rest > 0)
-    table.rest = FormatCount(fragmentation.pins.size() - kPins) + " more, " + FormatBytes(rest);
+  if (rest > 0) table.rest = FormatRest(fragmentation.pins.size() - kPins, rest);
   return table;
 }
 

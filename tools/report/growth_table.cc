@@ -50,10 +50,6 @@ std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
   return explanation.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
 }
 
-std::string FigureOf(uint64_t bytes, TableUnit unit) {
-  return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), unit));
-}
-
 std::string RestOf(size_t rows, size_t shown) {
   return rows <= shown ? "" : FormatCount(rows - shown) + " more";
 }
@@ -95,8 +91,8 @@ Section GrowthSection(const Explanation& explanation) {
   for (size_t i = 0; i < shown; ++i) {
     const GrowingSite& site = explanation.growing[i];
     table.rows.push_back(
-        {.cells = {Printable(site.site), FigureOf(site.bytes, unit),
-                   FigureOf(site.bytes_per_step, rate), "step " + std::to_string(site.since)}});
+        {.cells = {Printable(site.site), FormatFigure(site.bytes, unit),
+                   FormatFigure(site.bytes_per_step, rate), "step " + std::to_string(site.since)}});
   }
   table.rest = RestOf(explanation.growing.size(), shown);
   section.parts = {std::move(table),
@@ -118,7 +114,7 @@ Section ScratchSection(const Explanation& explanation) {
   while (shown < std::min(explanation.scratch.size(), kRows) &&
          Hundredths(static_cast<int64_t>(explanation.scratch[shown].bytes), unit) > 0) {
     const Scratch& scratch = explanation.scratch[shown++];
-    table.rows.push_back({.cells = {Printable(scratch.site), FigureOf(scratch.bytes, unit),
+    table.rows.push_back({.cells = {Printable(scratch.site), FormatFigure(scratch.bytes, unit),
                                     FormatCount(scratch.blocks), Lasted(explanation, scratch),
                                     FormatSignedBytes(scratch.stays)}});
   }

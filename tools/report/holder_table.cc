@@ -41,9 +41,8 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
 
 TableRow HolderRow(const Holding& holding, const std::string& line, const Explanation& explanation,
                    TableUnit unit) {
-  const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
   return {.cells = {std::string(RoleName(holding.role)) + EvidenceMarks(holding.known),
-                    Printable(holding.site), FormatHundredths(hundredths),
+                    Printable(holding.site), FormatFigure(holding.bytes, unit),
                     FormatCount(holding.blocks), SinceText(holding, explanation), Printable(line)}};
 }
 
@@ -65,7 +64,7 @@ std::string RestOf(const std::vector<Row>& rows, size_t shown) {
   if (rows.size() <= shown) return "";
   uint64_t bytes = 0;
   for (size_t i = shown; i < rows.size(); ++i) bytes += rows[i].bytes;
-  return FormatCount(rows.size() - shown) + " more, " + FormatBytes(bytes);
+  return FormatRest(rows.size() - shown, bytes);
 }
 
 Table ShareTable(std::string_view title, const std::vector<Share>& shares, TableUnit unit) {
@@ -75,8 +74,8 @@ Table ShareTable(std::string_view title, const std::vector<Share>& shares, Table
   table.columns = {{"", 46}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
   const size_t shown = ShownRows(shares, kShareRows, unit);
   for (size_t i = 0; i < shown; ++i) {
-    const int64_t hundredths = Hundredths(static_cast<int64_t>(shares[i].bytes), unit);
-    table.rows.push_back({.cells = {Printable(shares[i].name), FormatHundredths(hundredths)}});
+    table.rows.push_back(
+        {.cells = {Printable(shares[i].name), FormatFigure(shares[i].bytes, unit)}});
   }
   table.rest = RestOf(shares, shown);
   return table;

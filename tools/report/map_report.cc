@@ -83,9 +83,8 @@ Section MapSection(const analysis::Explanation& explanation) {
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}, {"", 0}};
   for (const MapSegment& segment : *explanation.map) {
-    const int64_t hundredths = Hundredths(static_cast<int64_t>(segment.bytes), unit);
-    table.rows.push_back(
-        {.cells = {Address(segment.address), FormatHundredths(hundredths), "|" + Strip(segment)}});
+    table.rows.push_back({.cells = {Address(segment.address), FormatFigure(segment.bytes, unit),
+                                    "|" + Strip(segment)}});
   }
   std::string legend = "each sign is what has most of its part:";
   for (const trace::Role role :

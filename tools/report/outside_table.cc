@@ -14,9 +14,8 @@ namespace {
 constexpr size_t kRows = 8;
 
 TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
-  const int64_t hundredths = Hundredths(static_cast<int64_t>(holding.bytes), unit);
   return {.cells = {std::string(OutsideKindName(holding.kind)), Printable(holding.site),
-                    FormatHundredths(hundredths), FormatCount(holding.blocks)}};
+                    FormatFigure(holding.bytes, unit), FormatCount(holding.blocks)}};
 }
 
 }  // namespace
@@ -40,8 +39,7 @@ Section OutsideSection(const analysis::Explanation& explanation) {
   for (size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(holdings[i], unit));
   uint64_t rest = 0;
   for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;
-  if (holdings.size() > shown)
-    table.rest = FormatCount(holdings.size() - shown) + " more, " + FormatBytes(rest);
+  if (holdings.size() > shown) table.rest = FormatRest(holdings.size() - shown, rest);
   section.parts.emplace_back(std::move(table));
   return section;
 }

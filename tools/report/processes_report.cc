@@ -72,7 +72,7 @@ std::string VerdictOf(const Views& views) {
   const analysis::FirstFailure& failure = *view.first_failure;
   return FormatCount(Failed(views)) + " of " + FormatCount(views.size() - Unreadable(views)) +
          " processes ran out of memory. The first was " + NameOf(view) + ", " +
-         FormatSeconds(FailureTime(views, *first)) + " after the first trace began, " +
+         FormatSeconds(failure.job_ns) + " after the first trace began, " +
          DescribePosition(failure.at) + ": " +
          std::string(trace::FailureCauseName(failure.verdict.cause)) + ", " +
          FormatBytes(failure.verdict.requested) + " were asked, short by " +
@@ -91,24 +91,20 @@ std::string Missing(const Views& views) {
   return "MISSING: of " + FormatCounted(missing.size(), "rank") + " there is no trace: " + names;
 }
 
-TableRow RowOf(const Views& views, size_t process, TableUnit unit) {
-  const ProcessView& view = views[process];
+TableRow RowOf(const ProcessView& view, TableUnit unit) {
   const std::string rank = view.run.rank.empty() ? "-" : Printable(view.run.rank);
   if (!view.is_readable())
     return {.cells = {rank, "", "", "unreadable", Printable(view.file)},
             .below = {Printable(view.unreadable)}};
-  const auto figure = [unit](uint64_t bytes) {
-    return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), unit));
-  };
   std::string state =
       view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
   if (view.first_failure) {
     state = std::string(trace::FailureCauseName(view.first_failure->verdict.cause)) + ", step " +
             std::to_string(view.first_failure->at.step) + ", " +
-            FormatSeconds(FailureTime(views, process));
+            FormatSeconds(view.first_failure->job_ns);
   }
-  TableRow row{.cells = {rank, figure(view.peak),
-                         view.card_bytes == 0 ? "?" : figure(view.card_bytes), state,
+  TableRow row{.cells = {rank, FormatFigure(view.peak, unit),
+                         view.card_bytes == 0 ? "?" : FormatFigure(view.card_bytes, unit), state,
                          Printable(view.file)}};
   if (!view.run.completeness.whole()) row.below.push_back(PartialBanner(view.run.completeness));
   return row;
@@ -125,7 +121,7 @@ Section ProcessSection(const Views& views) {
                    {"out of memory, or peak", 36},
                    {"trace", 0, TableColumn::Kind::kPath}};
   for (size_t i = 0; i < views.size() && i < kRows; ++i)
-    table.rows.push_back(RowOf(views, i, unit));
+    table.rows.push_back(RowOf(views[i], unit));
   if (views.size() > kRows) table.rest = FormatCount(views.size() - kRows) + " more";
   return {.id = "processes", .title = "RANK", .parts = {std::move(table)}};
 }
@@ -155,8 +151,7 @@ Section OutlierSection(const Views& views) {
   return section;
 }
 
-ordered_json ViewJson(const Views& views, size_t process) {
-  const ProcessView& view = views[process];
+ordered_json ViewJson(const ProcessView& view) {
   const auto text = [](const std::string& of) {
     return of.empty() ? ordered_json(nullptr) : ordered_json(of);
   };
@@ -177,7 +172,7 @@ ordered_json ViewJson(const Views& views, size_t process) {
   json["first_failure"] = nullptr;
   if (!view.first_failure) return json;
   const analysis::FirstFailure& failure = *view.first_failure;
-  json["first_failure"] = {{"time_ns", FailureTime(views, process)},
+  json["first_failure"] = {{"time_ns", failure.job_ns},
                            {"step", failure.at.step},
                            {"phase", std::string(PhaseName(failure.at.phase))},
                            {"cause", std::string(trace::FailureCauseName(failure.verdict.cause))},
@@ -204,7 +199,7 @@ Document ProcessesDocument(const std::string& folder, const Views& views) {
 
 std::string JsonProcesses(const std::string& folder, const Views& views) {
   ordered_json processes = ordered_json::array();
-  for (size_t i = 0; i < views.size(); ++i) processes.push_back(ViewJson(views, i));
+  for (const ProcessView& view : views) processes.push_back(ViewJson(view));
   ordered_json outliers = ordered_json::array();
   for (const Outlier& outlier : FindOutliers(views)) {
     ordered_json roles = ordered_json::array();

@@ -124,4 +124,12 @@ std::string FormatHundredths(int64_t hundredths) {
          (fraction.size() < 2 ? "0" : "") + fraction;
 }
 
+std::string FormatFigure(uint64_t bytes, TableUnit unit) {
+  return FormatHundredths(Hundredths(static_cast<int64_t>(bytes), unit));
+}
+
+std::string FormatRest(uint64_t rows, uint64_t bytes) {
+  return FormatCount(rows) + " more, " + FormatBytes(bytes);
+}
+
 }  // namespace memtrace::report

@@ -34,7 +34,9 @@ std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64
                                         TableUnit unit);
 int64_t Hundredths(int64_t bytes, TableUnit unit);  // to the nearest
 
-std::string FormatHundredths(int64_t hundredths);  // "23.48"
+std::string FormatHundredths(int64_t hundredths);          // "23.48"
+std::string FormatFigure(uint64_t bytes, TableUnit unit);  // the same, of bytes, to the nearest
+std::string FormatRest(uint64_t rows, uint64_t bytes);     // of a table: "3 more, 1.5 MiB"
 
 }  // namespace memtrace::report
 

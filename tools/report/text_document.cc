@@ -38,8 +38,7 @@ class TableText {
     size_t width = kIndent;
     while (first < table_.columns.size() && table_.columns[first].title.empty())
       width += widths_[first++];
-    std::string head = first == 0 ? "" : LeftAligned(title, width);
-    if (first == 0) head = Blanks(kIndent);
+    std::string head = first == 0 ? Blanks(kIndent) : LeftAligned(title, width);
     for (size_t i = first; i < table_.columns.size(); ++i)
       head += Blanks(i == 0 ? 0 : GapBefore(i)) + Cell(i, table_.columns[i].title, 0, true);
     return Ended(head);

@@ -134,8 +134,7 @@ class TreeText {
     std::string name = std::string(2 + 2 * depth, ' ') + Printable(node.name);
     if (const std::string marks = EvidenceMarks(node.known); !marks.empty()) name += " " + marks;
     const uint64_t percent = total_ == 0 ? 0 : node.bytes * 100 / total_;
-    return LeftAligned(name, NameColumns()) +
-           RightAligned(FormatHundredths(Hundredths(static_cast<int64_t>(node.bytes), unit_)), 9) +
+    return LeftAligned(name, NameColumns()) + RightAligned(FormatFigure(node.bytes, unit_), 9) +
            RightAligned(std::to_string(percent), 5) + RightAligned(FormatCount(node.blocks), 9) +
            "  " + Age(node.oldest) + "\n";
   }

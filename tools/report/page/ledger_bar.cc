@@ -14,7 +14,6 @@ namespace {
 
 using analysis::CardExplanation;
 using analysis::Explanation;
-using analysis::Ledger;
 
 // Units of the drawing: the whole card. Hundredths of one still have a width.
 constexpr double kWidth = 1000;

@@ -9,7 +9,6 @@
 #include "tools/report/printable.h"
 #include "tools/report/report_document.h"
 #include "tools/report/text_document.h"
-#include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
 namespace {
