@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the views draw: the page's data (docs/page.md), opened. Bytes, nanoseconds since the trace
+// began, and events by their ordinal in the trace, from 1. Nothing changes after it was opened.
+
+/** Where bytes come from: what all pieces with the same history share. */
+export interface Origin {
+  readonly role: string; // "optimizer_state"
+  readonly evidence: string; // for the role: "stated", "inferred", "guessed" or "unknown"
+  readonly owner: string; // tags joined by '/'; "" is untagged
+  readonly path: string; // of a parameter and what belongs to it; else ""
+  readonly module: string; // whose forward was running; else ""
+  readonly site: string; // the name the report gives to where it comes from
+  readonly phase: string; // that it was allocated in
+  readonly stack: number; // an index of Stacks; 0: none was taken
+  readonly stream: string; // the handle, "0x0" is the default stream
+  readonly pool: number; // 0 is the default pool
+}
+
+/**
+ * Ranges of blocks that are one thing each: most blocks are one piece, flat buffers are several.
+ * Columns of equal length, by birth; pieces of one block have one `born` and follow each other by
+ * address. A block is in use from `born` until `letGo`, and others can have its memory from `gone`.
+ */
+export interface Pieces {
+  readonly count: number;
+  readonly born: Float64Array; // event
+  readonly letGo: Float64Array; // event of the free's request; Infinity: never in this trace
+  readonly gone: Float64Array; // event of its completion; Infinity: never
+  readonly bornNs: Float64Array;
+  readonly letGoNs: Float64Array; // Infinity: never
+  readonly address: Float64Array;
+  readonly bytes: Float64Array; // requested
+  readonly slack: Float64Array; // allocated beyond the request; of a block's last piece
+  readonly origin: Uint32Array; // index of Run.origins
+}
+
+/** Neighbouring events as one column of the timeline. Columns are not equally wide. */
+export interface Columns {
+  readonly count: number;
+  readonly first: Float64Array; // event
+  readonly firstNs: Float64Array;
+  readonly least: Float64Array; // bytes in use
+  readonly most: Float64Array;
+  readonly mostEvent: Float64Array; // where it was most
+  readonly reserved: Float64Array; // the most mapped; 0 where the trace does not tell
+}
+
+/** One way to tell bytes apart. The keys' bytes at a column's most sum to it. */
+export interface Grouping {
+  readonly name: GroupingName;
+  readonly keys: readonly { readonly name: string; readonly bytes: Float64Array }[]; // by column
+  readonly rest: Float64Array; // of all smaller keys
+}
+export type GroupingName = "role" | "owner" | "module" | "site";
+
+/** A range of addresses that had memory, or was reserved, from one event until another. */
+export interface Ranges {
+  readonly count: number;
+  readonly address: Float64Array;
+  readonly bytes: Float64Array;
+  readonly from: Float64Array; // event
+  readonly until: Float64Array; // event; Infinity: to the end
+}
+
+export interface Failure {
+  readonly event: number;
+  readonly ns: number;
+  readonly requested: number; // bytes asked for
+  readonly allocated: number; // ... after rounding
+  readonly obtainable: number; // the largest request that could have been served
+  readonly site: string;
+  readonly stack: number;
+}
+
+export interface Card {
+  readonly index: number;
+  readonly bytes: number | null; // of the whole card, where known
+  readonly columns: Columns;
+  readonly groupings: readonly Grouping[];
+  readonly pieces: Pieces;
+  /** Blocks of fewer bytes are pieces only if they touch one of `exact`; 0: every block is there. */
+  readonly leastBytes: number;
+  readonly exact: readonly (readonly [number, number])[]; // events, both ends included
+  readonly mapped: Ranges;
+  readonly reserved: Ranges; // address space; empty unless segments are expandable
+  readonly failures: readonly Failure[];
+  readonly peak: { readonly event: number; readonly ns: number; readonly bytes: number };
+}
+
+/** Frames as a tree from the outermost: node i is `frame[i]` called from node `parent[i]`. */
+export interface Stacks {
+  readonly parent: Uint32Array; // 0 is the root, which is no frame
+  readonly frame: Uint32Array; // index of `names`
+  readonly names: readonly string[]; // "train.py:18 step"
+  readonly isUser: readonly boolean[]; // of each name: the user's own code
+}
+
+export interface Run {
+  readonly file: string;
+  readonly events: number;
+  readonly lastNs: number;
+  readonly steps: readonly { readonly event: number; readonly number: number }[];
+  readonly phases: readonly { readonly event: number; readonly name: string }[]; // that begins
+  readonly origins: readonly Origin[];
+  readonly stacks: Stacks;
+  readonly cards: readonly Card[];
+  /** What the words of the page are about. */
+  readonly told: { readonly card: number; readonly event: number };
+}
