@@ -74,11 +74,11 @@ class MarkupReader {
   }
 
   const std::set<std::string> known_ = {
-      "html",  "head",    "meta",    "title", "style",  "body",   "main",       "section",
-      "h1",    "h2",      "small",   "p",     "div",    "table",  "thead",      "tbody",
-      "tfoot", "caption", "tr",      "th",    "td",     "dl",     "dt",         "dd",
-      "svg",   "rect",    "path",    "text",  "circle", "figure", "figcaption", "ul",
-      "li",    "details", "summary", "pre",   "script"};
+      "html",  "head",    "meta",    "title", "style",    "body",   "main",       "section",
+      "h1",    "h2",      "small",   "p",     "div",      "table",  "thead",      "tbody",
+      "tfoot", "caption", "tr",      "th",    "td",       "dl",     "dt",         "dd",
+      "svg",   "rect",    "path",    "text",  "circle",   "figure", "figcaption", "ul",
+      "li",    "details", "summary", "pre",   "template", "script"};
   std::string page_;
   std::vector<std::string> open_;
   std::vector<std::string> faults_;

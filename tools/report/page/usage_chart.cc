@@ -184,10 +184,10 @@ class Drawing {
              "v6\"/><text class=\"step\" x=\"" + Number(x + 3) + "\" y=\"" + Number(kBottom + 15) +
              "\">step " + std::to_string(step.step) + "</text>";
     }
-    for (const uint64_t event : curve_.failures) {
-      const double x = X(static_cast<double>(event));
+    for (const analysis::FailureMark& failure : curve_.failures) {
+      const double x = X(static_cast<double>(failure.event));
       svg += "<path class=\"failed\" d=\"M" + Number(x) + " " + Number(kTop) + "V" +
-             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(event) +
+             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(failure.event) +
              "</title></path>";
     }
     const double x = X(static_cast<double>(peak_.first_event));
