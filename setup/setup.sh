@@ -4,8 +4,9 @@
 #
 # Usage: setup.sh [newest|frameworks]
 #
-# Makes a machine ready to build, run and test memtrace: Debian packages and a virtual environment with
-# exactly the versions of its lock files. Without an argument that is `.venv` (requirements.lock and
+# Makes a machine ready to build, run and test memtrace: Debian packages, a virtual environment with exactly
+# the versions of its lock files, and with that environment's node the packages of package-lock.json
+# (node_modules/), of which the page of a report is built and tested. Without an argument that is `.venv` (requirements.lock and
 # requirements-dev.lock), for `make demo`, `make test` and CI. For `make test-all`: `newest` makes
 # `.venv-newest` with the newest torch, `frameworks` makes `.venv-frameworks` with training frameworks.
 # MEMTRACE_VENV names another folder. A second run finds everything in place and costs well under a second.
@@ -84,5 +85,17 @@ make_venv() {
   cat "${files[@]}" >"$stamp"
 }
 
+# The packages of node are complete when their stamp equals the lock file.
+make_node_modules() {
+  local lock=$root/package-lock.json stamp=$root/node_modules/.memtrace-lock
+  cmp -s "$lock" "$stamp" && return
+  echo "setup: making $root/node_modules (80 MB)" >&2
+  (cd "$root" && "$venv/bin/npm" ci --loglevel=error >/dev/null)
+  cp "$lock" "$stamp"
+}
+
 install_packages
 make_venv
+if [ -z "$base" ]; then
+  make_node_modules
+fi

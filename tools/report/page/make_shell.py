@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes page_shell.cc: the style of the page and its hash, by which the page's own policy permits it.
+"""Writes page_shell.cc: style and script of the page and their hashes, by which the page's own policy permits them.
 
-usage: make_shell.py page.css page_shell.cc
+usage: make_shell.py style.css script.js page_shell.cc, with what bundle.mjs made
 """
 
 import base64
 import hashlib
-import re
 import sys
 from pathlib import Path
 
@@ -18,9 +17,15 @@ namespace memtrace::report {{
 
 const std::string_view kPageStyle = R"~~~({style})~~~";
 const std::string_view kPageStyleHash = "{style_hash}";
+const std::string_view kPageScript = R"~~~({script})~~~";
+const std::string_view kPageScriptHash = "{script_hash}";
 
 }}  // namespace memtrace::report
 """
+
+# What would end the string of C++, or the element in HTML (where the second begins what `</script>` does not end); a
+# carriage return is a line feed to a browser, and the hash another.
+ENDS = (')~~~"', "</style", "</script", "<!--", "\r")
 
 
 def policy_hash(text: str) -> str:
@@ -28,12 +33,21 @@ def policy_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+def embeddable(text: str, name: str) -> str:
+    """The text, if it can stand in an element and in a string as it is."""
+    for end in ENDS:
+        if end in text.lower():
+            sys.exit(f"make_shell: {name} has {end!r}, which cannot stand in the page")
+    return text
+
+
 def main() -> None:
     """Writes the file that the command line names."""
-    source, target = (Path(word) for word in sys.argv[1:])
-    without_comments = re.sub(r"/\*.*?\*/", "", source.read_text(), flags=re.DOTALL)
-    style = "\n".join(line.strip() for line in without_comments.splitlines() if line.strip())
-    target.write_text(TEMPLATE.format(style=style, style_hash=policy_hash(style)))
+    style_file, script_file, target = (Path(word) for word in sys.argv[1:])
+    style, script = (embeddable(file.read_text(), file.name) for file in (style_file, script_file))
+    target.write_text(
+        TEMPLATE.format(style=style, style_hash=policy_hash(style), script=script, script_hash=policy_hash(script))
+    )
 
 
 if __name__ == "__main__":

@@ -16,10 +16,13 @@ namespace {
 using analysis::Explanation;
 using analysis::RunFacts;
 
-// Nothing is loaded, run, sent or embedded, whatever the trace says; the one style is ours.
+// Nothing is loaded, sent or embedded, whatever the trace says; the one script and the one style
+// are ours, and no text becomes markup or code in the browser either (trusted types).
 std::string Policy() {
-  return "default-src 'none'; style-src '" + std::string(kPageStyleHash) +
-         "'; base-uri 'none'; form-action 'none'";
+  return "default-src 'none'; script-src '" + std::string(kPageScriptHash) + "'; style-src '" +
+         std::string(kPageStyleHash) +
+         "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+         "trusted-types 'none'";
 }
 
 std::string Head(const std::string& title) {
@@ -49,7 +52,7 @@ std::string PageWith(const std::string& title, const Document& document,
     if (section.id == "verdict") words += drawings;
   }
   return Head(title) + "<body>\n<main>\n<h1>memtrace report</h1>\n" + words + Ticket(document) +
-         "</main>\n</body>\n</html>\n";
+         "</main>\n<script>" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace memtrace::report {
 
 // The report as one HTML file that needs nothing else: docs/page.md. The words of the terminal's
 // report in its order, then what a terminal cannot draw. What a trace says is text in it, never
-// markup: a policy in the page itself forbids every script and every load.
+// markup: a policy in the page itself forbids every script but ours, and every load.
 // `curve`: of the card of the verdict.
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                  const analysis::UsageCurve& curve);

@@ -9,8 +9,10 @@ namespace memtrace::report {
 
 // Written by make_shell.py from the files of this folder, when memtrace is built.
 extern const std::string_view kPageStyle;
-extern const std::string_view
-    kPageStyleHash;  // as a content security policy names it: "sha256-..."
+extern const std::string_view kPageScript;
+// As a content security policy names them: "sha256-...".
+extern const std::string_view kPageStyleHash;
+extern const std::string_view kPageScriptHash;
 
 }  // namespace memtrace::report
 
