@@ -7,11 +7,10 @@
 import type { Origin, Run, Stacks } from "../model.ts";
 
 export const ROOT = 0;
-/** The child of the root for what is in use but is no piece. */
-export const MISSING = 1;
 
 export interface Outline {
   readonly count: number;
+  readonly missing: number; // the root's last child: what is in use but is no piece
   readonly parent: Int32Array; // less than the node's own number; -1 of the root
   readonly names: readonly string[];
   readonly name: Uint32Array; // by node: index of `names`
@@ -33,6 +32,13 @@ export function pathTo(outline: Outline, node: number): number[] {
   return path.reverse();
 }
 
+/** From `from`, which is `node` or above it, to `node`. */
+export function namesBetween(outline: Outline, from: number, node: number): string[] {
+  const names = [nameOf(outline, node)];
+  for (let at = node; at !== from;) names.push(nameOf(outline, (at = outline.parent[at]!)));
+  return names.reverse();
+}
+
 class Builder {
   readonly parent: number[] = [];
   readonly name: number[] = [];
@@ -43,7 +49,6 @@ class Builder {
 
   constructor() {
     this.child(-1, "All in use");
-    this.child(ROOT, "(blocks too small to be listed)");
   }
 
   /** The one child of `parent` that has this name. */
@@ -142,11 +147,13 @@ export const MISSING_ROLE = "live";
 export function outlineOf(run: Run, by: "stack" | "module"): Outline {
   const builder = new Builder();
   const leaf = (by === "stack" ? leavesByStack : leavesByModule)(builder, run);
+  const missing = builder.child(ROOT, "(blocks too small to be listed)");
   const parent = Int32Array.from(builder.parent);
   const roles = [...new Set([MISSING_ROLE, ...run.origins.map(({ role }) => role)])];
   const roleIndex = new Map(roles.map((role, i) => [role, i]));
   return {
     count: parent.length,
+    missing,
     parent,
     names: builder.names,
     name: Uint32Array.from(builder.name),

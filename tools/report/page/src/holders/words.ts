@@ -5,7 +5,7 @@
 
 import type { State } from "../state.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
-import { MISSING, MISSING_ROLE, nameOf } from "./outline.ts";
+import { MISSING_ROLE, nameOf } from "./outline.ts";
 import type { Found } from "./search.ts";
 import { mainRole, type Moment, type Tree } from "./tree.ts";
 
@@ -33,14 +33,13 @@ export function figuresOf(tree: Tree, node: number): string {
   const bytes = tree.bytes[node]!;
   const total = tree.bytes[0]!;
   const share = `${formatExact(bytes)}, ${formatShare(bytes, total)} of ${formatBytes(total)}`;
-  if (node === MISSING) return share;
+  if (node === tree.outline.missing) return share;
   const blocks = counted(tree.blocks[node]!, "block", "blocks");
   return `${share}, ${blocks}${roleWords(tree, node)}`;
 }
 
 /** "12 matches, 3.25 GiB (41 % of 7.90 GiB)" */
-export function searchWords(text: string, found: Found, total: number): string {
-  if (text.trim() === "") return "";
+export function searchWords(found: Found, total: number): string {
   if (found.matches === 0) return "no match";
   const share = `${formatShare(found.bytes, total)} of ${formatBytes(total)}`;
   const matches = counted(found.matches, "match", "matches");
