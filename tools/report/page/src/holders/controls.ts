@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is chosen above the graph.
+
+import { button, drawn, element, say } from "../dom.ts";
+import type { State, Store } from "../state.ts";
+import { formatBytes } from "../text.ts";
+import { MISSING_ROLE, pathTo, ROOT } from "./outline.ts";
+import type { Tree } from "./tree.ts";
+import { crumbName, crumbsOf } from "./words.ts";
+
+type Choice = "tree" | "shape";
+
+/** One of several values of a part of the state. */
+function radios<K extends Choice>(
+  store: Store,
+  key: K,
+  title: string,
+  options: readonly (readonly [State[K], string])[],
+): HTMLFieldSetElement {
+  const choices = options.map(([value, words]) => {
+    const input = element("input", { type: "radio", name: `holders-${key}`, value });
+    const update = (state: State): void => void (input.checked = state[key] === value);
+    input.addEventListener("change", () => store.set({ [key]: value }));
+    store.listen(update);
+    update(store.state);
+    return element("label", {}, [input, words]);
+  });
+  return element("fieldset", {}, [element("legend", { class: "unseen", text: title }), ...choices]);
+}
+
+function searchField(store: Store): HTMLLabelElement {
+  const input = element("input", { type: "search", spellcheck: "false", autocomplete: "off" });
+  const update = ({ search }: State): void => {
+    if (input.value !== search) input.value = search;
+  };
+  input.addEventListener("input", () => store.set({ search: input.value }));
+  store.listen(update);
+  update(store.state);
+  return element("label", { class: "search" }, ["Search ", input]);
+}
+
+export class Controls {
+  readonly row: HTMLElement;
+  private readonly outcome = element("output", { class: "note" });
+
+  constructor(store: Store) {
+    this.row = element("div", { class: "controls" }, [
+      radios(store, "tree", "Grouping", [
+        ["stack", "by stack"],
+        ["module", "by module"],
+      ]),
+      radios(store, "shape", "Shape", [
+        ["flame", "flame"],
+        ["treemap", "treemap"],
+      ]),
+      searchField(store),
+      this.outcome,
+    ]);
+  }
+
+  /** What came of the search. */
+  tell(words: string): void {
+    say(this.outcome, words);
+  }
+}
+
+/** The way to what is zoomed into, as buttons that zoom out. */
+export class Crumbs {
+  readonly nav = element("nav", { class: "crumbs", "aria-label": "Zoomed into" });
+  private readonly zoom: (node: number) => void;
+  private shown = "";
+
+  constructor(zoom: (node: number) => void) {
+    this.zoom = zoom;
+  }
+
+  /** Left alone unless it is another way, so that the focus stays where it is. */
+  show(tree: Tree, node: number): void {
+    const path = pathTo(tree.outline, node);
+    const names = path.map((at) => crumbName(tree, at));
+    const shown = JSON.stringify([path, names]);
+    if (shown === this.shown) return;
+    this.shown = shown;
+    this.nav.hidden = node === ROOT;
+    this.nav.replaceChildren(
+      ...crumbsOf(path).map((at) => (at === null ? "…" : this.crumb(tree, at, at === node))),
+    );
+  }
+
+  private crumb(tree: Tree, node: number, isLast: boolean): HTMLElement {
+    const text = crumbName(tree, node);
+    if (isLast) return element("bdi", { class: "place", "aria-current": "true", text });
+    return button(text, () => this.zoom(node), { dir: "auto" });
+  }
+}
+
+/** The roles of the root's bytes, those that hold most first. */
+export function legendOf({ outline: { roles }, bytesOfRole }: Tree): HTMLLIElement[] {
+  return roles
+    .map((role, i) => ({ role, bytes: bytesOfRole[i]! }))
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes)
+    .map(({ role, bytes }) => {
+      const patch = drawn("rect", { class: `k-${role}`, width: 12, height: 12 });
+      const words = role === MISSING_ROLE ? "too small to be listed" : role;
+      return element("li", {}, [
+        drawn("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, [patch]),
+        ` ${words} ${formatBytes(bytes)}`,
+      ]);
+    });
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boxes on a canvas.
+
+import { type Colour, cssOf, inkOn, mixed, type Palette } from "../colours.ts";
+import { formatBytes } from "../text.ts";
+import { Labels } from "./labels.ts";
+import type { Box } from "./layout.ts";
+import { nameOf, namesBetween } from "./outline.ts";
+import type { Found } from "./search.ts";
+import { mainRole, type Tree } from "./tree.ts";
+
+/** What a picture shows, but for where it is scrolled to. */
+export interface Scene {
+  readonly tree: Tree;
+  readonly boxes: readonly Box[];
+  readonly found: Found | undefined; // of a search
+}
+
+export interface Window {
+  readonly top: number; // pixels of the scene above it
+  readonly width: number;
+  readonly height: number;
+}
+
+const FONT = "12px system-ui, sans-serif";
+const BOLD = "600 12px system-ui, sans-serif"; // the user's own code
+const MIDDLE_OF_LINE = 10; // pixels below the top of a box
+const PADDING = 4;
+const LEAST_LABEL = { width: 22, height: 14 };
+const FADED = 0.22; // of the colour is left, beside what a search found
+const OF_PARENT = [0.34, 0.18]; // ... of what others lie upon, in turns by depth
+
+export class Painter {
+  private readonly context: CanvasRenderingContext2D;
+  private readonly palette: Palette;
+  private readonly plain: Labels;
+  private readonly bold: Labels;
+
+  constructor(context: CanvasRenderingContext2D, palette: Palette) {
+    this.context = context;
+    this.palette = palette;
+    const labels = (font: string): Labels =>
+      new Labels((text) => {
+        context.font = font;
+        return context.measureText(text).width;
+      });
+    this.plain = labels(FONT);
+    this.bold = labels(BOLD);
+  }
+
+  /** The context's units are pixels of the page. */
+  paint(scene: Scene, { top, width, height }: Window): void {
+    this.context.clearRect(0, 0, width, height);
+    this.context.textBaseline = "middle";
+    this.context.direction = "ltr";
+    for (const box of scene.boxes)
+      if (box.y < top + height && box.y + box.height > top) this.paintBox(scene, box, box.y - top);
+  }
+
+  outline({ x, y, width, height }: Box, thickness: number, top: number): void {
+    this.context.lineWidth = thickness;
+    this.context.strokeStyle = cssOf(this.palette.ink);
+    const [inset, gap] = [thickness / 2, thickness + 1];
+    const [inner, high] = [Math.max(width - gap, 0.5), Math.max(height - gap, 0.5)];
+    this.context.strokeRect(x + inset, y - top + inset, inner, high);
+  }
+
+  private paintBox(scene: Scene, box: Box, y: number): void {
+    const colour = this.colour(scene, box);
+    const gap = box.width > 3 && box.height > 3 ? 1 : 0;
+    this.context.fillStyle = cssOf(this.palette.ground);
+    if (gap > 0) this.context.fillRect(box.x, y, box.width, box.height);
+    this.context.fillStyle = cssOf(colour);
+    this.context.fillRect(box.x, y, Math.max(box.width - gap, 0.5), box.height - gap);
+    if (box.kind !== "rest" && scene.found?.isMatch[box.node] === 1)
+      this.outline(box, 1, box.y - y);
+    const hasRoom = box.width >= LEAST_LABEL.width && box.height >= LEAST_LABEL.height;
+    if (hasRoom && box.kind !== "rest") this.label(scene.tree, box, y, colour);
+  }
+
+  private colour({ tree, found }: Scene, { node, kind, depth }: Box): Colour {
+    const isFaded = found !== undefined && found.isWithin[node] === 0;
+    const shown = kind === "parent" ? OF_PARENT[depth % 2]! : 1;
+    const share = isFaded ? Math.min(shown, FADED) : shown;
+    return mixed(this.palette.role(mainRole(tree, node).role), this.palette.ground, share);
+  }
+
+  private label(
+    { outline, bytes }: Tree,
+    { node, from, ...box }: Box,
+    y: number,
+    on: Colour,
+  ): void {
+    const isUser = outline.isUser[outline.name[node]!]!;
+    const way = namesBetween(outline, from, node).join(" › ");
+    const texts = [`${way}  ${formatBytes(bytes[node]!)}`, way, nameOf(outline, node)];
+    const labels = isUser ? this.bold : this.plain;
+    const text = labels.first(texts, box.width - 2 * PADDING);
+    if (text === "") return;
+    this.context.font = isUser ? BOLD : FONT;
+    this.context.fillStyle = inkOn(on);
+    this.context.fillText(text, box.x + PADDING, y + Math.min(MIDDLE_OF_LINE, box.height / 2));
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the nodes of a tree lie: areas in proportion to bytes, children upon their parents below a
+// strip with the parent's name. Squarified, after Bruls, Huizing and van Wijk (2000).
+
+import type { Box } from "./layout.ts";
+import { childrenAt, largestChild, type Tree } from "./tree.ts";
+
+export interface Area {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The worst of the aspect ratios of areas in one row, which is `side` long. */
+function worstRatio(least: number, most: number, sum: number, side: number): number {
+  const square = sum * sum;
+  return Math.max((side * side * most) / square, square / (side * side * least));
+}
+
+/** How many of `areas` from `start` make the squarest row along `side`. */
+function rowEnd(areas: readonly number[], start: number, side: number): number {
+  let sum = areas[start]!;
+  let worst = worstRatio(sum, sum, sum, side);
+  let end = start + 1;
+  for (; end < areas.length; ++end) {
+    const next = areas[end]!;
+    const [least, most] = [Math.min(next, areas[start]!), Math.max(next, areas[start]!)];
+    const ratio = worstRatio(least, most, sum + next, side);
+    if (ratio > worst) break;
+    worst = ratio;
+    sum += next;
+  }
+  return end;
+}
+
+/** Divides `whole` in proportion to `weights`, which are positive; the places are squarest if they fall. */
+export function squarified(weights: readonly number[], whole: Area): Area[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const areas = weights.map((weight) => (weight / total) * whole.width * whole.height);
+  const places: Area[] = [];
+  let { x, y, width, height } = whole;
+  for (let start = 0; start < areas.length;) {
+    const isColumn = width >= height; // the row stands along the shorter side
+    const side = isColumn ? height : width;
+    const end = rowEnd(areas, start, side);
+    const row = areas.slice(start, end);
+    const thickness = row.reduce((sum, area) => sum + area, 0) / side;
+    let at = isColumn ? y : x;
+    for (const area of row) {
+      const length = area / thickness;
+      places.push(
+        isColumn
+          ? { x, y: at, width: thickness, height: length }
+          : { x: at, y, width: length, height: thickness },
+      );
+      at += length;
+    }
+    if (isColumn) [x, width] = [x + thickness, Math.max(width - thickness, 0)];
+    else [y, height] = [y + thickness, Math.max(height - thickness, 0)];
+    start = end;
+  }
+  return places;
+}
+
+export interface Treemap {
+  readonly boxes: Box[];
+  /** Where one child is all that a node holds, both are one box: from such nodes to the box's. */
+  readonly sameAs: ReadonlyMap<number, number>;
+}
+
+const STRIP = 17; // pixels: one line of text
+const EDGE = 2;
+const LEAST_DIVIDED = { width: 44, height: 2 * STRIP };
+const LEAST_AREA = 6; // of what can be seen
+
+class TreemapLayout {
+  readonly boxes: Box[] = [];
+  readonly sameAs = new Map<number, number>();
+  private readonly tree: Tree;
+
+  constructor(tree: Tree) {
+    this.tree = tree;
+  }
+
+  /** Where a row of single children ends, each of which holds all that the one above it does. */
+  private endOfChain(node: number): number {
+    const chain: number[] = [];
+    let end = node;
+    for (;;) {
+      const only = largestChild(this.tree, end);
+      if (only === undefined || this.tree.bytes[only] !== this.tree.bytes[end]) break;
+      chain.push(end);
+      end = only;
+    }
+    for (const above of chain) this.sameAs.set(above, end);
+    return end;
+  }
+
+  place(from: number, area: Area, depth: number): void {
+    const node = this.endOfChain(from);
+    const children = this.shownChildren(node, area);
+    const kind = children.length > 0 ? "parent" : "leaf";
+    this.boxes.push({ node, from, kind, depth, ...area });
+    if (kind === "parent") this.divide(node, children, area, depth + 1);
+  }
+
+  private shownChildren(node: number, { width, height }: Area): number[] {
+    if (width < LEAST_DIVIDED.width || height < LEAST_DIVIDED.height) return [];
+    const { bytes } = this.tree;
+    const least = (LEAST_AREA / (width * height)) * bytes[node]!;
+    return childrenAt(this.tree, node, least).sort((a, b) => bytes[b]! - bytes[a]! || a - b);
+  }
+
+  /** What the node holds itself, and children too small to be shown, are a rest. */
+  private divide(node: number, children: readonly number[], whole: Area, depth: number): void {
+    const { bytes } = this.tree;
+    const held = children.map((child) => bytes[child]!);
+    const rest = bytes[node]! - held.reduce((sum, bytes) => sum + bytes, 0);
+    const places = squarified(rest > 0 ? [...held, rest] : held, {
+      x: whole.x + EDGE,
+      y: whole.y + STRIP,
+      width: whole.width - 2 * EDGE,
+      height: whole.height - STRIP - EDGE,
+    });
+    places.forEach((place, i) => {
+      const child = children[i];
+      if (place.width * place.height < LEAST_AREA) return;
+      if (child !== undefined) this.place(child, place, depth);
+      else this.boxes.push({ node, from: node, kind: "rest", depth, ...place });
+    });
+  }
+}
+
+export function treemapOf(tree: Tree, root: number, area: Area): Treemap {
+  const layout = new TreemapLayout(tree);
+  if (tree.bytes[root]! > 0 && area.width > 0 && area.height > 0) layout.place(root, area, 0);
+  return layout;
+}

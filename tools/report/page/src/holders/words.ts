@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the holders' graph says in words.
+
+import type { State } from "../state.ts";
+import { formatBytes, formatCount, formatExact } from "../text.ts";
+import { MISSING_ROLE, nameOf } from "./outline.ts";
+import type { Found } from "./search.ts";
+import { mainRole, type Moment, type Tree } from "./tree.ts";
+
+/** "41 %", "4.1 %"; only the whole is 100 %, and only nothing is 0 %. */
+export function formatShare(part: number, whole: number): string {
+  const percent = whole > 0 ? (100 * part) / whole : 0;
+  if (percent === 0) return "0 %";
+  if (percent < 0.1) return "under 0.1 %";
+  if (percent < 9.95) return `${percent.toFixed(1)} %`;
+  return percent < 99.5 || part === whole ? `${percent.toFixed(0)} %` : "over 99 %";
+}
+
+const counted = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+function roleWords(tree: Tree, node: number): string {
+  const { role, bytes } = mainRole(tree, node);
+  if (role === MISSING_ROLE) return "";
+  const whole = tree.bytes[node]!;
+  return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
+}
+
+/** What follows a node's name. */
+export function figuresOf(tree: Tree, node: number): string {
+  const bytes = tree.bytes[node]!;
+  const total = tree.bytes[0]!;
+  const share = `${formatExact(bytes)}, ${formatShare(bytes, total)} of ${formatBytes(total)}`;
+  if (node === tree.outline.missing) return share;
+  const blocks = counted(tree.blocks[node]!, "block", "blocks");
+  return `${share}, ${blocks}${roleWords(tree, node)}`;
+}
+
+/** "12 matches, 3.25 GiB (41 % of 7.90 GiB)" */
+export function searchWords(found: Found, total: number): string {
+  if (found.matches === 0) return "no match";
+  const share = `${formatShare(found.bytes, total)} of ${formatBytes(total)}`;
+  const matches = counted(found.matches, "match", "matches");
+  return `${matches}, ${formatBytes(found.bytes)} (${share})`;
+}
+
+/** The name of the picture. */
+export function pictureWords(tree: Tree, { card, event }: Moment, state: State): string {
+  const kind = state.shape === "flame" ? "Flame graph" : "Treemap";
+  const total = formatExact(tree.bytes[0]!);
+  return `${kind} by ${state.tree} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
+}
+
+/** "" if every block is in the tree. */
+export function missingWords({ card, missing }: Moment): string {
+  if (missing <= 0) return "";
+  const least = formatBytes(card.leastBytes);
+  return `Of this moment, blocks of less than ${least} are known by their sum alone.`;
+}
+
+/** The nodes of a breadcrumb: the first, and the last of a long way; null is what is left out. */
+export function crumbsOf(path: readonly number[], most = 6): (number | null)[] {
+  if (path.length <= most) return [...path];
+  return [path[0]!, null, ...path.slice(2 - most)];
+}
+
+export const crumbName = (tree: Tree, node: number): string => nameOf(tree.outline, node);
