@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Inks } from "#page/map/inks.ts";
-import { type ColourOf, Raster } from "#page/map/raster.ts";
+import { Raster } from "#page/map/raster.ts";
 import type { Layout } from "#page/map/rows.ts";
 import { HOLE, type Spans } from "#page/map/spans.ts";
 import type { Card } from "#page/model.ts";
@@ -16,12 +16,11 @@ const LETTERS = ".-rgb";
 const codes = (text: string): Uint32Array => Uint32Array.from(text, (c) => c.charCodeAt(0));
 const INKS: Inks = { plain: codes(LETTERS), edge: codes(LETTERS.toUpperCase()) };
 
-const colourOf =
-  (spans: Spans): ColourOf =>
-  (k) => {
-    const what = spans.what[k]!;
-    return what < 0 ? (what === HOLE ? 0 : 1) : 2 + (what % 3);
-  };
+function colours(spans: Spans): Uint16Array {
+  return Uint16Array.from(spans.what, (what) =>
+    what < 0 ? (what === HOLE ? 0 : 1) : 2 + (what % 3),
+  );
+}
 
 function layout(scale: number, ...segments: readonly [place: number, length: number][]): Layout {
   const ends = segments.map(([place, length]) => place + length);
@@ -39,7 +38,7 @@ function layout(scale: number, ...segments: readonly [place: number, length: num
 function lineText(card: Card, layout: Layout, event = 1): string {
   const spans = at(card, event);
   const raster = new Raster(layout, INKS);
-  raster.paintLine(spans, colourOf(spans));
+  raster.paintLine(spans, colours(spans));
   return Array.from(raster.line, (pixel) => (pixel ? String.fromCharCode(pixel) : " ")).join("");
 }
 
@@ -80,9 +79,9 @@ test("a later moment leaves no votes of the one before", () => {
   const one = oneSegment(100, { ...block(0, 100), letGo: 2 });
   const spans = at(one, 1);
   const raster = new Raster(layout(10, [0, 10]), INKS);
-  raster.paintLine(spans, colourOf(spans));
+  raster.paintLine(spans, colours(spans));
   spans.goTo(2);
-  raster.paintLine(spans, colourOf(spans));
+  raster.paintLine(spans, colours(spans));
   assert.deepEqual(raster.line, codes(".........."));
 });
 

@@ -8,33 +8,36 @@ import type { Inks } from "./inks.ts";
 import type { Layout } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
-/** Index of a span's colour. */
-export type ColourOf = (span: number) => number;
-
 /** Spans of fewer columns would be all edge. */
 const EDGED = 4;
 
-/** Which colour has most of a column's bytes. */
+/** Which colour has most of a column's bytes. Its methods are called for each span of each frame. */
 class Votes {
   private readonly weight: Float64Array;
-  private readonly voted: number[] = [];
+  private readonly voted: Uint16Array;
+  private count = 0;
+  private most = 0;
   private winner = -1;
 
   constructor(colours: number) {
     this.weight = new Float64Array(colours);
+    this.voted = new Uint16Array(colours);
   }
 
   add(colour: number, weight: number): void {
-    if (this.weight[colour] === 0) this.voted.push(colour);
-    this.weight[colour]! += weight;
-    if (this.winner < 0 || this.weight[colour]! > this.weight[this.winner]!) this.winner = colour;
+    const before = this.weight[colour]!;
+    if (before === 0) this.voted[this.count++] = colour;
+    const after = (this.weight[colour] = before + weight);
+    if (after <= this.most) return;
+    this.most = after;
+    this.winner = colour;
   }
 
   /** -1: nobody voted. */
   take(): number {
     const { winner } = this;
-    for (const colour of this.voted) this.weight[colour] = 0;
-    this.voted.length = 0;
+    for (let i = 0; i < this.count; ++i) this.weight[this.voted[i]!] = 0;
+    this.count = this.most = 0;
     this.winner = -1;
     return winner;
   }
@@ -58,12 +61,12 @@ export class Raster {
     this.edgeInks = new Uint32Array(this.edges.length);
   }
 
-  /** Where no segment is the line stays transparent. */
-  paintLine(spans: Spans, colourOf: ColourOf): void {
+  /** `colours`: of each span. Where no segment is the line stays transparent. */
+  paintLine(spans: Spans, colours: Uint16Array): void {
     this.line.fill(0);
     this.edgeCount = 0;
     for (let i = 0; i < spans.segments.length; ++i)
-      if (this.layout.length[i]! > 0) this.paintSegment(spans, i, colourOf);
+      if (this.layout.length[i]! > 0) this.paintSegment(spans, i, colours);
     for (let e = 0; e < this.edgeCount; ++e) this.line[this.edges[e]!] = this.edgeInks[e]!;
   }
 
@@ -77,40 +80,40 @@ export class Raster {
     }
   }
 
-  private paintSegment(spans: Spans, i: number, colourOf: ColourOf): void {
-    const { start, end } = spans.segments[i]!;
+  private paintSegment(spans: Spans, i: number, colours: Uint16Array): void {
+    const { start } = spans.segments[i]!;
+    const { votes } = this;
+    const { scale } = this.layout;
     const place = this.layout.place[i]!;
-    const scale = this.layout.scale;
-    let column = 0; // that is voted about
+    let from = 0; // in columns, where the last span ends
+    let first = 0; // column of it
     for (let k = spans.firstOf[i]!; k < spans.firstOf[i + 1]!; ++k) {
-      const from = (spans.start[k]! - start) / scale;
       const until = (spans.end[k]! - start) / scale;
-      const first = Math.floor(from);
-      const last = Math.floor(until);
-      const colour = colourOf(k);
-      if (first > column) {
-        this.decide(place + column);
-        column = first;
+      const last = until | 0;
+      const colour = colours[k]!;
+      if (last === first) votes.add(colour, until - from);
+      else {
+        votes.add(colour, first + 1 - from);
+        this.decide(place + first);
+        if (last > first + 1) this.fill(place, from, last, colour, spans.what[k]! >= 0);
+        if (until > last) votes.add(colour, until - last);
       }
-      this.votes.add(colour, Math.min(until, first + 1) - from);
-      if (last === first) continue;
-      this.decide(place + column);
-      this.line.fill(this.inks.plain[colour]!, place + first + 1, place + last);
-      if (until - from >= EDGED && spans.what[k]! >= 0)
-        this.markEdge(place + Math.ceil(from), colour);
-      column = last;
-      if (until > last) this.votes.add(colour, until - last);
+      from = until;
+      first = last;
     }
-    if (column < (end - start) / scale) this.decide(place + column);
+    this.decide(place + first);
+  }
+
+  /** The columns that one span has alone. */
+  private fill(place: number, from: number, last: number, colour: number, isPiece: boolean): void {
+    this.line.fill(this.inks.plain[colour]!, place + Math.floor(from) + 1, place + last);
+    if (!isPiece || last - from < EDGED) return;
+    this.edges[this.edgeCount] = place + Math.ceil(from);
+    this.edgeInks[this.edgeCount++] = this.inks.edge[colour]!;
   }
 
   private decide(at: number): void {
     const colour = this.votes.take();
     if (colour >= 0) this.line[at] = this.inks.plain[colour]!;
-  }
-
-  private markEdge(at: number, colour: number): void {
-    this.edges[this.edgeCount] = at;
-    this.edgeInks[this.edgeCount++] = this.inks.edge[colour]!;
   }
 }

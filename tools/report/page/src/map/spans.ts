@@ -20,10 +20,11 @@ export class Spans {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly what: Int32Array; // index of a piece, HOLE or UNMAPPED
+  readonly place: Uint32Array; // of a piece in `pieces`
   count = 0;
   event = NaN;
 
-  private readonly pieces: Lifetimes;
+  readonly pieces: Lifetimes;
   private readonly mapped: Lifetimes;
   private readonly livingPieces: Uint32Array;
   private readonly livingMapped: Uint32Array;
@@ -43,6 +44,7 @@ export class Spans {
     this.start = new Float64Array(most);
     this.end = new Float64Array(most);
     this.what = new Int32Array(most);
+    this.place = new Uint32Array(most);
   }
 
   /** What there is just after `event`. */
@@ -79,6 +81,7 @@ export class Spans {
       const until = Math.min(end[k]!, segment.end);
       if (until <= from) continue;
       this.fill(segment, at, from);
+      this.place[this.count] = k;
       this.push(from, until, id[k]!);
       at = until;
     }
