@@ -51,10 +51,13 @@ class Drawing {
 
   std::string Run() const {
     const std::string name = "card " + std::to_string(chart_.card);
-    return "<figure class=\"usage\"><figcaption>" + Caption() +
-           "</figcaption><div class=\"wide\"><svg role=\"img\" aria-label=\"Live bytes of " + name +
-           " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" + Grid() +
-           Layers() + Reserved() + CardLine() + Marks() + "</svg></div>" + Legend() + "</figure>\n";
+    return "<figure class=\"usage\"><figcaption>" + Caption() + "</figcaption>" +
+           Scrolling(
+               "drawing of " + name,
+               "<svg role=\"img\" aria-label=\"Live bytes of " + name +
+                   " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" +
+                   Grid() + Layers() + Reserved() + CardLine() + Marks() + "</svg>") +
+           Legend() + "</figure>\n";
   }
 
  private:
