@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the colours of the layers are, and what they have at a sample.
+
+import { drawn, element } from "../dom.ts";
+import type { Keys } from "../keys.ts";
+import { formatBytes } from "../text.ts";
+import type { Usage } from "./usage.ts";
+
+/** Of keys that are anywhere to be seen. */
+export function legendOf(keys: Keys, usage: Usage, sample: number): HTMLLIElement[] {
+  return keys.names.flatMap((name, i) => {
+    const bytes = usage.keys[i]!;
+    if (!bytes.some((value) => value > 0)) return [];
+    const swatch = drawn("svg", { viewBox: "0 0 1 1", "aria-hidden": "true" }, [
+      drawn("rect", { class: `k-${keys.colours[i]!}`, width: 1, height: 1 }),
+    ]);
+    return [element("li", {}, [swatch, ` ${name} ${formatBytes(bytes[sample] ?? 0)}`])];
+  });
+}
