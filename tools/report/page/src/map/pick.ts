@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies at a place of the map, and where on the map a range of addresses lies.
+
+import { countUntil } from "../sorted.ts";
+import type { Layout } from "./rows.ts";
+import type { Spans } from "./spans.ts";
+
+/** `x` in columns, `y` in CSS pixels. Returns the column in the line of all rows; -1: no row. */
+export function columnAt(layout: Layout, x: number, y: number): number {
+  const { columns, rows, rowHeight, rowGap } = layout;
+  const row = Math.floor(y / (rowHeight + rowGap));
+  const isBetween = y - row * (rowHeight + rowGap) >= rowHeight;
+  if (row < 0 || row >= rows || isBetween || x < 0 || x >= columns) return -1;
+  return row * columns + Math.floor(x);
+}
+
+/** The segment that a column is of; -1: none. */
+export function segmentAt(layout: Layout, column: number): number {
+  const { place, length } = layout;
+  let i = countUntil((k) => place[k]!, place.length, column) - 1;
+  while (i > 0 && length[i] === 0) --i; // those that are not drawn stand where the next begins
+  return i >= 0 && column < place[i]! + length[i]! ? i : -1;
+}
+
+/** The block that has most of a column's bytes, or else what else has; -1: no segment. */
+export function spanAt(spans: Spans, layout: Layout, column: number): number {
+  const i = segmentAt(layout, column);
+  if (i < 0) return -1;
+  const from = spans.segments[i]!.start + (column - layout.place[i]!) * layout.scale;
+  const until = from + layout.scale;
+  let [best, most, isPiece] = [-1, 0, false];
+  const first = Math.max(spanOf(spans, from), spans.firstOf[i]!);
+  for (let k = first; k < spans.firstOf[i + 1]! && spans.start[k]! < until; ++k) {
+    const bytes = Math.min(spans.end[k]!, until) - Math.max(spans.start[k]!, from);
+    const isOne = spans.what[k]! >= 0;
+    if (isOne === isPiece ? bytes > most : isOne) [best, most, isPiece] = [k, bytes, isOne];
+  }
+  return best;
+}
+
+/** The last span that begins at or before an address; -1: none. */
+export function spanOf(spans: Spans, address: number): number {
+  return countUntil((k) => spans.start[k]!, spans.count, address) - 1;
+}
+
+/** The span of a piece at its address; -1: it does not live, or is covered by another. */
+export function spanOfPiece(spans: Spans, piece: number, address: number): number {
+  const k = spanOf(spans, address);
+  return k >= 0 && spans.what[k] === piece ? k : -1;
+}
+
+/** A part of a row: `from` until `until`, in columns. */
+export interface Strip {
+  readonly row: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The rows that addresses of a segment take; at least one column. */
+export function stripsOf(layout: Layout, from: number, until: number): Strip[] {
+  const { columns } = layout;
+  const strips: Strip[] = [];
+  for (let at = from; at < until;) {
+    const row = Math.floor(at / columns);
+    const end = Math.min(until, (row + 1) * columns);
+    strips.push({ row, from: at - row * columns, until: end - row * columns });
+    at = end;
+  }
+  return strips;
+}
+
+/** The line's columns of a span. */
+export function columnsOf(spans: Spans, layout: Layout, span: number): [number, number] {
+  const i = segmentOf(spans, span);
+  const { start } = spans.segments[i]!;
+  const from = layout.place[i]! + (spans.start[span]! - start) / layout.scale;
+  const until = layout.place[i]! + (spans.end[span]! - start) / layout.scale;
+  return [from, Math.max(until, Math.floor(from) + 1)];
+}
+
+/** The segment that a span is in. */
+export function segmentOf(spans: Spans, span: number): number {
+  return countUntil((i) => spans.firstOf[i]!, spans.segments.length, span) - 1;
+}
