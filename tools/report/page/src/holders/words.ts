@@ -3,6 +3,7 @@
 //
 // What the holders' graph says in words.
 
+import { isExact } from "../moment.ts";
 import type { State } from "../state.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
 import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
@@ -62,8 +63,8 @@ export function pictureWords(tree: Tree, { card, event }: Moment, state: State):
 }
 
 /** "" if every block is in the tree. */
-export function missingWords({ card, missing }: Moment): string {
-  if (missing <= 0) return "";
+export function missingWords({ card, event }: Moment): string {
+  if (isExact(card, event)) return "";
   const least = formatBytes(card.leastBytes);
   return `Of this moment, blocks of less than ${least} are known by their sum alone.`;
 }
