@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { Labels } from "#page/holders/labels.ts";
 import { moved, Place } from "#page/holders/place.ts";
 import { ROOT } from "#page/holders/outline.ts";
-import { crumbsOf, figuresOf, formatShare } from "#page/holders/words.ts";
+import { crumbsOf, figuresOf, formatShare, missingWords, wholeName } from "#page/holders/words.ts";
+import { card } from "./support/runs.ts";
 import { nodeAt, SMALL, treeOf } from "./support/trees.ts";
 
 const tree = treeOf(SMALL, "stack", 10);
@@ -29,6 +30,21 @@ test("a node's figures are exact bytes, share, blocks and role", () => {
   );
   const other = treeOf(SMALL, "stack", 1, 30);
   assert.equal(figuresOf(other, other.outline.missing), "30 bytes, 50 % of 60 bytes");
+});
+
+test("a moment of which small blocks are not known says so", () => {
+  const partly = card({ leastBytes: 65_536, exact: [[10, 20]] });
+  const wordsAt = (event: number) => missingWords({ card: partly, event, missing: 5 });
+  assert.match(wordsAt(9), /blocks of less than 64.0 KiB/);
+  assert.equal(wordsAt(10), "");
+});
+
+test("a module is named with the way to it, a frame by itself", () => {
+  const modules = treeOf(SMALL, "module", 10);
+  const mlp = nodeAt(modules.outline, "layers", "layers.0", "mlp");
+  assert.equal(wholeName(modules, mlp), "layers › layers.0 › mlp");
+  assert.equal(wholeName(modules, ROOT), "All in use");
+  assert.equal(wholeName(tree, update), "adam.py:4 update");
 });
 
 test("arrows go to what is called, to the caller, and to what stands beside", () => {
@@ -89,5 +105,6 @@ test("a label is shortened to its room, and left out where two characters have n
 test("a label that has too little room loses its folder first", () => {
   const labels = new Labels((text) => 10 * text.length);
   assert.equal(labels.fitted("torch/nn/linear.py:3 forward", 200), "linear.py:3 forward");
+  assert.equal(labels.fitted("layers.12", 40), "12");
   assert.equal(labels.first(["step 30 bytes", "step"], 50), "step");
 });

@@ -9,11 +9,11 @@ import type { Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
 import { Controls, Crumbs, legendOf } from "./controls.ts";
 import { Graph } from "./graph.ts";
-import { nameOf, type Outline, outlineOf, ROOT } from "./outline.ts";
+import { type Outline, outlineOf, ROOT } from "./outline.ts";
 import { moved, Place } from "./place.ts";
 import { find, type Found, matchingNames } from "./search.ts";
 import { type Moment, type Tree, treeAt } from "./tree.ts";
-import { figuresOf, missingWords, pictureWords, searchWords } from "./words.ts";
+import { figuresOf, missingWords, pictureWords, searchWords, wholeName } from "./words.ts";
 
 /** Bytes in use on a card after an event that are no piece. */
 export type Missing = (card: number, event: number) => number;
@@ -166,7 +166,7 @@ export class HoldersView {
   }
 
   private describe(tree: Tree, node: number): void {
-    const name = element("bdi", { class: "place", text: nameOf(tree.outline, node) });
+    const name = element("bdi", { class: "place", text: wholeName(tree, node) });
     this.line.replaceChildren(name, `: ${figuresOf(tree, node)}`);
   }
 }

@@ -6,8 +6,9 @@
 const MOST = 200; // characters; a trace's names may have a megabyte
 const MOST_KNOWN = 20_000;
 
-/** "torch/nn/linear.py:3 forward" without its folder. */
-const withoutFolder = (name: string): string => name.replace(/^[^ ]*\//, "");
+/** "linear.py:3 forward" of "torch/nn/linear.py:3 forward", "7" of "layers.7" */
+const shortOf = (name: string): string =>
+  name.replace(/^[^ ]*\//, "").replace(/^\w+\.(?=\d+$)/, "");
 
 export class Labels {
   private readonly measure: (text: string) => number;
@@ -23,11 +24,11 @@ export class Labels {
     return texts.find(fits) ?? this.fitted(texts.at(-1)!, room);
   }
 
-  /** `name`, or as much as fits of its beginning after the folder; "" if that is too little. */
+  /** `name`, or as much as fits of its short form; "" if that is too little. */
   fitted(name: string, room: number): string {
     const text = name.length > MOST ? `${name.slice(0, MOST)}…` : name;
     if (this.widthOf(text) <= room) return text;
-    return this.cut(withoutFolder(text), room);
+    return this.cut(shortOf(text), room);
   }
 
   private cut(text: string, room: number): string {

@@ -9,6 +9,7 @@ import type { Origin, Run, Stacks } from "../model.ts";
 export const ROOT = 0;
 
 export interface Outline {
+  readonly by: "stack" | "module";
   readonly count: number;
   readonly missing: number; // the root's last child: what is in use but is no piece
   readonly parent: Int32Array; // less than the node's own number; -1 of the root
@@ -25,18 +26,11 @@ export interface Outline {
 export const nameOf = (outline: Outline, node: number): string =>
   outline.names[outline.name[node]!]!;
 
-/** From the root to `node`, both included. */
-export function pathTo(outline: Outline, node: number): number[] {
-  const path: number[] = [];
-  for (let at = node; at >= 0; at = outline.parent[at]!) path.push(at);
+/** From `from`, which is `node` or above it, to `node`, both included. */
+export function pathTo(outline: Outline, node: number, from = ROOT): number[] {
+  const path = [node];
+  for (let at = node; at !== from; path.push(at)) at = outline.parent[at]!;
   return path.reverse();
-}
-
-/** From `from`, which is `node` or above it, to `node`. */
-export function namesBetween(outline: Outline, from: number, node: number): string[] {
-  const names = [nameOf(outline, node)];
-  for (let at = node; at !== from;) names.push(nameOf(outline, (at = outline.parent[at]!)));
-  return names.reverse();
 }
 
 class Builder {
@@ -152,6 +146,7 @@ export function outlineOf(run: Run, by: "stack" | "module"): Outline {
   const roles = [...new Set([MISSING_ROLE, ...run.origins.map(({ role }) => role)])];
   const roleIndex = new Map(roles.map((role, i) => [role, i]));
   return {
+    by,
     count: parent.length,
     missing,
     parent,

@@ -7,7 +7,7 @@ import { type Colour, cssOf, inkOn, mixed, type Palette } from "../colours.ts";
 import { formatBytes } from "../text.ts";
 import { Labels } from "./labels.ts";
 import type { Box } from "./layout.ts";
-import { nameOf, namesBetween } from "./outline.ts";
+import { nameOf, pathTo } from "./outline.ts";
 import type { Found } from "./search.ts";
 import { mainRole, type Tree } from "./tree.ts";
 
@@ -31,6 +31,10 @@ const PADDING = 4;
 const LEAST_LABEL = { width: 22, height: 14 };
 const FADED = 0.22; // of the colour is left, beside what a search found
 const OF_PARENT = [0.34, 0.18]; // ... of what others lie upon, in turns by depth
+
+/** Whether a search found one of the nodes of which a box is made. */
+const isMatch = ({ tree, found }: Scene, { node, from }: Box): boolean =>
+  found !== undefined && pathTo(tree.outline, node, from).some((at) => found.isMatch[at] === 1);
 
 export class Painter {
   private readonly context: CanvasRenderingContext2D;
@@ -74,10 +78,10 @@ export class Painter {
     if (gap > 0) this.context.fillRect(box.x, y, box.width, box.height);
     this.context.fillStyle = cssOf(colour);
     this.context.fillRect(box.x, y, Math.max(box.width - gap, 0.5), box.height - gap);
-    if (box.kind !== "rest" && scene.found?.isMatch[box.node] === 1)
-      this.outline(box, 1, box.y - y);
-    const hasRoom = box.width >= LEAST_LABEL.width && box.height >= LEAST_LABEL.height;
-    if (hasRoom && box.kind !== "rest") this.label(scene.tree, box, y, colour);
+    if (box.kind === "rest") return;
+    if (isMatch(scene, box)) this.outline(box, 1, box.y - y);
+    if (box.width >= LEAST_LABEL.width && box.height >= LEAST_LABEL.height)
+      this.label(scene.tree, box, y, colour);
   }
 
   private colour({ tree, found }: Scene, { node, kind, depth }: Box): Colour {
@@ -94,8 +98,11 @@ export class Painter {
     on: Colour,
   ): void {
     const isUser = outline.isUser[outline.name[node]!]!;
-    const way = namesBetween(outline, from, node).join(" › ");
-    const texts = [`${way}  ${formatBytes(bytes[node]!)}`, way, nameOf(outline, node)];
+    const path = pathTo(outline, node, from);
+    const way = path.map((at) => nameOf(outline, at)).join(" › ");
+    // What a way leads to tells more of a stack, what it begins with more of a module.
+    const least = outline.by === "stack" ? nameOf(outline, node) : way;
+    const texts = [`${way}  ${formatBytes(bytes[node]!)}`, way, least];
     const labels = isUser ? this.bold : this.plain;
     const text = labels.first(texts, box.width - 2 * PADDING);
     if (text === "") return;
