@@ -10,7 +10,7 @@ import type { Store } from "./state.ts";
 const PAUSE_MS = 300; // browsers refuse many changes of the address a second
 
 export function followAddress(run: Run, store: Store): void {
-  let timer = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {
     const text = textOf(store.state, run);
     if (text === location.hash.slice(1) || (text === "" && !location.hash.includes("="))) return;

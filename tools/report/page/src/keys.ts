@@ -30,8 +30,9 @@ export function keysOf(run: Run, card: Card, by: GroupingName): Keys {
   return {
     names: [...names, "all else"],
     colours: [...names.map(colourOf), "unknown"],
-    ofOrigin: Uint16Array.from(run.origins, (origin) =>
-      index.get(keyOf(origin, by)) ?? names.length,
+    ofOrigin: Uint16Array.from(
+      run.origins,
+      (origin) => index.get(keyOf(origin, by)) ?? names.length,
     ),
   };
 }
@@ -41,8 +42,24 @@ function roleColour(role: string): string {
   return /^[a-z_]+$/.test(role) ? role : "unknown";
 }
 
+/** From the ground up: what stays lies below what comes and goes. */
+const ROLES = [
+  "parameter",
+  "buffer",
+  "optimizer_state",
+  "kv_cache",
+  "workspace",
+  "gradient",
+  "comm",
+  "input",
+  "activation",
+  "temporary",
+  "unknown",
+];
+
 function rolesOf(run: Run): string[] {
-  return [...new Set(run.origins.map((origin) => keyOf(origin, "role")))];
+  const found = new Set(run.origins.map((origin) => keyOf(origin, "role")));
+  return [...ROLES.filter((role) => found.delete(role)), ...found];
 }
 
 function largestOf(run: Run, card: Card, by: GroupingName): string[] {
