@@ -7,12 +7,13 @@ import uPlot from "uplot";
 import { cssOf, type Palette } from "../colours.ts";
 import { element } from "../dom.ts";
 import { formatBytes, formatCount } from "../text.ts";
-import type { Marks } from "./marks.ts";
+import { BELOW, type Marks } from "./marks.ts";
 import { ticksUntil } from "./ticks.ts";
 import type { Usage, View } from "./usage.ts";
 
-const HEIGHT = 300;
+const HEIGHT = 320;
 const ROOM_FOR_SCALE = 76; // "1023.9 MiB"
+const ROOM_FOR_EVENT = 100; // "10,000,000"
 const HEADROOM = 1.04;
 
 export interface Acts {
@@ -86,6 +87,7 @@ export class Chart {
     return {
       width: this.width,
       height: HEIGHT,
+      padding: [8, ROOM_FOR_EVENT / 3, 0, 0],
       legend: { show: false },
       cursor: { points: { show: false }, y: false, drag: { x: true, y: false, setScale: false } },
       scales: { x: { time: false, auto: false }, y: { auto: false, range: [0, top] } },
@@ -93,9 +95,11 @@ export class Chart {
         {
           stroke: ink,
           grid: { show: false },
+          ticks: { show: false },
           values: (_, at) => at.map(formatCount),
-          size: 44,
-          gap: 16,
+          space: ROOM_FOR_EVENT,
+          size: BELOW + 22,
+          gap: BELOW,
         },
         {
           stroke: ink,

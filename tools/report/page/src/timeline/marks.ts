@@ -9,8 +9,9 @@ import type { Card, Run } from "../model.ts";
 import { countUntil } from "../sorted.ts";
 import type { Range } from "./zoom.ts";
 
-/** Height of the strip of phases, in CSS pixels. */
-export const STRIP = 10;
+/** Below the layers, in CSS pixels: the strip of phases, then the steps, together this high. */
+export const BELOW = 28;
+const STRIP = 9;
 const LABEL = 64; // that "step 12345" takes
 
 export class Marks {
@@ -28,18 +29,18 @@ export class Marks {
     ctx.beginPath();
     ctx.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
     ctx.clip();
-    this.drawPhases(plot, range);
     this.drawCard(plot, card);
     this.drawFailures(plot, card, range);
     this.drawPeak(plot, card);
     ctx.restore();
+    this.drawPhases(plot, range);
     this.drawSteps(plot, range);
   }
 
   private drawPhases(plot: uPlot, { from, to }: Range): void {
     const { phases } = this.run;
     const height = STRIP * devicePixelRatio;
-    const top = plot.bbox.top + plot.bbox.height - height;
+    const top = plot.bbox.top + plot.bbox.height + devicePixelRatio;
     const first = countUntil((i) => phases[i]!.event, phases.length, from) - 1;
     for (let i = Math.max(0, first); i < phases.length && phases[i]!.event <= to; ++i) {
       const left = plot.valToPos(Math.max(phases[i]!.event, from), "x", true);
@@ -85,7 +86,7 @@ export class Marks {
 
   private drawSteps(plot: uPlot, { from, to }: Range): void {
     const { ctx, bbox } = plot;
-    const bottom = bbox.top + bbox.height;
+    const bottom = bbox.top + bbox.height + (STRIP + 1) * devicePixelRatio;
     let free = bbox.left; // labels do not touch
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
@@ -95,7 +96,7 @@ export class Marks {
       const isSeen = event >= from && event <= to && x >= free;
       if (!isSeen || x + LABEL * devicePixelRatio > bbox.left + bbox.width) continue;
       free = x + LABEL * devicePixelRatio;
-      this.line(plot, "faint", [x, bottom], [x, bottom + 6 * devicePixelRatio], 1);
+      this.line(plot, "faint", [x, bottom], [x, bottom + 5 * devicePixelRatio], 1);
       ctx.fillStyle = cssOf(this.palette.role("faint"));
       ctx.fillText(`step ${number}`, x + 3 * devicePixelRatio, bottom + 3 * devicePixelRatio);
     }
@@ -108,6 +109,7 @@ export class Marks {
     to: readonly [number, number],
     width: number,
   ): void {
+    ctx.setLineDash([]); // uPlot's own lines may leave theirs
     ctx.beginPath();
     ctx.moveTo(...from);
     ctx.lineTo(...to);

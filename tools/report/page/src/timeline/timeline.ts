@@ -13,7 +13,7 @@ import { radios } from "../radios.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import { Chart } from "./chart.ts";
-import { legendOf } from "./legend.ts";
+import { legendOf, legendOfPhases } from "./legend.ts";
 import { Marks } from "./marks.ts";
 import { keptWords, sampleAt } from "./words.ts";
 import { type Usage, usageOf, type View } from "./usage.ts";
@@ -61,7 +61,7 @@ export class TimelineView {
     );
     host.classList.add("timeline");
     host.append(this.controls(), this.caption, this.box, this.line, this.legend, this.note);
-    host.append(this.keysNote);
+    host.append(this.phases(), this.keysNote);
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     this.box.addEventListener("focus", () => this.line.setAttribute("aria-live", "polite"));
     this.box.addEventListener("blur", () => this.line.setAttribute("aria-live", "off"));
@@ -94,6 +94,17 @@ export class TimelineView {
         button("Whole run", () => this.whole()),
       ]),
     ]);
+  }
+
+  private phases(): HTMLElement {
+    const entries = legendOfPhases(this.run);
+    const list = element(
+      "ul",
+      { class: "legend phases", "aria-label": "Phases, the strip" },
+      entries,
+    );
+    list.hidden = entries.length === 0;
+    return list;
   }
 
   private onState(state: State, before: State): void {
