@@ -24,18 +24,23 @@ function section(id: string, title: string): { section: HTMLElement; host: HTMLE
   return { section: made, host };
 }
 
+/** Lets the browser show what there is. */
+const painted = (): Promise<unknown> =>
+  new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 /** `picture`: what the timeline takes the place of; `end`: what the other views stand before. */
-export function addViews(run: Run, picture: Element, end: Element): void {
+export async function addViews(run: Run, picture: Element, end: Element): Promise<void> {
   const store = new Store(stateOf(location.hash.slice(1), run) ?? beginning(run));
   const timeline = section("timeline", "OVER THE RUN");
+  const map = section("map", "WHERE IT LIES AT THE MOMENT");
+  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
   picture.after(timeline.section);
   picture.classList.add("replaced");
+  end.before(map.section, holders.section);
   new TimelineView(timeline.host, run, store);
-  const map = section("map", "WHERE IT LIES AT THE MOMENT");
-  end.before(map.section);
-  new MapView(map.host, run, store);
-  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
-  end.before(holders.section);
+  await painted();
   new HoldersView(holders.host, run, store, (card, event) => missingAt(run, card, event));
+  await painted();
+  new MapView(map.host, run, store);
   followAddress(run, store);
 }
