@@ -26,6 +26,7 @@ export function timeOf(run: Run, card: Card, event: number): number {
     ...neighbours(columns.first, columns.firstNs, begun),
     ...neighbours(pieces.born, pieces.bornNs, bornUntil(pieces, event)),
     [card.peak.event, card.peak.ns],
+    ...card.failures.map((failure): Mark => [failure.event, failure.ns]),
   ];
   let before: Mark = [0, 0];
   let after: Mark = [Infinity, run.lastNs];

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { positionOf, stageOf, stepsUntil, timeOf } from "#page/position.ts";
+import { card, failure, pieces, run } from "./support/runs.ts";
+
+const STEPPED = run({
+  steps: [
+    { event: 10, number: 1 },
+    { event: 20, number: 2 },
+  ],
+  phases: [
+    { event: 10, name: "forward" },
+    { event: 15, name: "backward" },
+  ],
+});
+
+test("an event is in the last step and phase that began", () => {
+  assert.equal(stageOf(STEPPED, 9), "");
+  assert.equal(stageOf(STEPPED, 10), "step 1, forward");
+  assert.equal(stageOf(STEPPED, 25), "step 2, backward");
+  assert.equal(stepsUntil(STEPPED, 19), 1);
+});
+
+test("a position leaves out what the trace does not tell", () => {
+  assert.equal(positionOf(run(), 12345, 3.2e9), "event 12,345 · 3.20 s");
+  assert.equal(positionOf(STEPPED, 12, 5e8), "event 12 · 0.50 s · step 1, forward");
+});
+
+test("an event between two of known times is between them in time", () => {
+  const { pieces: born } = card({
+    pieces: pieces({ born: 10, address: 0, bytes: 1 }, { born: 20, address: 9, bytes: 1 }),
+  });
+  const one = card({ pieces: born, failures: [failure({ event: 14, ns: 18e6 })] });
+  assert.equal(timeOf(STEPPED, one, 10), 10e6);
+  assert.equal(timeOf(STEPPED, one, 12), 14e6);
+  assert.equal(timeOf(STEPPED, one, 14), 18e6);
+  assert.equal(timeOf(STEPPED, one, 100), 100e6);
+});
