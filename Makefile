@@ -65,6 +65,7 @@ bench: build ## the benchmarks, against their rivals in the same run
 
 format: ## format all sources in place
 	@git ls-files '*.h' '*.cc' | xargs -r clang-format -i
+	@git ls-files '*.ts' '*.mjs' '*.css' package.json tsconfig.json | xargs $(VENV)/bin/node node_modules/prettier/bin/prettier.cjs --write --log-level=warn
 	@$(VENV)/bin/ruff format -q interpose/python tests examples tools bench cmake setup
 
 clean: ## remove build products, keep .venv

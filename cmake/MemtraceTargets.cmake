@@ -91,6 +91,27 @@ function(memtrace_add_python_test name file)
     ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
 endfunction()
 
+# memtrace_add_node_test(<name> <files> [LABELS ...] [TIMEOUT s] [PROCESSES n]): files of TypeScript, which node's own runner
+# takes as they are, under the same guard. Threads do not count as processes.
+function(memtrace_add_node_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
+  if(NOT arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${name} has no files")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  if(NOT arg_PROCESSES)
+    set(arg_PROCESSES 10)
+  endif()
+  add_test(NAME ${name} COMMAND ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py
+    --seconds ${arg_TIMEOUT} --processes ${arg_PROCESSES} --memory-gib 16 --
+    ${MEMTRACE_NODE} --test --test-reporter=spec --test-concurrency=1 ${arg_UNPARSED_ARGUMENTS})
+  math(EXPR outer "${arg_TIMEOUT} + 30")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${outer} LABELS "node;${arg_LABELS}"
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
+endfunction()
+
 # memtrace_add_benchmark(<target> SOURCES <files> [DEPENDS <targets>] [SMOKE <regex>]): a Google Benchmark program; also a
 # smoke test of those that the expression names (all), so that it never rots.
 function(memtrace_add_benchmark target)

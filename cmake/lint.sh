@@ -11,11 +11,15 @@ check() { # check NAME COMMAND...: remembers a failure and goes on
   shift
   "$@" || { echo "lint: $name failed" >&2; failed=1; }
 }
+mapfile -t of_node < <(git ls-files --cached --others --exclude-standard '*.ts' '*.mjs' '*.css' package.json tsconfig.json)
 check clang-format sh -c "git ls-files --cached --others --exclude-standard '*.h' '*.cc' | xargs -r clang-format --dry-run -Werror"
 check ruff "$venv/bin/ruff" check -q .
 check ruff-format "$venv/bin/ruff" format -q --check .
 check mypy "$venv/bin/mypy" --no-error-summary
-check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '/symbols/' | xargs codespell -q 3"
-check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
+node() { "$venv/bin/node" "node_modules/$1" "${@:2}"; }
+check tsc node typescript/bin/tsc
+check prettier node prettier/bin/prettier.cjs --check --log-level=warn "${of_node[@]}"
+check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '^package-lock.json$' -e '/symbols/' | xargs codespell -q 3"
+check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.ts' '*.mjs' '*.css' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
 check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs"
 exit $failed

@@ -4,9 +4,9 @@
 
 Usage: guard.py --seconds S --processes N --memory-gib G -- COMMAND...
 
-Every process of the command's session counts. When a limit is passed the whole session is killed and the
-exit status is 124. One runaway chain of processes once took a whole machine: nothing that starts Python is
-tested without this.
+Every process of the command's session counts, and every descendant, since some start sessions of their own
+(Playwright its browser). When a limit is passed all of them are killed and the exit status is 124. One runaway
+chain of processes once took a whole machine: nothing that starts Python is tested without this.
 """
 
 import argparse
@@ -20,9 +20,9 @@ from pathlib import Path
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def session_processes(session: int) -> list[int]:
-    """Lists the processes whose session is `session` (field 6 of /proc/PID/stat, after the name)."""
-    found = []
+def all_processes() -> dict[int, tuple[int, int]]:
+    """Maps each process to its parent and its session (fields 4 and 6 of /proc/PID/stat, after the name)."""
+    found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -30,9 +30,24 @@ def session_processes(session: int) -> list[int]:
             fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        if int(fields[3]) == session:
-            found.append(int(entry.name))
+        found[int(entry.name)] = int(fields[1]), int(fields[3])
     return found
+
+
+def processes_of(command: int) -> list[int]:
+    """Lists the processes of the session that `command` leads, and the descendants of all of them."""
+    processes = all_processes()
+    children: dict[int, list[int]] = {}
+    for pid, (parent, _) in processes.items():
+        children.setdefault(parent, []).append(pid)
+    found: set[int] = set()
+    waiting = [pid for pid, (_, session) in processes.items() if session == command]
+    while waiting:
+        pid = waiting.pop()
+        if pid not in found:
+            found.add(pid)
+            waiting += children.get(pid, [])
+    return sorted(found)
 
 
 def resident_bytes(pids: list[int]) -> int:
@@ -45,8 +60,8 @@ def resident_bytes(pids: list[int]) -> int:
     return total
 
 
-def broken_limit(limits: argparse.Namespace, started: float, session: int) -> str | None:
-    pids = session_processes(session)
+def broken_limit(limits: argparse.Namespace, started: float, command: int) -> str | None:
+    pids = processes_of(command)
     if time.monotonic() - started > limits.seconds:
         return f"ran longer than {limits.seconds} s"
     if len(pids) > limits.processes:
@@ -72,7 +87,7 @@ def main() -> int:
         except subprocess.TimeoutExpired:
             reason = broken_limit(limits, started, child.pid)
             if reason:
-                for pid in session_processes(child.pid):
+                for pid in processes_of(child.pid):
                     os.kill(pid, signal.SIGKILL)
                 print(f"guard: {' '.join(command)} {reason}; stopped", file=sys.stderr)
                 return 124

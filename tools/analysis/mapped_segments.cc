@@ -18,7 +18,8 @@ uint64_t EndOf(uint64_t address, uint64_t size) {
 
 void MappedSegments::Apply(const trace::Event& event,
                            const std::function<void(const MappedSegment&)>& ended) {
-  const Moment now{.sequence = event.sequence, .time_ns = event.time_ns, .at = {}};
+  const Moment now{
+      .sequence = event.sequence, .time_ns = event.time_ns, .ordinal = ++events_, .at = {}};
   if (const auto* reserve = std::get_if<trace::Reserve>(&event.payload)) {
     reserved_[{reserve->device, reserve->address}] = EndOf(reserve->address, reserve->size);
   } else if (const auto* map = std::get_if<trace::Map>(&event.payload)) {

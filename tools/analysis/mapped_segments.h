@@ -25,7 +25,8 @@ struct MappedSegment {
   std::optional<Moment> unmapped;
 };
 
-// The mappings of a trace. What is unmapped in part is two or three ranges from then on.
+// The mappings of a trace, of which every event is applied. What is unmapped in part is two or
+// three ranges from then on.
 class MappedSegments {
  public:
   // `ended` gets each range that is unmapped with the event, and when it was.
@@ -48,6 +49,7 @@ class MappedSegments {
   void Unmap(const trace::Unmap& unmap, const Moment& now,
              const std::function<void(const MappedSegment&)>& ended);
 
+  uint64_t events_ = 0;
   std::map<Place, uint64_t> reserved_;  // -> end
   std::map<Place, MappedSegment> segments_;
 };

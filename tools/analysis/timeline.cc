@@ -111,6 +111,7 @@ void Timeline::Apply(const trace::Annotate& annotate) {
 void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   ++counts_.out_of_memory;
   CardTimeline& card = cards_[out_of_memory.device];
+  card.failures.push_back(counts_.events);
   for (const trace::CardLedger& ledger : out_of_memory.cards) Apply(trace::CardSample{ledger});
   if (wanted_oom_ != 0 && counts_.out_of_memory != wanted_oom_) return;
   FailedRequest failed;

@@ -35,6 +35,7 @@ struct CardTimeline {
   std::optional<trace::CardLedger> first_sample;
   std::optional<trace::CardLedger> last_sample;
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
+  std::vector<uint64_t> failures;       // ordinals of out-of-memory events
 
   // Requested bytes that nobody else can have.
   uint64_t held() const { return live_requested + waiting_requested; }

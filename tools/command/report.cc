@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
+#include "tools/analysis/run_detail.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/folder_report.h"
@@ -50,13 +51,12 @@ struct Options : TraceOptions {
 };
 
 // The text is empty: what a person wants of it is in the file.
-absl::StatusOr<std::string> WritePage(const TraceInput& input,
+absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
                                       const analysis::Explanation& explanation,
                                       const analysis::RunFacts& run, const Options& options) {
-  constexpr size_t kColumns = 600;  // of the chart; more than it has pixels in print
-  const analysis::UsageCurve curve = analysis::CurveOf(
-      input, explanation.cards[explanation.card].index, explanation.counts.events, kColumns);
-  absl::Status written = WritePageFile(options.page, report::Page(explanation, run, curve));
+  const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
+  absl::Status written =
+      WritePageFile(options.page, report::Page(explanation, run, detail, source));
   if (!written.ok()) return written;
   return "";
 }
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
-  if (!options.page.empty()) return WritePage(input, explanation, run, options);
+  if (!options.page.empty()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }
 

@@ -43,7 +43,12 @@ class Program : public EventSource {
 };
 
 UsageCurve Curve(const Program& program, size_t columns) {
-  return CurveOf(program, 0, program.size(), columns);
+  return CurveOf(program, IndexBlocks(program),
+                 {.device = 0,
+                  .events = program.size(),
+                  .levels = 2 * columns,
+                  .columns = columns,
+                  .edges = {}});
 }
 
 uint64_t Sum(const UsageColumn& column) {
@@ -91,7 +96,9 @@ TEST(UsageCurveTest, FailuresStepsAndMappingsAreMarked) {
   program.Add(trace::OutOfMemory{.requested = 9000, .allocated = 9000, .cards = {}});
   program.Add(trace::Unmap{0, 0, 4096}).Add(trace::Step{2});
   const UsageCurve curve = Curve(program, 100);
-  EXPECT_EQ(curve.failures, std::vector<uint64_t>{4});
+  ASSERT_EQ(curve.failures.size(), 1U);
+  EXPECT_EQ(curve.failures[0].event, 4U);
+  EXPECT_EQ(curve.failures[0].requested, 9000U);
   ASSERT_EQ(curve.steps.size(), 2U);
   EXPECT_EQ(curve.steps[1].event, 6U);
   EXPECT_EQ(curve.columns[2].reserved, 4096U);

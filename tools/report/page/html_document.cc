@@ -47,13 +47,13 @@ class TableHtml {
 
   // `title`: what the table is of, for who cannot see what stands above it.
   std::string Run(const std::string& title) const {
-    std::string html = "<div class=\"wide\"><table>";
+    std::string html = "<table>";
     html += table_.title.empty() ? "<caption class=\"unseen\">" + Text(title) + "</caption>"
                                  : "<caption>" + Text(table_.title) + "</caption>";
     html += Head() + "<tbody>";
     for (const TableRow& row : table_.rows) html += Row(row);
-    html += "</tbody>" + Foot() + "</table></div>\n";
-    return html;
+    html += "</tbody>" + Foot() + "</table>";
+    return Scrolling(table_.title.empty() ? title : table_.title, html) + "\n";
   }
 
  private:
@@ -200,6 +200,11 @@ std::string HtmlOf(const Document& document) {
   for (const Section& section : document)
     if (!section.parts.empty()) html += SectionHtml(section).Run();
   return html;
+}
+
+std::string Scrolling(std::string_view name, const std::string& content) {
+  return "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-label=\"" + Text(name) + "\">" +
+         content + "</div>";
 }
 
 std::string LegendOf(const std::vector<LegendEntry>& entries) {

@@ -18,6 +18,10 @@ std::string HtmlEscaped(std::string_view text);
 // classes alone. Texts longer than a page has use for are cut.
 std::string HtmlOf(const Document& document);
 
+// `content` with a frame in which it scrolls where the screen is narrower. The frame takes the
+// focus, so that the keyboard scrolls it, and then `name` is read out.
+std::string Scrolling(std::string_view name, const std::string& content);
+
 // What the colours of a drawing are: `name` has the class "k-" and it.
 struct LegendEntry {
   std::string name;

@@ -4,6 +4,7 @@
 
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/ledger_bar.h"
+#include "tools/report/page/page_data.h"
 #include "tools/report/page/page_shell.h"
 #include "tools/report/page/usage_chart.h"
 #include "tools/report/printable.h"
@@ -43,31 +44,39 @@ std::string Ticket(const Document& document) {
          HtmlEscaped(TextOf(document)) + "```</pre></details>\n";
 }
 
+// What is in a template is neither shown nor run.
+std::string Data(const std::string& data) {
+  return "<template id=\"data\">" + Packed(data) + "</template>\n";
+}
+
 // `drawings` stand below the verdict.
 std::string PageWith(const std::string& title, const Document& document,
-                     const std::string& drawings) {
+                     const std::string& drawings, const std::string& data) {
   std::string words;
   for (const Section& section : document) {
     words += HtmlOf({section});
     if (section.id == "verdict") words += drawings;
   }
   return Head(title) + "<body>\n<main>\n<h1>memtrace report</h1>\n" + words + Ticket(document) +
-         "</main>\n<script>" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";
+         "</main>\n" + data + "<script>" + std::string(kPageScript) +
+         "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace
 
 std::string Page(const Explanation& explanation, const RunFacts& run,
-                 const analysis::UsageCurve& curve) {
+                 const analysis::RunDetail& detail, const analysis::EventSource& source) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
-  UsageChart chart{.curve = curve, .card = card.index, .card_bytes = {}};
+  UsageChart chart{
+      .curve = detail.cards[explanation.card].curve, .card = card.index, .card_bytes = {}};
   if (card.ledger.total_known && card.ledger.total > 0) chart.card_bytes = card.ledger.total;
   return PageWith((explanation.request ? "out of memory: " : "") + run.file,
-                  ReportDocument(explanation, run), LedgerBars(explanation) + DrawUsage(chart));
+                  ReportDocument(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
+                  Data(PageData(run.file, explanation, detail, source)));
 }
 
 std::string PageOf(const std::string& title, const Document& document) {
-  return PageWith(title, document, "");
+  return PageWith(title, document, "", "");
 }
 
 }  // namespace memtrace::report

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
+#include "tools/analysis/run_detail.h"
 #include "tools/analysis/run_facts.h"
-#include "tools/analysis/usage_curve.h"
 #include "tools/report/document.h"
 
 namespace memtrace::report {
@@ -15,9 +15,9 @@ namespace memtrace::report {
 // The report as one HTML file that needs nothing else: docs/page.md. The words of the terminal's
 // report in its order, then what a terminal cannot draw. What a trace says is text in it, never
 // markup: a policy in the page itself forbids every script but ours, and every load.
-// `curve`: of the card of the verdict.
+// `detail`: of the same explanation; `source`: of both.
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run,
-                 const analysis::UsageCurve& curve);
+                 const analysis::RunDetail& detail, const analysis::EventSource& source);
 
 // Any other document; `title` is the window's.
 std::string PageOf(const std::string& title, const Document& document);

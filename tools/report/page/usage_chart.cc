@@ -51,10 +51,13 @@ class Drawing {
 
   std::string Run() const {
     const std::string name = "card " + std::to_string(chart_.card);
-    return "<figure class=\"usage\"><figcaption>" + Caption() +
-           "</figcaption><div class=\"wide\"><svg role=\"img\" aria-label=\"Live bytes of " + name +
-           " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" + Grid() +
-           Layers() + Reserved() + CardLine() + Marks() + "</svg></div>" + Legend() + "</figure>\n";
+    return "<figure class=\"usage\"><figcaption>" + Caption() + "</figcaption>" +
+           Scrolling(
+               "drawing of " + name,
+               "<svg role=\"img\" aria-label=\"Live bytes of " + name +
+                   " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" +
+                   Grid() + Layers() + Reserved() + CardLine() + Marks() + "</svg>") +
+           Legend() + "</figure>\n";
   }
 
  private:
@@ -184,10 +187,10 @@ class Drawing {
              "v6\"/><text class=\"step\" x=\"" + Number(x + 3) + "\" y=\"" + Number(kBottom + 15) +
              "\">step " + std::to_string(step.step) + "</text>";
     }
-    for (const uint64_t event : curve_.failures) {
-      const double x = X(static_cast<double>(event));
+    for (const analysis::FailureMark& failure : curve_.failures) {
+      const double x = X(static_cast<double>(failure.event));
       svg += "<path class=\"failed\" d=\"M" + Number(x) + " " + Number(kTop) + "V" +
-             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(event) +
+             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(failure.event) +
              "</title></path>";
     }
     const double x = X(static_cast<double>(peak_.first_event));

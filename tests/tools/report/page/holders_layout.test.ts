@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { boxAt, flameBoxes, flameRows } from "#page/holders/layout.ts";
 import { nameOf, ROOT } from "#page/holders/outline.ts";
 import { type Area, squarified, treemapOf } from "#page/holders/treemap.ts";
+import { card, origin, pieces, run, stacks } from "./support/runs.ts";
 import { nodeAt, SMALL, treeOf } from "./support/trees.ts";
 
 const tree = treeOf(SMALL, "stack", 10);
@@ -15,7 +16,7 @@ const rowWords = (root: number, least: number): string[] =>
       `${depth} ${nameOf(tree.outline, node)} ${x0.toFixed(2)}-${x1.toFixed(2)}`,
   );
 
-test("a row stands under its caller, those that hold most first", () => {
+test("a row stands under its caller, siblings in an order that bytes do not change", () => {
   assert.deepEqual(rowWords(ROOT, 0), [
     "0 All in use 0.00-1.00",
     "1 main.py:1 main 0.00-0.90",
@@ -62,7 +63,7 @@ test("children lie within their parent, below its strip, and apart", () => {
     assert.ok(box.x >= root!.x && box.x + box.width <= root!.width);
     assert.ok(box.y >= root!.y + 10 && box.y + box.height <= root!.height);
   }
-  const leaves = boxes.filter(({ isParent }) => !isParent);
+  const leaves = boxes.filter(({ kind }) => kind !== "parent");
   for (const a of leaves)
     for (const b of leaves)
       if (a !== b)
@@ -81,6 +82,27 @@ test("a treemap has one box for a row of single children", () => {
   assert.equal(sameAs.get(main), step);
   assert.ok(boxes.some(({ node }) => node === step));
   assert.ok(!boxes.some(({ node }) => node === main));
+});
+
+test("what a parent holds itself is a rest beside its children", () => {
+  const own = run({
+    origins: [origin({ stack: 1 }), origin({ stack: 2 })],
+    stacks: stacks([0, "outer"], [1, "inner"]),
+    cards: [
+      card({
+        pieces: pieces(
+          { born: 1, address: 0, bytes: 90, origin: 0 },
+          { born: 2, address: 900, bytes: 10, origin: 1 },
+        ),
+      }),
+    ],
+  });
+  const held = treeOf(own, "stack", 2);
+  const { boxes } = treemapOf(held, ROOT, { x: 0, y: 0, width: 400, height: 300 });
+  const words = boxes.map(({ node, kind }) => `${kind} ${nameOf(held.outline, node)}`);
+  assert.deepEqual(words, ["parent outer", "leaf inner", "rest outer"]);
+  const [, inner, rest] = boxes.map(({ width, height }) => width * height);
+  assert.ok(Math.abs(rest! / inner! - 9) < 1e-6);
 });
 
 test("nothing in use has no boxes", () => {

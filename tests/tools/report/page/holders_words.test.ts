@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Labels } from "#page/holders/labels.ts";
-import { isBelow, moved } from "#page/holders/navigation.ts";
-import { MISSING, ROOT } from "#page/holders/outline.ts";
-import { crumbsOf, figuresOf, formatShare } from "#page/holders/words.ts";
+import { moved, Place } from "#page/holders/place.ts";
+import { ROOT } from "#page/holders/outline.ts";
+import { crumbsOf, figuresOf, formatShare, missingWords, wholeName } from "#page/holders/words.ts";
+import { card } from "./support/runs.ts";
 import { nodeAt, SMALL, treeOf } from "./support/trees.ts";
 
 const tree = treeOf(SMALL, "stack", 10);
@@ -27,7 +28,23 @@ test("a node's figures are exact bytes, share, blocks and role", () => {
     figuresOf(tree, main),
     "90 bytes, 90 % of 100 bytes, 2 blocks, activation 67 % of it",
   );
-  assert.equal(figuresOf(treeOf(SMALL, "stack", 1, 30), MISSING), "30 bytes, 50 % of 60 bytes");
+  const other = treeOf(SMALL, "stack", 1, 30);
+  assert.equal(figuresOf(other, other.outline.missing), "30 bytes, 50 % of 60 bytes");
+});
+
+test("a moment of which small blocks are not known says so", () => {
+  const partly = card({ leastBytes: 65_536, exact: [[10, 20]] });
+  const wordsAt = (event: number) => missingWords({ card: partly, event, missing: 5 });
+  assert.match(wordsAt(9), /blocks of less than 64.0 KiB/);
+  assert.equal(wordsAt(10), "");
+});
+
+test("a module is named with the way to it, a frame by itself", () => {
+  const modules = treeOf(SMALL, "module", 10);
+  const mlp = nodeAt(modules.outline, "layers", "layers.0", "mlp");
+  assert.equal(wholeName(modules, mlp), "layers › layers.0 › mlp");
+  assert.equal(wholeName(modules, ROOT), "All in use");
+  assert.equal(wholeName(tree, update), "adam.py:4 update");
 });
 
 test("arrows go to what is called, to the caller, and to what stands beside", () => {
@@ -44,8 +61,33 @@ test("arrows go to what is called, to the caller, and to what stands beside", ()
 test("what is zoomed into is left neither upwards nor sideways", () => {
   assert.equal(moved(tree, main, main, "ArrowUp"), main);
   assert.equal(moved(tree, main, main, "ArrowRight"), main);
-  assert.ok(isBelow(tree, main, update));
-  assert.ok(!isBelow(tree, main, nodeAt(tree.outline, "(no stack)")));
+});
+
+test("zooming out goes back through what was zoomed into, and focuses what is left", () => {
+  const place = new Place();
+  place.zoomTo(main);
+  place.zoomTo(update);
+  assert.deepEqual([place.root(tree), place.focused(tree)], [update, update]);
+  assert.ok(place.zoomOut());
+  assert.deepEqual([place.root(tree), place.focused(tree)], [main, update]);
+  assert.ok(place.zoomOut());
+  assert.ok(!place.zoomOut());
+  assert.equal(place.root(tree), ROOT);
+});
+
+test("a zoom outlasts a moment at which its node holds nothing", () => {
+  const place = new Place();
+  place.zoomTo(forward);
+  const early = treeOf(SMALL, "stack", 1);
+  assert.deepEqual([place.root(early), place.focused(early)], [step, step]);
+  assert.equal(place.root(tree), forward);
+});
+
+test("what is focused is within what is zoomed into", () => {
+  const place = new Place();
+  place.zoomTo(main);
+  place.focus(nodeAt(tree.outline, "(no stack)"));
+  assert.equal(place.focused(tree), main);
 });
 
 test("a long way is shown by its ends", () => {
@@ -58,4 +100,11 @@ test("a label is shortened to its room, and left out where two characters have n
   assert.equal(labels.fitted("forward", 70), "forward");
   assert.equal(labels.fitted("forward", 50), "forw…");
   assert.equal(labels.fitted("forward", 29), "");
+});
+
+test("a label that has too little room loses its folder first", () => {
+  const labels = new Labels((text) => 10 * text.length);
+  assert.equal(labels.fitted("torch/nn/linear.py:3 forward", 200), "linear.py:3 forward");
+  assert.equal(labels.fitted("layers.12", 40), "12");
+  assert.equal(labels.first(["step 30 bytes", "step"], 50), "step");
 });

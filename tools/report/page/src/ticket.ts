@@ -26,7 +26,7 @@ async function copy(text: HTMLElement): Promise<string> {
     return "Copied";
   } catch {
     document.getSelection()?.selectAllChildren(text);
-    return "Selected: the browser leaves the copying to you";
+    return "Not copied: the browser refused. The text is selected for you to copy.";
   }
 }
 

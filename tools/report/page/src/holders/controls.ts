@@ -6,9 +6,9 @@
 import { button, drawn, element, say } from "../dom.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes } from "../text.ts";
-import { MISSING_ROLE, pathTo, ROOT } from "./outline.ts";
+import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
 import type { Tree } from "./tree.ts";
-import { crumbName, crumbsOf } from "./words.ts";
+import { crumbsOf } from "./words.ts";
 
 type Choice = "tree" | "shape";
 
@@ -79,7 +79,7 @@ export class Crumbs {
   /** Left alone unless it is another way, so that the focus stays where it is. */
   show(tree: Tree, node: number): void {
     const path = pathTo(tree.outline, node);
-    const names = path.map((at) => crumbName(tree, at));
+    const names = path.map((at) => nameOf(tree.outline, at));
     const shown = JSON.stringify([path, names]);
     if (shown === this.shown) return;
     this.shown = shown;
@@ -90,7 +90,7 @@ export class Crumbs {
   }
 
   private crumb(tree: Tree, node: number, isLast: boolean): HTMLElement {
-    const text = crumbName(tree, node);
+    const text = nameOf(tree.outline, node);
     if (isLast) return element("bdi", { class: "place", "aria-current": "true", text });
     return button(text, () => this.zoom(node), { dir: "auto" });
   }

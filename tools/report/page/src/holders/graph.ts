@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture of a tree: a canvas as large as what is seen of it, in a box that scrolls.
+// The picture of a tree: a canvas as large as what is seen of it, in an element that scrolls.
 
 import { Palette } from "../colours.ts";
 import { element } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import { type Box, boxAt, flameBoxes, flameRows } from "./layout.ts";
-import { type Marks, Painter } from "./painter.ts";
+import { Painter } from "./painter.ts";
 import type { Found } from "./search.ts";
 import type { Tree } from "./tree.ts";
 import { treemapOf } from "./treemap.ts";
@@ -19,6 +19,12 @@ export interface View {
   readonly found: Found | undefined;
 }
 
+/** Nodes; -1 is none. */
+export interface Marks {
+  readonly focused: number;
+  readonly hovered: number;
+}
+
 const ROW = 20; // pixels
 const LEAST_WIDTH = 0.5; // of what is drawn
 const LEAST_ROWS = 6;
@@ -26,7 +32,7 @@ const LEAST_ROWS = 6;
 export class Graph {
   readonly canvas = element("canvas", { role: "img" });
   private readonly host: HTMLElement;
-  private readonly room = element("div"); // as high as what lies below the canvas
+  private readonly below = element("div"); // as high as what the canvas leaves
   private readonly painter: Painter;
   private readonly context: CanvasRenderingContext2D;
   private readonly repaint = oncePerFrame(() => this.paint());
@@ -34,15 +40,14 @@ export class Graph {
   private boxes: readonly Box[] = [];
   private sameAs: ReadonlyMap<number, number> = new Map();
   private boxOf = new Map<number, Box>();
-  private focused = -1;
-  private hovered = -1;
+  private marks: Marks = { focused: -1, hovered: -1 };
   private highest = 0; // rows; it does not shrink while time moves, or all below would jump
 
   /** `host` scrolls, and its style says how high it is at the most. */
   constructor(host: HTMLElement) {
     this.host = host;
     this.context = this.canvas.getContext("2d")!;
-    host.append(this.canvas, this.room);
+    host.append(this.canvas, this.below);
     this.painter = new Painter(this.context, new Palette(host, this.repaint));
     host.addEventListener("scroll", this.repaint);
     new ResizeObserver(() => this.layOut()).observe(host);
@@ -54,18 +59,17 @@ export class Graph {
       view.shape !== this.view.shape ||
       view.tree.outline !== this.view.tree.outline;
     this.view = view;
-    if (isOther) {
-      this.highest = 0;
-      this.host.scrollTop = 0;
-    }
+    if (isOther) this.highest = 0;
+    if (isOther) this.host.scrollTop = 0;
     this.layOut();
   }
 
-  /** -1 is none. What is focused is scrolled to. */
-  mark(focused: number, hovered: number): void {
-    const isMoved = focused !== this.focused;
-    [this.focused, this.hovered] = [focused, hovered];
-    if (isMoved) this.reveal();
+  /** What is focused is scrolled to. */
+  mark(marks: Marks): void {
+    const { focused, hovered } = this.marks;
+    if (marks.focused === focused && marks.hovered === hovered) return;
+    this.marks = marks;
+    if (marks.focused !== focused) this.reveal(marks.focused);
     this.repaint();
   }
 
@@ -79,14 +83,14 @@ export class Graph {
   private layOut(): void {
     const width = this.host.clientWidth;
     if (!this.view || width === 0) return;
-    const { shape } = this.view;
     const most = parseFloat(getComputedStyle(this.host).maxHeight);
-    const whole = shape === "flame" ? this.layOutFlame(width) : this.layOutTreemap(width, most);
+    const isFlame = this.view.shape === "flame";
+    const whole = isFlame ? this.layOutFlame(width) : this.layOutTreemap(width, most);
     const height = Math.min(whole, most);
     this.canvas.style.height = `${height}px`;
-    this.room.style.height = `${whole - height}px`;
+    this.below.style.height = `${whole - height}px`;
     this.boxOf = new Map(this.boxes.map((box) => [box.node, box]));
-    this.repaint();
+    this.paint();
   }
 
   private layOutFlame(width: number): number {
@@ -107,7 +111,7 @@ export class Graph {
 
   /** The box of a node, or of the nearest above it that has one. */
   private boxOfNode(node: number): Box | undefined {
-    const parent = this.view!.tree.outline.parent;
+    const { parent } = this.view!.tree.outline;
     for (let at = node; at >= 0; at = parent[at]!) {
       const box = this.boxOf.get(this.sameAs.get(at) ?? at);
       if (box) return box;
@@ -115,34 +119,34 @@ export class Graph {
     return undefined;
   }
 
-  private reveal(): void {
-    const box = this.view && this.boxOfNode(this.focused);
-    if (!box || this.view!.shape === "treemap") return;
+  private reveal(node: number): void {
+    const box = this.view?.shape === "flame" ? this.boxOfNode(node) : undefined;
+    if (!box) return;
     const { scrollTop, clientHeight } = this.host;
-    if (box.y < scrollTop) this.host.scrollTop = box.y;
     const bottom = box.y + box.height;
-    if (bottom > scrollTop + clientHeight) this.host.scrollTop = bottom - clientHeight;
+    if (box.y < scrollTop) this.host.scrollTop = box.y;
+    else if (bottom > scrollTop + clientHeight) this.host.scrollTop = bottom - clientHeight;
   }
 
   private paint(): void {
     if (!this.view) return;
     const width = this.host.clientWidth;
     const height = parseFloat(this.canvas.style.height);
-    const scale = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * scale);
-    this.canvas.height = Math.round(height * scale);
-    this.context.scale(scale, scale);
+    this.resize(width, height, window.devicePixelRatio || 1);
+    const top = this.host.scrollTop;
     const { tree, found } = this.view;
-    const marks: Marks = {
-      focused: this.boxOfNode(this.focused),
-      hovered: this.boxOfNode(this.hovered),
-    };
-    this.painter.paint(
-      { tree, boxes: this.boxes, found },
-      marks,
-      this.host.scrollTop,
-      width,
-      height,
-    );
+    this.painter.paint({ tree, boxes: this.boxes, found }, { top, width, height });
+    const hovered = this.boxOfNode(this.marks.hovered);
+    const focused = this.boxOfNode(this.marks.focused);
+    if (hovered) this.painter.outline(hovered, 1, top);
+    if (focused) this.painter.outline(focused, 2, top);
+  }
+
+  /** Only if it is another size: that empties a canvas, and takes time. */
+  private resize(width: number, height: number, scale: number): void {
+    const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
+    if (this.canvas.width !== wide) this.canvas.width = wide;
+    if (this.canvas.height !== high) this.canvas.height = high;
+    this.context.setTransform(scale, 0, 0, scale, 0, 0);
   }
 }

@@ -9,17 +9,17 @@ import type { Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
 import { Controls, Crumbs, legendOf } from "./controls.ts";
 import { Graph } from "./graph.ts";
-import { isBelow, moved } from "./navigation.ts";
-import { nameOf, type Outline, outlineOf, ROOT } from "./outline.ts";
+import { type Outline, outlineOf, ROOT } from "./outline.ts";
+import { moved, Place } from "./place.ts";
 import { find, type Found, matchingNames } from "./search.ts";
-import { type Moment, nearestHeld, type Tree, treeAt } from "./tree.ts";
-import { figuresOf, missingWords, pictureWords, searchWords } from "./words.ts";
+import { type Moment, type Tree, treeAt } from "./tree.ts";
+import { figuresOf, missingWords, pictureWords, searchWords, wholeName } from "./words.ts";
 
 /** Bytes in use on a card after an event that are no piece. */
 export type Missing = (card: number, event: number) => number;
 
 const KEYS =
-  "Arrow keys go to what is below, above and beside; Enter zooms in, Escape zooms out. " +
+  "Arrow keys go to what is below, above and beside; Enter or a click zooms in, Escape zooms out. " +
   "Bold names are your own code.";
 
 export class HoldersView {
@@ -27,68 +27,63 @@ export class HoldersView {
   private readonly store: Store;
   private readonly missing: Missing;
   private readonly controls: Controls;
-  private readonly crumbs: Crumbs;
-  private readonly graph: Graph;
-  private readonly box: HTMLElement;
-  private readonly line = element("p", { class: "line", "aria-live": "polite" });
-  private readonly note = element("p", { class: "note" });
+  private readonly crumbs = new Crumbs((node) => this.zoomTo(node));
+  private readonly keys = element("p", { class: "note", id: "holders-keys", text: KEYS });
+  private readonly box = element("div", {
+    class: "graph",
+    tabindex: 0,
+    role: "application",
+    "aria-label": "Graph of what holds memory",
+    "aria-describedby": this.keys.id,
+  });
+  private readonly graph = new Graph(this.box);
+  private readonly line = element("p", { class: "line", "aria-live": "off" });
   private readonly legend = element("ul", { class: "legend" });
-  private readonly outlines = new Map<State["tree"], Outline>();
+  private readonly note = element("p", { class: "note" });
   private readonly redraw = oncePerFrame(() => this.draw());
+  private readonly outlines = new Map<State["tree"], Outline>();
+  private readonly place = new Place();
   private tree: Tree | undefined;
   private names: { text: string; outline: Outline; matching: Uint8Array } | undefined;
-  private zooms: number[] = [ROOT]; // Escape goes back through them
-  private focused = ROOT;
-  private hovered = -1;
 
   constructor(host: HTMLElement, run: Run, store: Store, missing: Missing = () => 0) {
     this.run = run;
     this.store = store;
     this.missing = missing;
     this.controls = new Controls(store);
-    this.crumbs = new Crumbs((node) => this.zoomTo(node));
-    const keys = element("p", { class: "note", id: "holders-keys", text: KEYS });
-    this.box = element("div", {
-      class: "graph",
-      tabindex: 0,
-      role: "application",
-      "aria-label": "Graph of what holds memory",
-      "aria-describedby": keys.id,
-    });
     host.classList.add("holders");
     host.append(this.controls.row, this.crumbs.nav, this.box, this.line);
-    host.append(this.legend, this.note, keys);
-    this.graph = new Graph(this.box);
+    host.append(this.legend, this.note, this.keys);
+    store.listen((state, before) => this.onState(state, before));
     this.listen();
     this.draw();
   }
 
   private listen(): void {
-    this.store.listen((state, before) => this.onState(state, before));
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     this.box.addEventListener("pointermove", (event) => this.onHover(event));
     this.box.addEventListener("pointerleave", () => this.hover(-1));
     this.box.addEventListener("click", (event) => this.onClick(event));
+    this.box.addEventListener("focus", () => this.onFocus(true));
+    this.box.addEventListener("blur", () => this.onFocus(false));
   }
 
   private onState(state: State, before: State): void {
     const keys = ["card", "event", "tree", "shape", "search"] as const;
     if (keys.every((key) => state[key] === before[key])) return;
-    if (state.tree !== before.tree) {
-      this.zooms = [ROOT];
-      this.focused = ROOT;
-      this.hovered = -1;
-    }
+    if (state.tree !== before.tree) this.place.reset();
     this.redraw();
   }
 
   private onKey(event: KeyboardEvent): void {
     if (!this.tree || event.altKey || event.ctrlKey || event.metaKey) return;
-    const to = moved(this.tree, this.root, this.focused, event.key);
+    const focused = this.place.focused(this.tree);
+    const to = moved(this.tree, this.place.root(this.tree), focused, event.key);
     if (to !== undefined) this.focus(to);
-    else if (event.key === "Enter") this.zoomTo(this.focused);
+    else if (event.key === "Enter") this.zoomTo(focused);
     else if (event.key !== "Escape" && event.key !== "Backspace") return;
-    else if (!this.zoomOut()) return;
+    else if (!this.place.zoomOut()) return;
+    else this.redraw();
     event.preventDefault();
   }
 
@@ -101,58 +96,47 @@ export class HoldersView {
     if (node >= 0) this.zoomTo(node);
   }
 
-  private outline(by: State["tree"]): Outline {
-    let outline = this.outlines.get(by);
-    if (!outline) this.outlines.set(by, (outline = outlineOf(this.run, by)));
-    return outline;
-  }
-
-  /** What is zoomed into, or above it if that holds nothing now. */
-  private get root(): number {
-    return this.tree ? nearestHeld(this.tree, this.zooms.at(-1)!) : ROOT;
+  /** What changes while something else is used is not read aloud. */
+  private onFocus(isHere: boolean): void {
+    this.line.setAttribute("aria-live", isHere ? "polite" : "off");
+    this.mark();
   }
 
   private focus(node: number): void {
-    this.focused = node;
-    this.hovered = -1;
+    this.place.focus(node);
     this.mark();
   }
 
   private hover(node: number): void {
-    if (node === this.hovered) return;
-    this.hovered = node;
-    this.mark();
+    if (this.place.hover(node)) this.mark();
   }
 
   private zoomTo(node: number): void {
-    if (node !== this.zooms.at(-1)) this.zooms.push(node);
-    this.focused = node;
-    this.hovered = -1;
+    this.place.zoomTo(node);
+    this.box.focus({ preventScroll: true }); // from a breadcrumb, which goes
     this.redraw();
-  }
-
-  private zoomOut(): boolean {
-    if (this.zooms.length === 1) return false;
-    this.focused = this.zooms.pop()!;
-    this.redraw();
-    return true;
   }
 
   private draw(): void {
     const { state } = this.store;
     const card = this.run.cards[state.card];
     if (!card) return;
-    const { event } = state;
+    const { event, shape } = state;
     const moment: Moment = { card, event, missing: this.missing(state.card, event) };
     const tree = treeAt(this.outline(state.tree), moment);
     this.tree = tree;
-    this.focused = nearestHeld(tree, this.focused);
-    if (!isBelow(tree, this.root, this.focused)) this.focused = this.root;
     const found = this.found(tree, state.search);
-    this.graph.show({ tree, root: this.root, shape: state.shape, found });
-    this.crumbs.show(tree, this.root);
+    const root = this.place.root(tree);
+    this.graph.show({ tree, root, shape, found });
+    this.crumbs.show(tree, root);
     this.tell(tree, moment, found);
     this.mark();
+  }
+
+  private outline(by: State["tree"]): Outline {
+    let outline = this.outlines.get(by);
+    if (!outline) this.outlines.set(by, (outline = outlineOf(this.run, by)));
+    return outline;
   }
 
   /** Undefined if nothing is searched for. */
@@ -165,9 +149,8 @@ export class HoldersView {
   }
 
   private tell(tree: Tree, moment: Moment, found: Found | undefined): void {
-    const { state } = this.store;
-    this.graph.canvas.setAttribute("aria-label", pictureWords(tree, moment, state));
-    this.controls.tell(found ? searchWords(state.search, found, tree.bytes[ROOT]!) : "");
+    this.graph.canvas.setAttribute("aria-label", pictureWords(tree, moment, this.store.state));
+    this.controls.tell(found ? searchWords(found, tree.bytes[ROOT]!) : "");
     this.legend.replaceChildren(...legendOf(tree));
     say(this.note, missingWords(moment));
   }
@@ -175,9 +158,15 @@ export class HoldersView {
   private mark(): void {
     const { tree } = this;
     if (!tree) return;
-    this.graph.mark(this.focused, this.hovered);
-    const node = this.hovered >= 0 ? this.hovered : this.focused;
-    const name = element("bdi", { class: "place", text: nameOf(tree.outline, node) });
+    const { hovered } = this.place;
+    const focused = this.place.focused(tree);
+    const hasFocus = document.activeElement === this.box;
+    this.graph.mark({ focused: hasFocus ? focused : -1, hovered });
+    this.describe(tree, hovered >= 0 ? hovered : focused);
+  }
+
+  private describe(tree: Tree, node: number): void {
+    const name = element("bdi", { class: "place", text: wholeName(tree, node) });
     this.line.replaceChildren(name, `: ${figuresOf(tree, node)}`);
   }
 }

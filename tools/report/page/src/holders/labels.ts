@@ -6,6 +6,10 @@
 const MOST = 200; // characters; a trace's names may have a megabyte
 const MOST_KNOWN = 20_000;
 
+/** "linear.py:3 forward" of "torch/nn/linear.py:3 forward", "7" of "layers.7" */
+const shortOf = (name: string): string =>
+  name.replace(/^[^ ]*\//, "").replace(/^\w+\.(?=\d+$)/, "");
+
 export class Labels {
   private readonly measure: (text: string) => number;
   private readonly widths = new Map<string, number>();
@@ -14,9 +18,20 @@ export class Labels {
     this.measure = measure;
   }
 
-  /** `name`, or as much of its beginning as fits and an ellipsis; "" if that is less than two. */
+  /** The first of `texts` that fits, or as much of the last of them as does. */
+  first(texts: readonly string[], room: number): string {
+    const fits = (text: string): boolean => text.length <= MOST && this.widthOf(text) <= room;
+    return texts.find(fits) ?? this.fitted(texts.at(-1)!, room);
+  }
+
+  /** `name`, or as much as fits of its short form; "" if that is too little. */
   fitted(name: string, room: number): string {
     const text = name.length > MOST ? `${name.slice(0, MOST)}…` : name;
+    if (this.widthOf(text) <= room) return text;
+    return this.cut(shortOf(text), room);
+  }
+
+  private cut(text: string, room: number): string {
     const width = this.widthOf(text);
     if (width <= room) return text;
     let length = Math.floor((text.length * room) / width);

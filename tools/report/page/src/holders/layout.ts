@@ -12,7 +12,9 @@ export interface Box {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  readonly isParent: boolean; // children lie upon it
+  readonly kind: "leaf" | "parent" | "rest"; // children lie upon a parent; a rest has no name
+  readonly depth: number; // of boxes that it lies upon
+  readonly from: number; // the node, or the one above it that is shown as one with it
 }
 
 export interface Row {
@@ -22,7 +24,7 @@ export interface Row {
   readonly x1: number;
 }
 
-/** Parents before their children; whatever is narrower than `least` of the root is left out. */
+/** Parents before their children, in an order that time does not change; whatever is narrower than `least` of the root is left out. */
 export function flameRows(tree: Tree, root: number, least: number): Row[] {
   const whole = tree.bytes[root]!;
   if (!(whole > 0)) return [];
@@ -47,7 +49,9 @@ export function flameBoxes(rows: readonly Row[], width: number, rowHeight: numbe
     y: depth * rowHeight,
     width: (x1 - x0) * width,
     height: rowHeight,
-    isParent: false,
+    kind: "leaf",
+    depth,
+    from: node,
   }));
 }
 

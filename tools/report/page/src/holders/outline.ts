@@ -7,11 +7,11 @@
 import type { Origin, Run, Stacks } from "../model.ts";
 
 export const ROOT = 0;
-/** The child of the root for what is in use but is no piece. */
-export const MISSING = 1;
 
 export interface Outline {
+  readonly by: "stack" | "module";
   readonly count: number;
+  readonly missing: number; // the root's last child: what is in use but is no piece
   readonly parent: Int32Array; // less than the node's own number; -1 of the root
   readonly names: readonly string[];
   readonly name: Uint32Array; // by node: index of `names`
@@ -26,10 +26,10 @@ export interface Outline {
 export const nameOf = (outline: Outline, node: number): string =>
   outline.names[outline.name[node]!]!;
 
-/** From the root to `node`, both included. */
-export function pathTo(outline: Outline, node: number): number[] {
-  const path: number[] = [];
-  for (let at = node; at >= 0; at = outline.parent[at]!) path.push(at);
+/** From `from`, which is `node` or above it, to `node`, both included. */
+export function pathTo(outline: Outline, node: number, from = ROOT): number[] {
+  const path = [node];
+  for (let at = node; at !== from; path.push(at)) at = outline.parent[at]!;
   return path.reverse();
 }
 
@@ -43,7 +43,6 @@ class Builder {
 
   constructor() {
     this.child(-1, "All in use");
-    this.child(ROOT, "(blocks too small to be listed)");
   }
 
   /** The one child of `parent` that has this name. */
@@ -142,11 +141,14 @@ export const MISSING_ROLE = "live";
 export function outlineOf(run: Run, by: "stack" | "module"): Outline {
   const builder = new Builder();
   const leaf = (by === "stack" ? leavesByStack : leavesByModule)(builder, run);
+  const missing = builder.child(ROOT, "(blocks too small to be listed)");
   const parent = Int32Array.from(builder.parent);
   const roles = [...new Set([MISSING_ROLE, ...run.origins.map(({ role }) => role)])];
   const roleIndex = new Map(roles.map((role, i) => [role, i]));
   return {
+    by,
     count: parent.length,
+    missing,
     parent,
     names: builder.names,
     name: Uint32Array.from(builder.name),

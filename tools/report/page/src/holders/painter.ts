@@ -4,9 +4,10 @@
 // Boxes on a canvas.
 
 import { type Colour, cssOf, inkOn, mixed, type Palette } from "../colours.ts";
+import { formatBytes } from "../text.ts";
 import { Labels } from "./labels.ts";
 import type { Box } from "./layout.ts";
-import { nameOf } from "./outline.ts";
+import { nameOf, pathTo } from "./outline.ts";
 import type { Found } from "./search.ts";
 import { mainRole, type Tree } from "./tree.ts";
 
@@ -17,18 +18,23 @@ export interface Scene {
   readonly found: Found | undefined; // of a search
 }
 
-export interface Marks {
-  readonly focused: Box | undefined;
-  readonly hovered: Box | undefined;
+export interface Window {
+  readonly top: number; // pixels of the scene above it
+  readonly width: number;
+  readonly height: number;
 }
 
 const FONT = "12px system-ui, sans-serif";
 const BOLD = "600 12px system-ui, sans-serif"; // the user's own code
-const MIDDLE_OF_LINE = 9; // pixels below the top of a box
+const MIDDLE_OF_LINE = 10; // pixels below the top of a box
 const PADDING = 4;
 const LEAST_LABEL = { width: 22, height: 14 };
 const FADED = 0.22; // of the colour is left, beside what a search found
-const OF_PARENT = 0.55; // ... behind what lies upon it in a treemap
+const OF_PARENT = [0.34, 0.18]; // ... of what others lie upon, in turns by depth
+
+/** Whether a search found one of the nodes of which a box is made. */
+const isMatch = ({ tree, found }: Scene, { node, from }: Box): boolean =>
+  found !== undefined && pathTo(tree.outline, node, from).some((at) => found.isMatch[at] === 1);
 
 export class Painter {
   private readonly context: CanvasRenderingContext2D;
@@ -48,59 +54,60 @@ export class Painter {
     this.bold = labels(BOLD);
   }
 
-  /** The part of the scene from `top` pixels on; the context's units are pixels of the page. */
-  paint(scene: Scene, marks: Marks, top: number, width: number, height: number): void {
+  /** The context's units are pixels of the page. */
+  paint(scene: Scene, { top, width, height }: Window): void {
     this.context.clearRect(0, 0, width, height);
-    this.context.save();
-    this.context.translate(0, -top);
     this.context.textBaseline = "middle";
     this.context.direction = "ltr";
     for (const box of scene.boxes)
-      if (box.y < top + height && box.y + box.height > top) this.paintBox(scene, box);
-    if (marks.hovered) this.outline(marks.hovered, 1);
-    if (marks.focused) this.outline(marks.focused, 2);
-    this.context.restore();
+      if (box.y < top + height && box.y + box.height > top) this.paintBox(scene, box, box.y - top);
   }
 
-  private paintBox(scene: Scene, box: Box): void {
+  outline({ x, y, width, height }: Box, thickness: number, top: number): void {
+    this.context.lineWidth = thickness;
+    this.context.strokeStyle = cssOf(this.palette.ink);
+    const [inset, gap] = [thickness / 2, thickness + 1];
+    const [inner, high] = [Math.max(width - gap, 0.5), Math.max(height - gap, 0.5)];
+    this.context.strokeRect(x + inset, y - top + inset, inner, high);
+  }
+
+  private paintBox(scene: Scene, box: Box, y: number): void {
     const colour = this.colour(scene, box);
     const gap = box.width > 3 && box.height > 3 ? 1 : 0;
     this.context.fillStyle = cssOf(this.palette.ground);
-    if (box.isParent || gap) this.context.fillRect(box.x, box.y, box.width, box.height);
+    if (gap > 0) this.context.fillRect(box.x, y, box.width, box.height);
     this.context.fillStyle = cssOf(colour);
-    this.context.fillRect(box.x, box.y, Math.max(box.width - gap, 0.5), box.height - gap);
-    if (scene.found?.isMatch[box.node] === 1) this.outline(box, 1);
+    this.context.fillRect(box.x, y, Math.max(box.width - gap, 0.5), box.height - gap);
+    if (box.kind === "rest") return;
+    if (isMatch(scene, box)) this.outline(box, 1, box.y - y);
     if (box.width >= LEAST_LABEL.width && box.height >= LEAST_LABEL.height)
-      this.label(scene.tree, box, colour);
+      this.label(scene.tree, box, y, colour);
   }
 
-  private colour({ tree, found }: Scene, box: Box): Colour {
-    const colour = this.palette.role(mainRole(tree, box.node).role);
-    const isFaded = found !== undefined && found.isWithin[box.node] === 0;
-    const share = isFaded ? FADED : 1;
-    return mixed(colour, this.palette.ground, box.isParent ? share * OF_PARENT : share);
+  private colour({ tree, found }: Scene, { node, kind, depth }: Box): Colour {
+    const isFaded = found !== undefined && found.isWithin[node] === 0;
+    const shown = kind === "parent" ? OF_PARENT[depth % 2]! : 1;
+    const share = isFaded ? Math.min(shown, FADED) : shown;
+    return mixed(this.palette.role(mainRole(tree, node).role), this.palette.ground, share);
   }
 
-  private label({ outline }: Tree, box: Box, colour: Colour): void {
-    const isUser = outline.isUser[outline.name[box.node]!]!;
+  private label(
+    { outline, bytes }: Tree,
+    { node, from, ...box }: Box,
+    y: number,
+    on: Colour,
+  ): void {
+    const isUser = outline.isUser[outline.name[node]!]!;
+    const path = pathTo(outline, node, from);
+    const way = path.map((at) => nameOf(outline, at)).join(" › ");
+    // What a way leads to tells more of a stack, what it begins with more of a module.
+    const least = outline.by === "stack" ? nameOf(outline, node) : way;
+    const texts = [`${way}  ${formatBytes(bytes[node]!)}`, way, least];
     const labels = isUser ? this.bold : this.plain;
-    const text = labels.fitted(nameOf(outline, box.node), box.width - 2 * PADDING);
+    const text = labels.first(texts, box.width - 2 * PADDING);
     if (text === "") return;
     this.context.font = isUser ? BOLD : FONT;
-    this.context.fillStyle = inkOn(colour);
-    const middle = Math.min(MIDDLE_OF_LINE + 1, box.height / 2);
-    this.context.fillText(text, box.x + PADDING, box.y + middle);
-  }
-
-  private outline({ x, y, width, height }: Box, thickness: number): void {
-    this.context.lineWidth = thickness;
-    this.context.strokeStyle = cssOf(this.palette.ink);
-    const inset = thickness / 2;
-    this.context.strokeRect(
-      x + inset,
-      y + inset,
-      Math.max(width - 1 - thickness, 0.5),
-      Math.max(height - 1 - thickness, 0.5),
-    );
+    this.context.fillStyle = inkOn(on);
+    this.context.fillText(text, box.x + PADDING, y + Math.min(MIDDLE_OF_LINE, box.height / 2));
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Card, Pieces } from "../model.ts";
 import { bornUntil, isInUse } from "../moment.ts";
-import { MISSING, type Outline, ROOT } from "./outline.ts";
+import { type Outline, ROOT } from "./outline.ts";
 
 export interface Tree {
   readonly outline: Outline;
@@ -92,20 +92,28 @@ function treeOf(
   ofOrigin.forEach((amount, i) => {
     if (amount > 0) add(outline.leaf[i]!, outline.role[i]!, amount);
   });
-  add(MISSING, 0, Math.max(missing, 0));
+  add(outline.missing, 0, Math.max(missing, 0));
   const tree = { outline, bytes, blocks, bytesOfRole };
   sumUp(tree);
   return tree;
 }
 
-/** Children that hold something and no less than `least` bytes, those that hold most first. */
+/** Children that hold something and no less than `least` bytes, always in the same order. */
 export function childrenAt({ outline, bytes }: Tree, node: number, least = 0): number[] {
   const children: number[] = [];
   for (let i = outline.childStart[node]!; i < outline.childStart[node + 1]!; ++i) {
     const child = outline.child[i]!;
     if (bytes[child]! > 0 && bytes[child]! >= least) children.push(child);
   }
-  return children.sort((a, b) => bytes[b]! - bytes[a]! || a - b);
+  return children;
+}
+
+/** The child that holds most. */
+export function largestChild(tree: Tree, node: number): number | undefined {
+  const { bytes } = tree;
+  const children = childrenAt(tree, node);
+  if (children.length === 0) return undefined;
+  return children.reduce((most, child) => (bytes[child]! > bytes[most]! ? child : most));
 }
 
 /** The role that has most bytes in a node, and how many. */

@@ -5,7 +5,7 @@
 // strip with the parent's name. Squarified, after Bruls, Huizing and van Wijk (2000).
 
 import type { Box } from "./layout.ts";
-import { childrenAt, type Tree } from "./tree.ts";
+import { childrenAt, largestChild, type Tree } from "./tree.ts";
 
 export interface Area {
   readonly x: number;
@@ -67,13 +67,13 @@ export function squarified(weights: readonly number[], whole: Area): Area[] {
 
 export interface Treemap {
   readonly boxes: Box[];
-  /** The nodes that have no box of their own since one child is all that they hold: to its node. */
+  /** Where one child is all that a node holds, both are one box: from such nodes to the box's. */
   readonly sameAs: ReadonlyMap<number, number>;
 }
 
 const STRIP = 17; // pixels: one line of text
 const EDGE = 2;
-const LEAST_SIDE = 2 * STRIP; // of what is divided further
+const LEAST_DIVIDED = { width: 44, height: 2 * STRIP };
 const LEAST_AREA = 6; // of what can be seen
 
 class TreemapLayout {
@@ -90,8 +90,8 @@ class TreemapLayout {
     const chain: number[] = [];
     let end = node;
     for (;;) {
-      const [only, other] = childrenAt(this.tree, end);
-      if (only === undefined || other !== undefined) break;
+      const only = largestChild(this.tree, end);
+      if (only === undefined || this.tree.bytes[only] !== this.tree.bytes[end]) break;
       chain.push(end);
       end = only;
     }
@@ -99,30 +99,43 @@ class TreemapLayout {
     return end;
   }
 
-  place(start: number, area: Area): void {
-    const node = this.endOfChain(start);
-    const least = (LEAST_AREA / (area.width * area.height)) * this.tree.bytes[node]!;
-    const isDivided = area.width >= LEAST_SIDE && area.height >= LEAST_SIDE;
-    const children = isDivided ? childrenAt(this.tree, node, least) : [];
-    this.boxes.push({ node, ...area, isParent: children.length > 0 });
-    if (children.length === 0) return;
-    const held = children.map((child) => this.tree.bytes[child]!);
-    const rest = this.tree.bytes[node]! - held.reduce((sum, bytes) => sum + bytes, 0);
+  place(from: number, area: Area, depth: number): void {
+    const node = this.endOfChain(from);
+    const children = this.shownChildren(node, area);
+    const kind = children.length > 0 ? "parent" : "leaf";
+    this.boxes.push({ node, from, kind, depth, ...area });
+    if (kind === "parent") this.divide(node, children, area, depth + 1);
+  }
+
+  private shownChildren(node: number, { width, height }: Area): number[] {
+    if (width < LEAST_DIVIDED.width || height < LEAST_DIVIDED.height) return [];
+    const { bytes } = this.tree;
+    const least = (LEAST_AREA / (width * height)) * bytes[node]!;
+    return childrenAt(this.tree, node, least).sort((a, b) => bytes[b]! - bytes[a]! || a - b);
+  }
+
+  /** What the node holds itself, and children too small to be shown, are a rest. */
+  private divide(node: number, children: readonly number[], whole: Area, depth: number): void {
+    const { bytes } = this.tree;
+    const held = children.map((child) => bytes[child]!);
+    const rest = bytes[node]! - held.reduce((sum, bytes) => sum + bytes, 0);
     const places = squarified(rest > 0 ? [...held, rest] : held, {
-      x: area.x + EDGE,
-      y: area.y + STRIP,
-      width: area.width - 2 * EDGE,
-      height: area.height - STRIP - EDGE,
+      x: whole.x + EDGE,
+      y: whole.y + STRIP,
+      width: whole.width - 2 * EDGE,
+      height: whole.height - STRIP - EDGE,
     });
-    children.forEach((child, i) => {
-      const place = places[i]!;
-      if (place.width * place.height >= LEAST_AREA) this.place(child, place);
+    places.forEach((place, i) => {
+      const child = children[i];
+      if (place.width * place.height < LEAST_AREA) return;
+      if (child !== undefined) this.place(child, place, depth);
+      else this.boxes.push({ node, from: node, kind: "rest", depth, ...place });
     });
   }
 }
 
 export function treemapOf(tree: Tree, root: number, area: Area): Treemap {
   const layout = new TreemapLayout(tree);
-  if (tree.bytes[root]! > 0 && area.width > 0 && area.height > 0) layout.place(root, area);
+  if (tree.bytes[root]! > 0 && area.width > 0 && area.height > 0) layout.place(root, area, 0);
   return layout;
 }

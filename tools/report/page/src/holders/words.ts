@@ -3,9 +3,10 @@
 //
 // What the holders' graph says in words.
 
+import { isExact } from "../moment.ts";
 import type { State } from "../state.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
-import { MISSING, MISSING_ROLE, nameOf } from "./outline.ts";
+import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
 import type { Found } from "./search.ts";
 import { mainRole, type Moment, type Tree } from "./tree.ts";
 
@@ -28,19 +29,26 @@ function roleWords(tree: Tree, node: number): string {
   return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
 }
 
+/** A frame's own name, and the whole way to a module: there are many of the same name. */
+export function wholeName({ outline }: Tree, node: number): string {
+  if (outline.by === "stack" || node === ROOT) return nameOf(outline, node);
+  const way = pathTo(outline, node).slice(1);
+  return way.map((at) => nameOf(outline, at)).join(" › ");
+}
+
 /** What follows a node's name. */
 export function figuresOf(tree: Tree, node: number): string {
   const bytes = tree.bytes[node]!;
-  const total = tree.bytes[0]!;
+  const total = tree.bytes[ROOT]!;
+  if (total === 0) return "nothing";
   const share = `${formatExact(bytes)}, ${formatShare(bytes, total)} of ${formatBytes(total)}`;
-  if (node === MISSING) return share;
+  if (node === tree.outline.missing) return share;
   const blocks = counted(tree.blocks[node]!, "block", "blocks");
   return `${share}, ${blocks}${roleWords(tree, node)}`;
 }
 
 /** "12 matches, 3.25 GiB (41 % of 7.90 GiB)" */
-export function searchWords(text: string, found: Found, total: number): string {
-  if (text.trim() === "") return "";
+export function searchWords(found: Found, total: number): string {
   if (found.matches === 0) return "no match";
   const share = `${formatShare(found.bytes, total)} of ${formatBytes(total)}`;
   const matches = counted(found.matches, "match", "matches");
@@ -50,13 +58,13 @@ export function searchWords(text: string, found: Found, total: number): string {
 /** The name of the picture. */
 export function pictureWords(tree: Tree, { card, event }: Moment, state: State): string {
   const kind = state.shape === "flame" ? "Flame graph" : "Treemap";
-  const total = formatExact(tree.bytes[0]!);
+  const total = formatExact(tree.bytes[ROOT]!);
   return `${kind} by ${state.tree} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
 }
 
 /** "" if every block is in the tree. */
-export function missingWords({ card, missing }: Moment): string {
-  if (missing <= 0) return "";
+export function missingWords({ card, event }: Moment): string {
+  if (isExact(card, event)) return "";
   const least = formatBytes(card.leastBytes);
   return `Of this moment, blocks of less than ${least} are known by their sum alone.`;
 }
@@ -66,5 +74,3 @@ export function crumbsOf(path: readonly number[], most = 6): (number | null)[] {
   if (path.length <= most) return [...path];
   return [path[0]!, null, ...path.slice(2 - most)];
 }
-
-export const crumbName = (tree: Tree, node: number): string => nameOf(tree.outline, node);

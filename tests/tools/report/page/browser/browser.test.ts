@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the other tests rely on: that a page does what it must not is seen.
+import { onPage } from "./browser.ts";
+import { pageOfHtml } from "./programs.ts";
+
+const image = "https://there.invalid/image.png";
+const loads = ["console: Failed to load resource: net::ERR_FAILED"];
+
+onPage(
+  "what a page asks for is seen, and refused",
+  () => pageOfHtml(`<!doctype html><img src="${image}">`),
+  async () => {},
+  { faults: [`request: ${image}`, ...loads] },
+);
+
+onPage(
+  "what a page asks for of the disk is seen, and refused",
+  () => pageOfHtml(`<!doctype html><img src="file:///image.png">`),
+  async () => {},
+  { faults: ["request: file:///image.png", ...loads] },
+);
+
+onPage(
+  "what a script says or throws is seen",
+  () => pageOfHtml("<!doctype html><script>console.log('hello'); throw Error('oh')</script>"),
+  async () => {},
+  { faults: ["console: hello", "error: oh"] },
+);
+
+onPage(
+  "what a policy forbade is seen",
+  () =>
+    pageOfHtml(
+      `<!doctype html><meta http-equiv="Content-Security-Policy" content="img-src 'none'"><img src="${image}">`,
+    ),
+  async () => {},
+  {
+    faults: [
+      `console: Loading the image '${image}' violates the following Content Security Policy directive: "img-src 'none'". The action has been blocked.`,
+      `request: ${image}`,
+    ],
+  },
+);

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who holds what of the small run, after event 10; `store` is the page's for tests to set.
+import { HoldersView } from "#page/holders/holders.ts";
+import { Store } from "#page/state.ts";
+import { SMALL } from "../support/trees.ts";
+
+const store = new Store({
+  card: 0,
+  event: 10,
+  from: 1,
+  to: 100,
+  by: "role",
+  tree: "stack",
+  shape: "flame",
+  search: "",
+  block: 0,
+});
+new HoldersView(document.getElementById("host")!, SMALL, store);
+Object.assign(globalThis, { store });

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pages that the built program makes, in a temporary folder that goes when the tests end.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+
+const ROOT = join(import.meta.dirname, "../../../../..");
+const BUILD = process.env["MEMTRACE_BUILD"] ?? join(ROOT, "build/dev");
+
+/** A file of the repository, as text. */
+export const fileText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** A trace of tests/golden in its text form. */
+export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);
+
+/** The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path. */
+export function pageOf(traceText: string): string {
+  const here = folder();
+  writeFileSync(join(here, "run.trace.txt"), traceText);
+  run("tests/support/trace_text", join(here, "run.trace.txt"), join(here, "run.trace"));
+  return pageOfFile(join(here, "run.trace"));
+}
+
+/** The page of a trace file; returns its path. */
+export function pageOfFile(trace: string): string {
+  const page = join(folder(), "page.html");
+  run("memtrace", "report", "-o", page, trace);
+  return page;
+}
+
+/** A page that somebody else made; returns its path. */
+export function pageOfHtml(html: string): string {
+  const page = join(folder(), "page.html");
+  writeFileSync(page, html);
+  return page;
+}
+
+const folders: string[] = [];
+after(() => folders.forEach((path) => rmSync(path, { recursive: true })));
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "memtrace-page-"));
+  folders.push(path);
+  return path;
+}
+
+function run(program: string, ...words: string[]): void {
+  execFileSync(join(BUILD, program), words, { stdio: ["ignore", "ignore", "pipe"] });
+}
