@@ -245,7 +245,6 @@ class DataWriter {
     using Failure = analysis::FailureMark;
     JsonColumns columns;
     columns.AddDeltas("event", curve.failures, [](const Failure& of) { return of.event; });
-    columns.AddDeltas("ns", curve.failures, [](const Failure& of) { return of.ns; });
     columns.Add("requested", curve.failures, [](const Failure& of) { return of.requested; });
     columns.Add("allocated", curve.failures, [](const Failure& of) { return of.allocated; });
     columns.Add("obtainable", curve.failures, [](const Failure& of) { return of.obtainable; });
@@ -261,7 +260,6 @@ class DataWriter {
         timeline == explanation_.timelines.end() ? none : timeline->second;
     return Members()
         .Add("event", of.peak_event)
-        .Add("ns", of.peak_ns)
         .Add("bytes", of.peak)
         .Object();
   }

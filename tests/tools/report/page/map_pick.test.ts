@@ -69,7 +69,11 @@ test("a piece is found at its address only while it lives", () => {
 });
 
 test("a piece that another reaches into is found, too", () => {
-  const broken = oneSegment(60, { born: 1, address: 0, bytes: 20 }, { born: 1, address: 10, bytes: 30 });
+  const broken = oneSegment(
+    60,
+    { born: 1, address: 0, bytes: 20 },
+    { born: 1, address: 10, bytes: 30 },
+  );
   assert.equal(spanOfPiece(at(broken, 1), 1, 10), 1);
 });
 

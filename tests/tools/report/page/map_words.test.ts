@@ -15,7 +15,7 @@ function sceneAt(card: Card, event: number): Scene {
   const one = run({ cards: [card], origins: [origin({ path: "mlp.weight" })] });
   const spans = at(card, event);
   const tally = new Colouring(spans, card.pieces, keysOf(one, card, "role")).update();
-  return { run: one, card, spans, tally, holes: holesOf(spans) };
+  return { run: one, card, spans, tally, missing: 12 * MIB, holes: holesOf(spans) };
 }
 
 const CARD = oneSegment(
@@ -39,6 +39,13 @@ test("the summary says what the bytes of a moment are", () => {
 test("a full card has no holes", () => {
   const full = oneSegment(MIB, { born: 1, address: 0, bytes: MIB });
   assert.match(summaryOf(sceneAt(full, 1)), /1\.0 MiB in use, no holes$/);
+});
+
+test("what small blocks hold that are not listed is told", () => {
+  assert.match(
+    summaryOf(sceneAt({ ...CARD, leastBytes: MIB }, 3)),
+    /: 2\.00 GiB in use by blocks of 1\.0 MiB or more, about 12\.0 MiB by smaller ones, /,
+  );
 });
 
 test("where small blocks are not listed a hole may be some", () => {

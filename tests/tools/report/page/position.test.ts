@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { positionOf, stageOf, stepsUntil, timeOf } from "#page/position.ts";
-import { card, failure, pieces, run } from "./support/runs.ts";
+import { positionOf, stageOf, stepsUntil } from "#page/position.ts";
+import { run } from "./support/runs.ts";
 
 const STEPPED = run({
   steps: [
@@ -27,15 +27,4 @@ test("an event is in the last step and phase that began", () => {
 test("a position leaves out what the trace does not tell", () => {
   assert.equal(positionOf(run(), 12345, 3.2e9), "event 12,345 · 3.20 s");
   assert.equal(positionOf(STEPPED, 12, 5e8), "event 12 · 0.50 s · step 1, forward");
-});
-
-test("an event between two of known times is between them in time", () => {
-  const { pieces: born } = card({
-    pieces: pieces({ born: 10, address: 0, bytes: 1 }, { born: 20, address: 9, bytes: 1 }),
-  });
-  const one = card({ pieces: born, failures: [failure({ event: 14, ns: 18e6 })] });
-  assert.equal(timeOf(STEPPED, one, 10), 10e6);
-  assert.equal(timeOf(STEPPED, one, 12), 14e6);
-  assert.equal(timeOf(STEPPED, one, 14), 18e6);
-  assert.equal(timeOf(STEPPED, one, 100), 100e6);
 });

@@ -16,16 +16,10 @@ export interface Keys {
   readonly ofOrigin: Uint16Array; // index of `names`, by index of Run.origins
 }
 
-const NAMELESS = {
-  role: "unknown",
-  owner: "untagged",
-  module: "outside of modules",
-  site: "unknown",
-} as const;
-
-/** What a grouping tells origins apart by. */
+/** What a grouping tells origins apart by, as the timeline's keys are named. */
 export function keyOf(origin: Origin, by: GroupingName): string {
-  return origin[by] || NAMELESS[by];
+  if (by === "owner") return origin.owner || "(none)";
+  return by === "module" ? origin.group : origin[by];
 }
 
 export function keysOf(run: Run, card: Card, by: GroupingName): Keys {
@@ -36,8 +30,9 @@ export function keysOf(run: Run, card: Card, by: GroupingName): Keys {
   return {
     names: [...names, "all else"],
     colours: [...names.map(colourOf), "unknown"],
-    ofOrigin: Uint16Array.from(run.origins, (origin) =>
-      indexOf(index, keyOf(origin, by), names.length),
+    ofOrigin: Uint16Array.from(
+      run.origins,
+      (origin) => index.get(keyOf(origin, by)) ?? names.length,
     ),
   };
 }
@@ -47,25 +42,30 @@ function roleColour(role: string): string {
   return /^[a-z_]+$/.test(role) ? role : "unknown";
 }
 
+/** From the ground up: what stays lies below what comes and goes. */
+const ROLES = [
+  "parameter",
+  "buffer",
+  "optimizer_state",
+  "kv_cache",
+  "workspace",
+  "gradient",
+  "comm",
+  "input",
+  "activation",
+  "temporary",
+  "unknown",
+];
+
 function rolesOf(run: Run): string[] {
-  return [...new Set(run.origins.map((origin) => keyOf(origin, "role")))];
+  const found = new Set(run.origins.map((origin) => keyOf(origin, "role")));
+  return [...ROLES.filter((role) => found.delete(role)), ...found];
 }
 
 function largestOf(run: Run, card: Card, by: GroupingName): string[] {
   const grouping = card.groupings.find(({ name }) => name === by);
   const keys = grouping
-    ? grouping.keys.map(({ name }) => name || NAMELESS[by])
+    ? grouping.keys.map(({ name }) => name)
     : run.origins.map((origin) => keyOf(origin, by));
   return [...new Set(keys)].slice(0, PALETTE);
-}
-
-/** A key's own colour, or that of the next key above it: "a/b" is in "a". */
-function indexOf(index: ReadonlyMap<string, number>, key: string, rest: number): number {
-  for (let part = key; ;) {
-    const found = index.get(part);
-    if (found !== undefined) return found;
-    const cut = Math.max(part.lastIndexOf("/"), part.lastIndexOf("."));
-    if (cut <= 0) return rest;
-    part = part.slice(0, cut);
-  }
 }

@@ -4,6 +4,8 @@
 // What the views draw: the page's data (docs/page.md), opened. Bytes, nanoseconds since the trace
 // began, and events by their ordinal in the trace, from 1. Nothing changes after it was opened.
 
+import type { Clock } from "./data/clock.ts";
+
 /** Where bytes come from: what all pieces with the same history share. */
 export interface Origin {
   readonly role: string; // "optimizer_state"
@@ -11,7 +13,8 @@ export interface Origin {
   readonly owner: string; // tags joined by '/'; "" is untagged
   readonly path: string; // of a parameter and what belongs to it; else ""
   readonly module: string; // whose forward was running; else ""
-  readonly site: string; // the name the report gives to where it comes from
+  readonly group: string; // path or module with '*' for layers; "(no module)"
+  readonly site: string; // the user's line, "train.py:18"; "(in backward)" without a stack
   readonly phase: string; // that it was allocated in
   readonly stack: number; // an index of Stacks; 0: none was taken
   readonly stream: string; // the handle, "0x0" is the default stream
@@ -28,8 +31,6 @@ export interface Pieces {
   readonly born: Float64Array; // event
   readonly letGo: Float64Array; // event of the free's request; Infinity: never in this trace
   readonly gone: Float64Array; // event of its completion; Infinity: never
-  readonly bornNs: Float64Array;
-  readonly letGoNs: Float64Array; // Infinity: never
   readonly address: Float64Array;
   readonly bytes: Float64Array; // requested
   readonly slack: Float64Array; // allocated beyond the request; of a block's last piece
@@ -40,11 +41,17 @@ export interface Pieces {
 export interface Columns {
   readonly count: number;
   readonly first: Float64Array; // event
-  readonly firstNs: Float64Array;
   readonly least: Float64Array; // bytes in use
   readonly most: Float64Array;
   readonly mostEvent: Float64Array; // where it was most
   readonly reserved: Float64Array; // the most mapped; 0 where the trace does not tell
+}
+
+/** The least and the most bytes in use of equally many events each; empty if all blocks are pieces. */
+export interface Levels {
+  readonly events: number; // of each, from event 1
+  readonly least: Float64Array;
+  readonly most: Float64Array;
 }
 
 /** One way to tell bytes apart. The keys' bytes at a column's most sum to it. */
@@ -66,7 +73,6 @@ export interface Ranges {
 
 export interface Failure {
   readonly event: number;
-  readonly ns: number;
   readonly requested: number; // bytes asked for
   readonly allocated: number; // ... after rounding
   readonly obtainable: number; // the largest request that could have been served
@@ -78,6 +84,7 @@ export interface Card {
   readonly index: number;
   readonly bytes: number | null; // of the whole card, where known
   readonly columns: Columns;
+  readonly levels: Levels;
   readonly groupings: readonly Grouping[];
   readonly pieces: Pieces;
   /** Blocks of fewer bytes are pieces only if they touch one of `exact`; 0: every block is there. */
@@ -86,7 +93,7 @@ export interface Card {
   readonly mapped: Ranges;
   readonly reserved: Ranges; // address space; empty unless segments are expandable
   readonly failures: readonly Failure[];
-  readonly peak: { readonly event: number; readonly ns: number; readonly bytes: number };
+  readonly peak: { readonly event: number; readonly bytes: number };
 }
 
 /** Frames as a tree from the outermost: node i is `frame[i]` called from node `parent[i]`. */
@@ -101,6 +108,7 @@ export interface Run {
   readonly file: string;
   readonly events: number;
   readonly lastNs: number;
+  readonly clock: Clock;
   readonly steps: readonly { readonly event: number; readonly number: number }[];
   readonly phases: readonly { readonly event: number; readonly name: string }[]; // that begins
   readonly origins: readonly Origin[];

@@ -3,6 +3,7 @@
 //
 // Small runs written down by hand.
 
+import { Clock } from "#page/data/clock.ts";
 import type { Card, Failure, Origin, Pieces, Ranges, Run, Stacks } from "#page/model.ts";
 
 export const KIB = 2 ** 10;
@@ -30,8 +31,6 @@ export function pieces(...texts: readonly PieceText[]): Pieces {
     born: column((text) => text.born),
     letGo: column(letGo),
     gone: column((text) => text.gone ?? letGo(text)),
-    bornNs: column((text) => text.born * NS_OF_EVENT),
-    letGoNs: column((text) => letGo(text) * NS_OF_EVENT),
     address: column((text) => text.address),
     bytes: column((text) => text.bytes),
     slack: column((text) => text.slack ?? 0),
@@ -58,6 +57,7 @@ export function origin(traits: Partial<Origin> = {}): Origin {
     owner: "",
     path: "",
     module: "",
+    group: "(no module)",
     site: "",
     phase: "forward",
     stack: 0,
@@ -70,7 +70,6 @@ export function origin(traits: Partial<Origin> = {}): Origin {
 export function failure(traits: Partial<Failure> & { readonly event: number }): Failure {
   const requested = traits.requested ?? GIB;
   return {
-    ns: traits.event * NS_OF_EVENT,
     requested,
     allocated: requested,
     obtainable: 0,
@@ -83,7 +82,6 @@ export function failure(traits: Partial<Failure> & { readonly event: number }): 
 const NO_COLUMNS = {
   count: 0,
   first: new Float64Array(),
-  firstNs: new Float64Array(),
   least: new Float64Array(),
   most: new Float64Array(),
   mostEvent: new Float64Array(),
@@ -95,6 +93,7 @@ export function card(traits: Partial<Card> = {}): Card {
     index: 0,
     bytes: null,
     columns: NO_COLUMNS,
+    levels: { events: 1, least: new Float64Array(), most: new Float64Array() },
     groupings: [],
     pieces: pieces(),
     leastBytes: 0,
@@ -102,7 +101,7 @@ export function card(traits: Partial<Card> = {}): Card {
     mapped: ranges(),
     reserved: ranges(),
     failures: [],
-    peak: { event: 1, ns: NS_OF_EVENT, bytes: 0 },
+    peak: { event: 1, bytes: 0 },
     ...traits,
   };
 }
@@ -124,6 +123,7 @@ export function run(traits: Partial<Run> = {}): Run {
     file: "synthetic.trace",
     events: 100,
     lastNs: 100 * NS_OF_EVENT,
+    clock: new Clock(Float64Array.of(1, 1000), Float64Array.of(NS_OF_EVENT, 1000 * NS_OF_EVENT)),
     steps: [],
     phases: [],
     origins: [origin()],

@@ -4,31 +4,12 @@
 // What is chosen above the graph.
 
 import { button, drawn, element, say } from "../dom.ts";
+import { radios } from "../radios.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes } from "../text.ts";
 import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
 import type { Tree } from "./tree.ts";
 import { crumbsOf } from "./words.ts";
-
-type Choice = "tree" | "shape";
-
-/** One of several values of a part of the state. */
-function radios<K extends Choice>(
-  store: Store,
-  key: K,
-  title: string,
-  options: readonly (readonly [State[K], string])[],
-): HTMLFieldSetElement {
-  const choices = options.map(([value, words]) => {
-    const input = element("input", { type: "radio", name: `holders-${key}`, value });
-    const update = (state: State): void => void (input.checked = state[key] === value);
-    input.addEventListener("change", () => store.set({ [key]: value }));
-    store.listen(update);
-    update(store.state);
-    return element("label", {}, [input, words]);
-  });
-  return element("fieldset", {}, [element("legend", { class: "unseen", text: title }), ...choices]);
-}
 
 function searchField(store: Store): HTMLLabelElement {
   const input = element("input", { type: "search", spellcheck: "false", autocomplete: "off" });
@@ -47,14 +28,24 @@ export class Controls {
 
   constructor(store: Store) {
     this.row = element("div", { class: "controls" }, [
-      radios(store, "tree", "Grouping", [
-        ["stack", "by stack"],
-        ["module", "by module"],
-      ]),
-      radios(store, "shape", "Shape", [
-        ["flame", "flame"],
-        ["treemap", "treemap"],
-      ]),
+      radios(store, {
+        key: "tree",
+        title: "Grouping",
+        name: "holders-tree",
+        options: [
+          ["stack", "by stack"],
+          ["module", "by module"],
+        ],
+      }),
+      radios(store, {
+        key: "shape",
+        title: "Shape",
+        name: "holders-shape",
+        options: [
+          ["flame", "flame"],
+          ["treemap", "treemap"],
+        ],
+      }),
       searchField(store),
       this.outcome,
     ]);

@@ -4,7 +4,7 @@
 // What is known of a block, in words.
 
 import type { Card, Origin, Pieces, Run, Stacks } from "../model.ts";
-import { positionOf, stageOf, stepsUntil, timeOf } from "../position.ts";
+import { positionOf, stageOf, stepsUntil } from "../position.ts";
 import { countUntil } from "../sorted.ts";
 import { formatBytes, formatCount, formatDuration, formatExact } from "../text.ts";
 
@@ -68,29 +68,27 @@ function streamWords({ stream, pool }: Origin): string {
 }
 
 function birthWords(run: Run, card: Card, piece: number, event: number): string {
-  const { pieces } = card;
-  const born = pieces.born[piece]!;
-  const ns = pieces.bornNs[piece]!;
-  const age =
-    born > event ? "after this moment" : ageWords(run, born, event, timeOf(run, card, event) - ns);
-  return `${positionOf(run, born, ns)}: ${age}`;
+  const born = card.pieces.born[piece]!;
+  const age = born > event ? "after this moment" : ageWords(run, born, event);
+  return `${positionOf(run, born, run.clock.at(born))}: ${age}`;
 }
 
 /** "3 steps and 4.20 s old" */
-function ageWords(run: Run, born: number, event: number, ns: number): string {
+function ageWords(run: Run, born: number, event: number): string {
   const steps = stepsUntil(run, event) - stepsUntil(run, born);
-  const time = `${formatDuration(Math.max(ns, 0))} old`;
+  const time = `${formatDuration(run.clock.at(event) - run.clock.at(born))} old`;
   if (steps === 0) return time;
   return `${formatCount(steps)} ${steps === 1 ? "step" : "steps"} and ${time}`;
 }
 
 /** "free requested at event 12, step 3, backward, 1.20 s later" */
 function freeWords(run: Run, card: Card, piece: number, event: number): string {
-  const { letGo, letGoNs, gone } = card.pieces;
+  const { letGo, gone } = card.pieces;
   const at = letGo[piece]!;
   if (at === Infinity) return "never freed in this trace";
-  const ns = letGoNs[piece]! - timeOf(run, card, event);
-  const when = `${formatDuration(Math.abs(ns))} ${at > event ? "later" : "before"}`;
+  const ns = run.clock.at(at) - run.clock.at(event);
+  const apart = `${formatDuration(Math.abs(ns))} ${at > event ? "later" : "before"}`;
+  const when = at === event ? "this moment" : apart;
   const place = [`event ${formatCount(at)}`, stageOf(run, at), when].filter((word) => word !== "");
   return `free requested at ${place.join(", ")}${waitWords(at, gone[piece]!)}`;
 }

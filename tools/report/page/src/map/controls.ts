@@ -4,9 +4,10 @@
 // The choice of the moment.
 
 import { button, element } from "../dom.ts";
-import type { Card, Failure, Run } from "../model.ts";
+import type { Card, Run } from "../model.ts";
+import { positionOf } from "../position.ts";
 import type { Store } from "../state.ts";
-import { formatCount, formatDuration } from "../text.ts";
+import { formatCount } from "../text.ts";
 import { eventsOf, neighbourOf } from "./card_events.ts";
 
 const MOST_BUTTONS = 8;
@@ -14,6 +15,7 @@ const MOST_OPTIONS = 1000; // a menu of more is of no use
 
 export class Controls {
   readonly row: HTMLElement;
+  private readonly run: Run;
   private readonly store: Store;
   private readonly slider: HTMLInputElement;
   private readonly moments = element("span", { class: "moments" });
@@ -21,6 +23,7 @@ export class Controls {
   private events: Float64Array | undefined; // of the card, when first asked for
 
   constructor(run: Run, store: Store) {
+    this.run = run;
     this.store = store;
     this.slider = element("input", {
       type: "range",
@@ -51,28 +54,29 @@ export class Controls {
   private setCard(card: Card): void {
     this.card = card;
     this.events = undefined;
-    const { failures, peak } = card;
+    const failures = card.failures.map(({ event }) => event);
     const one = failures.length === 1;
     const made = failures
       .slice(0, MOST_BUTTONS)
-      .map((failure, i) => this.momentButton(one ? "the failure" : `failure ${i + 1}`, failure));
+      .map((event, i) => this.momentButton(one ? "the failure" : `failure ${i + 1}`, event));
     if (failures.length > MOST_BUTTONS) made.push(this.menuOf(failures));
-    this.moments.replaceChildren(...made, this.momentButton("the peak", peak));
+    this.moments.replaceChildren(...made, this.momentButton("the peak", card.peak.event));
   }
 
-  private momentButton(text: string, moment: { event: number; ns: number }): HTMLElement {
-    const { event } = moment;
-    return button(text, () => this.goTo(event), { value: event, title: whenOf(moment) });
+  private momentButton(text: string, event: number): HTMLElement {
+    return button(text, () => this.goTo(event), { value: event, title: this.placeOf(event) });
   }
 
-  private menuOf(failures: readonly Failure[]): HTMLElement {
-    const options = failures.slice(0, MOST_OPTIONS).map((failure, i) => {
-      return element("option", { value: failure.event, text: `${i + 1}: ${whenOf(failure)}` });
+  private placeOf(event: number): string {
+    return positionOf(this.run, event, this.run.clock.at(event));
+  }
+
+  private menuOf(failures: readonly number[]): HTMLElement {
+    const options = failures.slice(0, MOST_OPTIONS).map((event, i) => {
+      return element("option", { value: event, text: `${i + 1}: ${this.placeOf(event)}` });
     });
-    const first = element("option", {
-      value: "",
-      text: `all ${formatCount(failures.length)} failures`,
-    });
+    const text = `all ${formatCount(failures.length)} failures`;
+    const first = element("option", { value: "", text });
     const menu = element("select", { "aria-label": "Failures" }, [first, ...options]);
     menu.addEventListener("change", () => {
       if (menu.value !== "") this.goTo(Number(menu.value));
@@ -91,8 +95,4 @@ export class Controls {
     const event = neighbourOf(this.events, this.store.state.event, step);
     if (event !== undefined) this.goTo(event);
   }
-}
-
-function whenOf({ event, ns }: { event: number; ns: number }): string {
-  return `event ${formatCount(event)} · ${formatDuration(ns)}`;
 }

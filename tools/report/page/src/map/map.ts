@@ -26,9 +26,13 @@ const KEYS =
   "Arrow keys go from block to block, Page Up and Page Down from segment to segment; " +
   "Enter chooses a block, Escape leaves it.";
 
+/** Bytes in use on a card, by its index in the run, after an event that are no piece. */
+export type Missing = (card: number, event: number) => number;
+
 export class MapView {
   private readonly run: Run;
   private readonly store: Store;
+  private readonly missing: Missing;
   private readonly controls: Controls;
   private readonly picture = new Picture();
   private readonly legend = new Legend();
@@ -48,9 +52,10 @@ export class MapView {
   private scene: Scene | undefined;
   private stack: { readonly id: number; readonly frames: readonly Frame[] } | undefined;
 
-  constructor(host: HTMLElement, run: Run, store: Store) {
+  constructor(host: HTMLElement, run: Run, store: Store, missing: Missing = () => 0) {
     this.run = run;
     this.store = store;
+    this.missing = missing;
     this.looks = new Looks(run);
     this.controls = new Controls(run, store);
     this.selection = new Selection(store);
@@ -123,7 +128,8 @@ export class MapView {
     const { spans } = look;
     spans.goTo(state.event);
     const tally = look.colouring.update();
-    const scene = { run: this.run, card, spans, tally, holes: holesOf(spans) };
+    const missing = this.missing(state.card, state.event);
+    const scene = { run: this.run, card, spans, tally, missing, holes: holesOf(spans) };
     this.scene = scene;
     this.prepare(look);
     this.picture.paint(spans, look.colouring.ofSpan);

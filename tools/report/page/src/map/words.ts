@@ -5,7 +5,7 @@
 
 import type { Card, Failure, Run } from "../model.ts";
 import { isExact } from "../moment.ts";
-import { positionOf, timeOf } from "../position.ts";
+import { positionOf } from "../position.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import { hex, shortWords } from "./block_facts.ts";
 import type { Tally } from "./colouring.ts";
@@ -18,6 +18,7 @@ export interface Scene {
   readonly card: Card;
   readonly spans: Spans;
   readonly tally: Tally;
+  readonly missing: number; // bytes in use that are in no piece, about
   readonly holes: Holes;
 }
 
@@ -25,17 +26,24 @@ const counted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
-export function placeWords({ run, card, spans: { event } }: Scene): string {
-  return positionOf(run, event, timeOf(run, card, event));
+export function placeWords({ run, spans: { event } }: Scene): string {
+  return positionOf(run, event, run.clock.at(event));
 }
 
 /** "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB" */
 export function summaryOf(scene: Scene): string {
-  const { inUse, rounding, waiting } = scene.tally;
-  const parts = [`${formatBytes(inUse)} in use`];
+  const { rounding, waiting } = scene.tally;
+  const parts = [useWords(scene)];
   if (rounding > 0) parts.push(`${formatBytes(rounding)} rounding`);
   if (waiting > 0) parts.push(`${formatBytes(waiting)} waiting`);
   return `after ${placeWords(scene)}: ${[...parts, holeWords(scene)].join(", ")}`;
+}
+
+function useWords({ card, spans: { event }, tally, missing }: Scene): string {
+  const inUse = `${formatBytes(tally.inUse)} in use`;
+  if (isExact(card, event)) return inUse;
+  const listed = `${inUse} by blocks of ${formatBytes(card.leastBytes)} or more`;
+  return missing > 0 ? `${listed}, about ${formatBytes(missing)} by smaller ones` : listed;
 }
 
 function holeWords({ card, spans: { event }, holes }: Scene): string {

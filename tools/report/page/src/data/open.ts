@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands in the page's template: JSON, deflated, in base64.
+
+import type { Run } from "../model.ts";
+import { decode } from "./decode.ts";
+import type { PageText } from "./schema.ts";
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Throws where the browser knows no DecompressionStream, or the data are damaged. */
+export async function openRun(base64: string): Promise<Run> {
+  const inflated = new Blob([bytesOf(base64)])
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate"));
+  return decode((await new Response(inflated).json()) as PageText);
+}

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The picture: layers by key, from the ground up, with uPlot.
+
+import uPlot from "uplot";
+import { cssOf, type Palette } from "../colours.ts";
+import { element } from "../dom.ts";
+import { formatBytes, formatCount } from "../text.ts";
+import { BELOW, type Marks } from "./marks.ts";
+import { ticksUntil } from "./ticks.ts";
+import type { Usage, View } from "./usage.ts";
+
+const HEIGHT = 320;
+const ROOM_FOR_SCALE = 76; // "1023.9 MiB"
+const ROOM_FOR_EVENT = 100; // "10,000,000"
+const HEADROOM = 1.04;
+
+export interface Acts {
+  /** The pointer is over an event, or (null) over none. */
+  hover: (event: number | null) => void;
+  choose: (event: number) => void;
+  zoom: (from: number, to: number) => void;
+}
+
+export class Chart {
+  readonly host = element("div", { class: "chart" });
+  private readonly palette: Palette;
+  private readonly marks: Marks;
+  private readonly acts: Acts;
+  private readonly moment = element("div", { class: "moment", "aria-hidden": "true" });
+  private plot: uPlot | undefined;
+  private layers = ""; // that the plot was made for
+  private view: View | undefined;
+
+  constructor(palette: Palette, marks: Marks, acts: Acts) {
+    this.palette = palette;
+    this.marks = marks;
+    this.acts = acts;
+  }
+
+  get width(): number {
+    return Math.max(280, this.host.clientWidth);
+  }
+
+  /** Forgets the picture: colours have changed. */
+  forget(): void {
+    this.layers = "";
+  }
+
+  show(view: View, usage: Usage): void {
+    this.view = view;
+    const data = dataOf(view, usage);
+    const layers = view.keys.colours.join();
+    if (!this.plot || this.layers !== layers) {
+      this.plot?.destroy();
+      this.plot = new uPlot(this.options(view, topOf(view, usage)), data, this.host);
+      this.plot.over.append(this.moment);
+      this.listen(this.plot);
+      this.layers = layers;
+    } else {
+      this.plot.setData(data, false);
+    }
+    this.plot.setSize({ width: this.width, height: HEIGHT });
+    this.plot.setScale("y", { min: 0, max: topOf(view, usage) });
+    this.plot.setScale("x", { min: view.from, max: view.to + 1 });
+  }
+
+  /** Where the moment is. */
+  point(event: number): void {
+    if (!this.plot || !this.view) return;
+    const { from, to } = this.view;
+    this.moment.hidden = event < from || event > to;
+    this.moment.style.left = `${this.plot.valToPos(event, "x")}px`;
+  }
+
+  private options(view: View, top: number): uPlot.Options {
+    const ink = cssOf(this.palette.role("faint"));
+    const grid = { stroke: cssOf(this.palette.role("line")), width: 1 };
+    const layer = (colour: string): uPlot.Series => ({
+      fill: cssOf(this.palette.role(colour)),
+      stroke: cssOf(this.palette.ground),
+      width: 0.4,
+      points: { show: false },
+      paths: stepped,
+    });
+    return {
+      width: this.width,
+      height: HEIGHT,
+      padding: [8, ROOM_FOR_EVENT / 3, 0, 0],
+      legend: { show: false },
+      cursor: { points: { show: false }, y: false, drag: { x: true, y: false, setScale: false } },
+      scales: { x: { time: false, auto: false }, y: { auto: false, range: [0, top] } },
+      axes: [
+        {
+          stroke: ink,
+          grid: { show: false },
+          ticks: { show: false },
+          values: (_, at) => at.map(formatCount),
+          space: ROOM_FOR_EVENT,
+          size: BELOW + 22,
+          gap: BELOW,
+        },
+        {
+          stroke: ink,
+          grid,
+          size: ROOM_FOR_SCALE,
+          splits: (plot) => ticksUntil(plot.scales["y"]!.max!),
+          values: (_, at) => at.map((bytes) => (bytes === 0 ? "0" : formatBytes(bytes))),
+        },
+      ],
+      // The highest edge comes first: what lies below covers it.
+      series: [{}, ...view.keys.colours.toReversed().map(layer), this.dashed()],
+      hooks: {
+        draw: [(plot) => this.view && this.marks.draw(plot, this.view.card, this.view)],
+        setCursor: [(plot) => this.acts.hover(this.eventUnder(plot))],
+        setSelect: [(plot) => this.onSelect(plot)],
+      },
+    };
+  }
+
+  private dashed(): uPlot.Series {
+    return {
+      stroke: cssOf(this.palette.ink),
+      width: 1,
+      dash: [4, 3],
+      points: { show: false },
+      paths: stepped,
+    };
+  }
+
+  private eventUnder(plot: uPlot): number | null {
+    const { left } = plot.cursor;
+    if (left === undefined || left < 0 || !this.view) return null;
+    const event = Math.floor(plot.posToVal(left, "x"));
+    return Math.min(Math.max(event, this.view.from), this.view.to);
+  }
+
+  private onSelect(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    this.acts.zoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+
+  private listen(plot: uPlot): void {
+    let pressed = 0;
+    plot.over.addEventListener("pointerdown", (event) => (pressed = event.clientX));
+    plot.over.addEventListener("click", (event) => {
+      const under = this.eventUnder(plot);
+      if (Math.abs(event.clientX - pressed) < 4 && under !== null) this.acts.choose(under);
+    });
+  }
+}
+
+const stepped: uPlot.Series.PathBuilder = uPlot.paths.stepped!({ align: 1 });
+
+/** The least that shows all: the samples, the mapped bytes, and the card if it is not far above. */
+function topOf({ card, from, to }: View, usage: Usage): number {
+  const { bytes, columns } = card;
+  const reach = Math.max(1, ...columns.most, ...columns.reserved);
+  const seen = Math.max(1, ...usage.most, ...usage.reserved);
+  const isWhole = to - from + 1 >= columns.first[columns.count - 1]!;
+  return (
+    Math.max(isWhole ? reach : seen, bytes !== null && bytes < 4 * reach ? bytes : 0) * HEADROOM
+  );
+}
+
+/** Each key's upper edge, the highest first; the last sample holds until the end of the range. */
+function dataOf(view: View, usage: Usage): uPlot.AlignedData {
+  const held = (values: Float64Array): number[] => [...values, values.at(-1) ?? 0];
+  const edges: number[][] = [];
+  const sum = new Float64Array(usage.first.length);
+  for (const key of usage.keys) {
+    key.forEach((bytes, i) => (sum[i]! += bytes));
+    edges.unshift(held(sum));
+  }
+  const isTold = usage.reserved.some((bytes) => bytes > 0);
+  const reserved = isTold
+    ? held(usage.reserved)
+    : new Array<null>(usage.first.length + 1).fill(null);
+  return [[...usage.first, view.to + 1], ...edges, reserved];
+}

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a card held over the run: choose what tells bytes apart, zoom, choose the moment.
+
+import { Palette } from "../colours.ts";
+import { button, element, say } from "../dom.ts";
+import { oncePerFrame } from "../frames.ts";
+import { type Keys, keysOf } from "../keys.ts";
+import type { Card, Run } from "../model.ts";
+import { positionOf } from "../position.ts";
+import { radios } from "../radios.ts";
+import type { State, Store } from "../state.ts";
+import { formatBytes, formatCount } from "../text.ts";
+import { Chart } from "./chart.ts";
+import { legendOf, legendOfPhases } from "./legend.ts";
+import { Marks } from "./marks.ts";
+import { keptWords, sampleAt } from "./words.ts";
+import { type Usage, usageOf, type View } from "./usage.ts";
+import { clamped, showing, zoomed } from "./zoom.ts";
+
+const KEYS =
+  "Drag to zoom, click to choose the moment. Keys: arrows move the moment, + and - zoom, 0 shows the whole run.";
+const ZOOM = 0.5;
+
+export class TimelineView {
+  private readonly run: Run;
+  private readonly store: Store;
+  private readonly palette: Palette;
+  private readonly chart: Chart;
+  private readonly caption = element("figcaption");
+  private readonly line = element("p", { class: "line", "aria-live": "off" });
+  private readonly legend = element("ul", { class: "legend" });
+  private readonly note = element("p", { class: "note" });
+  private readonly keysNote = element("p", { class: "note", id: "timeline-keys", text: KEYS });
+  private readonly box: HTMLElement;
+  private readonly redraw = oncePerFrame(() => this.draw());
+  private view: View | undefined;
+  private usage: Usage | undefined;
+  private keys: Keys | undefined;
+  private keysOfWhat = "";
+
+  constructor(host: HTMLElement, run: Run, store: Store) {
+    this.run = run;
+    this.store = store;
+    this.palette = new Palette(host, () => this.recolour());
+    this.chart = new Chart(this.palette, new Marks(run, this.palette), {
+      hover: (event) => this.tell(event ?? this.store.state.event),
+      choose: (event) => this.store.set({ event }),
+      zoom: (from, to) => this.store.set(clamped({ from, to }, run.events)),
+    });
+    this.box = element(
+      "div",
+      {
+        tabindex: 0,
+        role: "application",
+        "aria-label": "Live bytes over the run",
+        "aria-describedby": this.keysNote.id,
+      },
+      [this.chart.host],
+    );
+    host.classList.add("timeline");
+    host.append(this.controls(), this.caption, this.box, this.line, this.legend, this.note);
+    host.append(this.phases(), this.keysNote);
+    this.box.addEventListener("keydown", (event) => this.onKey(event));
+    this.box.addEventListener("focus", () => this.line.setAttribute("aria-live", "polite"));
+    this.box.addEventListener("blur", () => this.line.setAttribute("aria-live", "off"));
+    new ResizeObserver(() => this.redraw()).observe(this.box);
+    store.listen((state, before) => this.onState(state, before));
+    this.draw();
+  }
+
+  private get card(): Card {
+    return this.run.cards[this.store.state.card]!;
+  }
+
+  private controls(): HTMLElement {
+    const zoom = (factor: number) => (): void => this.zoomBy(factor);
+    return element("div", { class: "controls" }, [
+      radios(this.store, {
+        key: "by",
+        title: "Tell bytes apart",
+        name: "timeline-by",
+        options: [
+          ["role", "by role"],
+          ["owner", "by owner"],
+          ["module", "by module"],
+          ["site", "by line"],
+        ],
+      }),
+      element("span", { class: "buttons" }, [
+        button("Zoom in", zoom(ZOOM)),
+        button("Zoom out", zoom(1 / ZOOM)),
+        button("Whole run", () => this.whole()),
+      ]),
+    ]);
+  }
+
+  private phases(): HTMLElement {
+    const entries = legendOfPhases(this.run);
+    const list = element(
+      "ul",
+      { class: "legend phases", "aria-label": "Phases, the strip" },
+      entries,
+    );
+    list.hidden = entries.length === 0;
+    return list;
+  }
+
+  private onState(state: State, before: State): void {
+    const redrawn = ["card", "from", "to", "by"] as const;
+    if (redrawn.some((key) => state[key] !== before[key])) return this.redraw();
+    if (state.event === before.event) return;
+    if (showing(state, state.event, this.run.events) === state) this.point();
+    else this.store.set(showing(state, state.event, this.run.events));
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { from, to } = this.store.state;
+    const stride = Math.max(1, Math.round((to - from) / 200)) * (event.shiftKey ? 10 : 1);
+    const acts: Record<string, () => void> = {
+      ArrowLeft: () => this.move(-stride),
+      ArrowRight: () => this.move(stride),
+      Home: () => this.move(-Infinity),
+      End: () => this.move(Infinity),
+      "+": () => this.zoomBy(ZOOM),
+      "=": () => this.zoomBy(ZOOM),
+      "-": () => this.zoomBy(1 / ZOOM),
+      "0": () => this.whole(),
+    };
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  private move(by: number): void {
+    const event = Math.min(Math.max(1, this.store.state.event + by), this.run.events);
+    this.store.set({ event });
+  }
+
+  private zoomBy(factor: number): void {
+    const { state } = this.store;
+    this.store.set(zoomed(state, state.event, factor, this.run.events));
+  }
+
+  private whole(): void {
+    this.store.set({ from: 1, to: this.run.events });
+  }
+
+  private recolour(): void {
+    this.chart.forget();
+    this.redraw();
+  }
+
+  private keysOfCard(): Keys {
+    const { card, by } = this.store.state;
+    if (this.keysOfWhat !== `${card} ${by}`) this.keys = undefined;
+    this.keysOfWhat = `${card} ${by}`;
+    return (this.keys ??= keysOf(this.run, this.card, by));
+  }
+
+  private draw(): void {
+    const { by, from, to } = this.store.state;
+    this.view = { card: this.card, by, keys: this.keysOfCard(), from, to };
+    this.usage = usageOf(this.view, this.chart.width);
+    this.chart.show(this.view, this.usage);
+    say(this.caption, this.captionOf(this.view));
+    say(this.note, keptWords(this.view));
+    this.point();
+  }
+
+  private captionOf({ card, from, to }: View): string {
+    const shown =
+      from === 1 && to === this.run.events
+        ? `all ${formatCount(this.run.events)} events`
+        : `events ${formatCount(from)} to ${formatCount(to)} of ${formatCount(this.run.events)}`;
+    const limit = card.bytes === null ? "" : `; top line: the card, ${formatBytes(card.bytes)}`;
+    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}`;
+  }
+
+  private point(): void {
+    this.chart.point(this.store.state.event);
+    this.tell(this.store.state.event);
+  }
+
+  private tell(event: number): void {
+    if (!this.view || !this.usage) return;
+    const sample = sampleAt(this.usage, event);
+    const most = this.usage.most[sample] ?? 0;
+    const reserved = this.usage.reserved[sample] ?? 0;
+    const mapped = reserved > 0 ? `, ${formatBytes(reserved)} mapped` : "";
+    const where = positionOf(this.run, event, this.run.clock.at(event));
+    say(this.line, `${where}: ${formatBytes(most)} in use${mapped}`);
+    this.legend.replaceChildren(...legendOf(this.view.keys, this.usage, sample));
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The views of a run, each in a section of its own.
+
+import { followAddress } from "./address.ts";
+import { element } from "./dom.ts";
+import { HoldersView } from "./holders/holders.ts";
+import { beginning, stateOf } from "./link.ts";
+import type { Run } from "./model.ts";
+import { Store } from "./state.ts";
+import { missingAt } from "./timeline/missing.ts";
+import { TimelineView } from "./timeline/timeline.ts";
+
+/** A section, and what the view is put into. */
+function section(id: string, title: string): { section: HTMLElement; host: HTMLElement } {
+  const host = element("div");
+  const heading = element("h2", { id: `h-${id}`, text: title });
+  const made = element("section", { id, class: "view", "aria-labelledby": heading.id }, [
+    heading,
+    host,
+  ]);
+  return { section: made, host };
+}
+
+/** `picture`: what the timeline takes the place of; `end`: what the other views stand before. */
+export function addViews(run: Run, picture: Element, end: Element): void {
+  const store = new Store(stateOf(location.hash.slice(1), run) ?? beginning(run));
+  const timeline = section("timeline", "OVER THE RUN");
+  picture.after(timeline.section);
+  picture.classList.add("replaced");
+  new TimelineView(timeline.host, run, store);
+  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
+  end.before(holders.section);
+  new HoldersView(holders.host, run, store, (card, event) => missingAt(run, card, event));
+  followAddress(run, store);
+}
