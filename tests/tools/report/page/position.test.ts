@@ -25,6 +25,6 @@ test("an event is in the last step and phase that began", () => {
 });
 
 test("a position leaves out what the trace does not tell", () => {
-  assert.equal(positionOf(run(), 12345, 3.2e9), "event 12,345 · 3.20 s");
-  assert.equal(positionOf(STEPPED, 12, 5e8), "event 12 · 0.50 s · step 1, forward");
+  assert.equal(positionOf(run(), 12), "event 12 · 12.0 ms");
+  assert.equal(positionOf(STEPPED, 12), "event 12 · 12.0 ms · step 1, forward");
 });

@@ -23,8 +23,8 @@ export function stageOf(run: Run, event: number): string {
 }
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
-export function positionOf(run: Run, event: number, ns: number): string {
-  return [`event ${formatCount(event)}`, formatDuration(ns), stageOf(run, event)]
+export function positionOf(run: Run, event: number): string {
+  return [`event ${formatCount(event)}`, formatDuration(run.clock.at(event)), stageOf(run, event)]
     .filter((part) => part !== "")
     .join(" · ");
 }

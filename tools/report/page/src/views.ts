@@ -7,6 +7,7 @@ import { followAddress } from "./address.ts";
 import { element } from "./dom.ts";
 import { HoldersView } from "./holders/holders.ts";
 import { beginning, stateOf } from "./link.ts";
+import { MapView } from "./map/map.ts";
 import type { Run } from "./model.ts";
 import { Store } from "./state.ts";
 import { missingAt } from "./timeline/missing.ts";
@@ -30,6 +31,9 @@ export function addViews(run: Run, picture: Element, end: Element): void {
   picture.after(timeline.section);
   picture.classList.add("replaced");
   new TimelineView(timeline.host, run, store);
+  const map = section("map", "WHERE IT LIES AT THE MOMENT");
+  end.before(map.section);
+  new MapView(map.host, run, store);
   const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
   end.before(holders.section);
   new HoldersView(holders.host, run, store, (card, event) => missingAt(run, card, event));

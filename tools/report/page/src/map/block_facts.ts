@@ -70,7 +70,7 @@ function streamWords({ stream, pool }: Origin): string {
 function birthWords(run: Run, card: Card, piece: number, event: number): string {
   const born = card.pieces.born[piece]!;
   const age = born > event ? "after this moment" : ageWords(run, born, event);
-  return `${positionOf(run, born, run.clock.at(born))}: ${age}`;
+  return `${positionOf(run, born)}: ${age}`;
 }
 
 /** "3 steps and 4.20 s old" */
@@ -95,7 +95,7 @@ function freeWords(run: Run, card: Card, piece: number, event: number): string {
 
 function waitWords(letGo: number, gone: number): string {
   if (gone === Infinity) return "; it waits for its stream to the end of the trace";
-  return gone > letGo ? `; it waits for its stream until event ${formatCount(gone)}` : "";
+  return gone > letGo + 1 ? `; it waits for its stream until event ${formatCount(gone)}` : "";
 }
 
 /** The innermost first. */

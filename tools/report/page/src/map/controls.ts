@@ -68,7 +68,7 @@ export class Controls {
   }
 
   private placeOf(event: number): string {
-    return positionOf(this.run, event, this.run.clock.at(event));
+    return positionOf(this.run, event);
   }
 
   private menuOf(failures: readonly number[]): HTMLElement {

@@ -27,7 +27,7 @@ const counted = (count: number, one: string, many: string): string =>
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
 export function placeWords({ run, spans: { event } }: Scene): string {
-  return positionOf(run, event, run.clock.at(event));
+  return positionOf(run, event);
 }
 
 /** "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB" */

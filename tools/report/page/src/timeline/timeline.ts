@@ -191,7 +191,7 @@ export class TimelineView {
     const most = this.usage.most[sample] ?? 0;
     const reserved = this.usage.reserved[sample] ?? 0;
     const mapped = reserved > 0 ? `, ${formatBytes(reserved)} mapped` : "";
-    const where = positionOf(this.run, event, this.run.clock.at(event));
+    const where = positionOf(this.run, event);
     say(this.line, `${where}: ${formatBytes(most)} in use${mapped}`);
     this.legend.replaceChildren(...legendOf(this.view.keys, this.usage, sample));
   }
