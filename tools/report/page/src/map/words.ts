@@ -85,7 +85,10 @@ export function spanWords({ run, card, spans }: Scene, span: number): string {
 export function requestWords(failure: Failure, holes: Holes): string {
   const most = `At most ${formatBytes(failure.obtainable)} could have been served.`;
   if (fits(failure, holes))
-    return `By its size it fits into a hole, but not into one that it may use: another stream's, another pool's, or one kept for smaller blocks. ${most}`;
+    return (
+      "By its size it fits into a hole, but the allocator could not use that one: it may be of " +
+      `another stream or pool, or kept for smaller blocks. ${most}`
+    );
   const lacking = formatBytes(failure.allocated - holes.largest);
   return `It fits into no hole: the largest is ${lacking} too small. ${most}`;
 }
