@@ -39,8 +39,9 @@ export async function addViews(run: Run, picture: Element, end: Element): Promis
   end.before(map.section, holders.section);
   new TimelineView(timeline.host, run, store);
   await painted();
-  new HoldersView(holders.host, run, store, (card, event) => missingAt(run, card, event));
+  const missing = (card: number, event: number): number => missingAt(run, card, event);
+  new HoldersView(holders.host, run, store, missing);
   await painted();
-  new MapView(map.host, run, store);
+  new MapView(map.host, run, store, missing);
   followAddress(run, store);
 }

@@ -68,17 +68,15 @@ function streamWords({ stream, pool }: Origin): string {
 }
 
 function birthWords(run: Run, card: Card, piece: number, event: number): string {
-  const { pieces } = card;
-  const born = pieces.born[piece]!;
+  const born = card.pieces.born[piece]!;
   const age = born > event ? "after this moment" : ageWords(run, born, event);
   return `${positionOf(run, born)}: ${age}`;
 }
 
 /** "3 steps and 4.20 s old" */
 function ageWords(run: Run, born: number, event: number): string {
-  const ns = run.clock.at(event) - run.clock.at(born);
   const steps = stepsUntil(run, event) - stepsUntil(run, born);
-  const time = `${formatDuration(Math.max(ns, 0))} old`;
+  const time = `${formatDuration(run.clock.at(event) - run.clock.at(born))} old`;
   if (steps === 0) return time;
   return `${formatCount(steps)} ${steps === 1 ? "step" : "steps"} and ${time}`;
 }
@@ -89,14 +87,15 @@ function freeWords(run: Run, card: Card, piece: number, event: number): string {
   const at = letGo[piece]!;
   if (at === Infinity) return "never freed in this trace";
   const ns = run.clock.at(at) - run.clock.at(event);
-  const when = `${formatDuration(Math.abs(ns))} ${at > event ? "later" : "before"}`;
+  const apart = `${formatDuration(Math.abs(ns))} ${at > event ? "later" : "before"}`;
+  const when = at === event ? "this moment" : apart;
   const place = [`event ${formatCount(at)}`, stageOf(run, at), when].filter((word) => word !== "");
   return `free requested at ${place.join(", ")}${waitWords(at, gone[piece]!)}`;
 }
 
 function waitWords(letGo: number, gone: number): string {
   if (gone === Infinity) return "; it waits for its stream to the end of the trace";
-  return gone > letGo + 1 ? `; it waits for its stream until event ${formatCount(gone)}` : "";
+  return gone > letGo ? `; it waits for its stream until event ${formatCount(gone)}` : "";
 }
 
 /** The innermost first. */

@@ -4,7 +4,7 @@
 // The choice of the moment.
 
 import { button, element } from "../dom.ts";
-import type { Card, Failure, Run } from "../model.ts";
+import type { Card, Run } from "../model.ts";
 import { positionOf } from "../position.ts";
 import type { Store } from "../state.ts";
 import { formatCount } from "../text.ts";
@@ -54,33 +54,29 @@ export class Controls {
   private setCard(card: Card): void {
     this.card = card;
     this.events = undefined;
-    const { failures, peak } = card;
+    const failures = card.failures.map(({ event }) => event);
     const one = failures.length === 1;
     const made = failures
       .slice(0, MOST_BUTTONS)
-      .map((failure, i) => this.momentButton(one ? "the failure" : `failure ${i + 1}`, failure));
+      .map((event, i) => this.momentButton(one ? "the failure" : `failure ${i + 1}`, event));
     if (failures.length > MOST_BUTTONS) made.push(this.menuOf(failures));
-    this.moments.replaceChildren(...made, this.momentButton("the peak", peak));
+    this.moments.replaceChildren(...made, this.momentButton("the peak", card.peak.event));
   }
 
-  private momentButton(text: string, { event }: { event: number }): HTMLElement {
-    return button(text, () => this.goTo(event), {
-      value: event,
-      title: positionOf(this.run, event),
-    });
+  private momentButton(text: string, event: number): HTMLElement {
+    return button(text, () => this.goTo(event), { value: event, title: this.placeOf(event) });
   }
 
-  private menuOf(failures: readonly Failure[]): HTMLElement {
-    const options = failures.slice(0, MOST_OPTIONS).map((failure, i) => {
-      return element("option", {
-        value: failure.event,
-        text: `${i + 1}: ${positionOf(this.run, failure.event)}`,
-      });
+  private placeOf(event: number): string {
+    return positionOf(this.run, event);
+  }
+
+  private menuOf(failures: readonly number[]): HTMLElement {
+    const options = failures.slice(0, MOST_OPTIONS).map((event, i) => {
+      return element("option", { value: event, text: `${i + 1}: ${this.placeOf(event)}` });
     });
-    const first = element("option", {
-      value: "",
-      text: `all ${formatCount(failures.length)} failures`,
-    });
+    const text = `all ${formatCount(failures.length)} failures`;
+    const first = element("option", { value: "", text });
     const menu = element("select", { "aria-label": "Failures" }, [first, ...options]);
     menu.addEventListener("change", () => {
       if (menu.value !== "") this.goTo(Number(menu.value));

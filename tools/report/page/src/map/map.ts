@@ -6,47 +6,33 @@
 import { Palette } from "../colours.ts";
 import { element, say } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
-import { type Keys, keysOf } from "../keys.ts";
-import type { Card, GroupingName, Run } from "../model.ts";
+import type { Card, Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
 import { factsOf, type Frame, framesOf } from "./block_facts.ts";
-import { Colouring, NOT_IN_USE } from "./colouring.ts";
 import { Controls } from "./controls.ts";
-import { Fitting } from "./fitting.ts";
 import { holesOf } from "./holes.ts";
 import { type Inks, inksOf } from "./inks.ts";
-import { type Entry, Legend } from "./legend.ts";
+import { Legend } from "./legend.ts";
+import { type Look, Looks } from "./looks.ts";
 import { moved } from "./navigation.ts";
 import { Panel } from "./panel.ts";
 import { Picture } from "./picture.ts";
 import { RequestBars } from "./request_bars.ts";
 import type { Layout } from "./rows.ts";
 import { Selection } from "./selection.ts";
-import { Spans } from "./spans.ts";
 import { limitWords, placeWords, type Scene, spanWords, summaryOf } from "./words.ts";
 
 const KEYS =
   "Arrow keys go from block to block, Page Up and Page Down from segment to segment; " +
   "Enter chooses a block, Escape leaves it.";
 
-/** What is made once for a card. */
-interface Subject {
-  readonly card: Card;
-  readonly spans: Spans;
-  readonly fitting: Fitting;
-}
-
-/** What is made once for a card's colours. */
-interface Look {
-  readonly subject: Subject;
-  readonly by: GroupingName;
-  readonly entries: readonly Entry[];
-  readonly colouring: Colouring;
-}
+/** Bytes in use on a card, by its index in the run, after an event that are no piece. */
+export type Missing = (card: number, event: number) => number;
 
 export class MapView {
   private readonly run: Run;
   private readonly store: Store;
+  private readonly missing: Missing;
   private readonly controls: Controls;
   private readonly picture = new Picture();
   private readonly legend = new Legend();
@@ -59,16 +45,18 @@ export class MapView {
   private readonly limits = element("p", { class: "note" });
   private readonly redraw = oncePerFrame(() => this.draw());
   private readonly remark = oncePerFrame(() => this.mark());
-  private readonly subjects = new Map<number, Subject>();
+  private readonly looks: Looks;
   private look: Look | undefined;
   private inks: Inks | undefined; // of the look; undefined when the scheme has changed
   private layout: Layout | undefined;
   private scene: Scene | undefined;
   private stack: { readonly id: number; readonly frames: readonly Frame[] } | undefined;
 
-  constructor(host: HTMLElement, run: Run, store: Store) {
+  constructor(host: HTMLElement, run: Run, store: Store, missing: Missing = () => 0) {
     this.run = run;
     this.store = store;
+    this.missing = missing;
+    this.looks = new Looks(run);
     this.controls = new Controls(run, store);
     this.selection = new Selection(store);
     const keys = element("p", { class: "note", id: "map-keys", text: KEYS });
@@ -137,10 +125,11 @@ export class MapView {
     const card = this.run.cards[state.card];
     if (!card || this.picture.columns === 0) return;
     const look = this.lookOf(card, state);
-    const { spans } = look.subject;
+    const { spans } = look;
     spans.goTo(state.event);
     const tally = look.colouring.update();
-    const scene = { run: this.run, card, spans, tally, holes: holesOf(spans) };
+    const missing = this.missing(state.card, state.event);
+    const scene = { run: this.run, card, spans, tally, missing, holes: holesOf(spans) };
     this.scene = scene;
     this.prepare(look);
     this.picture.paint(spans, look.colouring.ofSpan);
@@ -148,30 +137,16 @@ export class MapView {
     this.mark();
   }
 
-  private subjectOf(card: Card): Subject {
-    let subject = this.subjects.get(card.index);
-    if (!subject) {
-      const spans = new Spans(card);
-      subject = { card, spans, fitting: new Fitting(card, spans) };
-      this.subjects.set(card.index, subject);
-    }
-    return subject;
-  }
-
   private lookOf(card: Card, { by }: State): Look {
-    if (this.look?.subject.card === card && this.look.by === by) return this.look;
-    const subject = this.subjectOf(card);
-    const keys: Keys = keysOf(this.run, card, by);
-    const entries = keys.names.map((name, i) => ({ name, colour: keys.colours[i]! }));
-    const colouring = new Colouring(subject.spans, card.pieces, keys);
-    this.look = { subject, by, entries: [...entries, ...NOT_IN_USE], colouring };
-    this.inks = undefined;
+    const look = this.looks.of(card, by);
+    if (look !== this.look) this.inks = undefined;
+    this.look = look;
     this.selection.setCard(card);
-    return this.look;
+    return look;
   }
 
-  private prepare({ subject, entries }: Look): void {
-    const layout = subject.fitting.layoutFor(this.picture.columns, this.picture.density);
+  private prepare({ fitting, entries }: Look): void {
+    const layout = fitting.layoutFor(this.picture.columns, this.picture.density);
     if (layout === this.layout && this.inks) return;
     this.layout = layout;
     this.inks = inksOf(entries.map(({ colour }) => this.palette.role(colour)));

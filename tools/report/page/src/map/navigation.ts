@@ -40,7 +40,7 @@ function inSegment(spans: Spans, span: number, step: 1 | -1): number {
  * nowhere in general; `span` itself where there is nothing more.
  */
 export function moved(spans: Spans, layout: Layout, span: number, key: string): number | undefined {
-  const lead = WAYS[key];
+  const lead = WAYS.get(key);
   if (!lead) return undefined;
   const to = span < 0 ? pieceFrom(spans, 0, 1) : lead(spans, layout, span);
   return to < 0 ? span : to;
@@ -48,13 +48,13 @@ export function moved(spans: Spans, layout: Layout, span: number, key: string): 
 
 type Way = (spans: Spans, layout: Layout, span: number) => number;
 
-const WAYS: Readonly<Record<string, Way>> = {
-  ArrowLeft: (spans, _, span) => pieceFrom(spans, span - 1, -1),
-  ArrowRight: (spans, _, span) => pieceFrom(spans, span + 1, 1),
-  ArrowUp: (spans, layout, span) => inRow(spans, layout, span, -1),
-  ArrowDown: (spans, layout, span) => inRow(spans, layout, span, 1),
-  PageUp: (spans, _, span) => inSegment(spans, span, -1),
-  PageDown: (spans, _, span) => inSegment(spans, span, 1),
-  Home: (spans) => pieceFrom(spans, 0, 1),
-  End: (spans) => pieceFrom(spans, spans.count - 1, -1),
-};
+const WAYS: ReadonlyMap<string, Way> = new Map<string, Way>([
+  ["ArrowLeft", (spans, _, span) => pieceFrom(spans, span - 1, -1)],
+  ["ArrowRight", (spans, _, span) => pieceFrom(spans, span + 1, 1)],
+  ["ArrowUp", (spans, layout, span) => inRow(spans, layout, span, -1)],
+  ["ArrowDown", (spans, layout, span) => inRow(spans, layout, span, 1)],
+  ["PageUp", (spans, _, span) => inSegment(spans, span, -1)],
+  ["PageDown", (spans, _, span) => inSegment(spans, span, 1)],
+  ["Home", (spans) => pieceFrom(spans, 0, 1)],
+  ["End", (spans) => pieceFrom(spans, spans.count - 1, -1)],
+]);

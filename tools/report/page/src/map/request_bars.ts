@@ -13,6 +13,9 @@ import { requestWords } from "./words.ts";
 
 /** A request may ask for more than fits into any window. */
 const MOST_ROWS = 24;
+/** Rows are lower than the map's, since only widths are to be compared. CSS pixels. */
+const PITCH = 14;
+const GAP = 4;
 
 export class RequestBars {
   readonly box = element("div", { class: "request" });
@@ -38,20 +41,14 @@ function bar(words: string, colour: string, bytes: number, layout: Layout): HTML
   const cut = rows > MOST_ROWS ? `, cut: at this scale it takes ${formatCount(rows)} rows` : "";
   return element("div", { class: "bar-row" }, [
     element("span", { class: "bar-words", text: words + cut }),
-    drawing(stripsOf(layout, 0, Math.max(columns, 1)), colour, layout),
+    drawing(stripsOf(layout, 0, Math.max(columns, 1)), colour, layout.columns),
   ]);
 }
 
-function drawing(strips: readonly Strip[], colour: string, layout: Layout): SVGSVGElement {
-  const { columns, rowHeight, rowGap } = layout;
-  const height = strips.length * (rowHeight + rowGap) - rowGap;
+function drawing(strips: readonly Strip[], colour: string, columns: number): SVGSVGElement {
+  const height = strips.length * PITCH;
   const rects = strips.map(({ row, until }) =>
-    drawn("rect", {
-      class: colour,
-      y: row * (rowHeight + rowGap),
-      width: until,
-      height: rowHeight,
-    }),
+    drawn("rect", { class: colour, y: row * PITCH + 1, width: until, height: PITCH - GAP }),
   );
   const viewBox = `0 0 ${columns} ${height}`;
   return drawn("svg", { viewBox, height, preserveAspectRatio: "none", "aria-hidden": true }, rects);

@@ -18,6 +18,7 @@ export interface Scene {
   readonly card: Card;
   readonly spans: Spans;
   readonly tally: Tally;
+  readonly missing: number; // bytes in use that are in no piece, about
   readonly holes: Holes;
 }
 
@@ -31,11 +32,18 @@ export function placeWords({ run, spans: { event } }: Scene): string {
 
 /** "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB" */
 export function summaryOf(scene: Scene): string {
-  const { inUse, rounding, waiting } = scene.tally;
-  const parts = [`${formatBytes(inUse)} in use`];
+  const { rounding, waiting } = scene.tally;
+  const parts = [useWords(scene)];
   if (rounding > 0) parts.push(`${formatBytes(rounding)} rounding`);
   if (waiting > 0) parts.push(`${formatBytes(waiting)} waiting`);
   return `after ${placeWords(scene)}: ${[...parts, holeWords(scene)].join(", ")}`;
+}
+
+function useWords({ card, spans: { event }, tally, missing }: Scene): string {
+  const inUse = `${formatBytes(tally.inUse)} in use`;
+  if (isExact(card, event)) return inUse;
+  const listed = `${inUse} by blocks of ${formatBytes(card.leastBytes)} or more`;
+  return missing > 0 ? `${listed}, about ${formatBytes(missing)} by smaller ones` : listed;
 }
 
 function holeWords({ card, spans: { event }, holes }: Scene): string {
@@ -77,7 +85,10 @@ export function spanWords({ run, card, spans }: Scene, span: number): string {
 export function requestWords(failure: Failure, holes: Holes): string {
   const most = `At most ${formatBytes(failure.obtainable)} could have been served.`;
   if (fits(failure, holes))
-    return `By its size it fits into a hole, but not into one that it may use: another stream's, another pool's, or one kept for smaller blocks. ${most}`;
+    return (
+      "By its size it fits into a hole, but the allocator could not use that one: it may be of " +
+      `another stream or pool, or kept for smaller blocks. ${most}`
+    );
   const lacking = formatBytes(failure.allocated - holes.largest);
   return `It fits into no hole: the largest is ${lacking} too small. ${most}`;
 }
