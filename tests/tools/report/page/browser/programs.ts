@@ -18,12 +18,17 @@ export const fileText = (path: string): string => readFileSync(filePath(path), "
 /** A trace of tests/golden in its text form. */
 export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);
 
-/** The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path. */
-export function pageOf(traceText: string): string {
+/**
+ * The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path.
+ * `edit` changes the page then.
+ */
+export function pageOf(traceText: string, edit?: (html: string) => string): string {
   const here = folder();
   writeFileSync(join(here, "run.trace.txt"), traceText);
   run("tests/support/trace_text", join(here, "run.trace.txt"), join(here, "run.trace"));
-  return pageOfFile(join(here, "run.trace"));
+  const page = pageOfFile(join(here, "run.trace"));
+  if (edit) writeFileSync(page, edit(readFileSync(page, "utf8")));
+  return page;
 }
 
 /** The page of a trace file; returns its path. */
