@@ -79,6 +79,7 @@ TEST(RunDetailTest, AroundThePeakEveryBlockIsAPiece) {
 TEST(RunDetailTest, ColumnsBeginWhereExactRangesDoAndEnd) {
   const CardDetail card = DetailOfCard(SmallAndLarge(), Tight());
   std::vector<uint64_t> begins;
+  begins.reserve(card.curve.columns.size());
   for (const UsageColumn& column : card.curve.columns) begins.push_back(column.first_event);
   EXPECT_THAT(begins, testing::Contains(3000U));
   EXPECT_THAT(begins, testing::Contains(3005U));
@@ -136,6 +137,7 @@ TEST(RunDetailTest, TheClockKnowsTheLastEventAndThoseThatCount) {
   EXPECT_EQ(detail.clock.back().ns, program.size() * 1000);
   EXPECT_EQ(detail.clock.front().event, 1U);
   std::vector<uint64_t> events;
+  events.reserve(detail.clock.size());
   for (const ClockPoint& point : detail.clock) events.push_back(point.event);
   for (uint64_t event = 3000; event <= 3004; ++event) EXPECT_THAT(events, testing::Contains(event));
 }

@@ -43,7 +43,10 @@ class Program : public EventSource {
 };
 
 UsageCurve Curve(const Program& program, size_t columns) {
-  return CurveOf(program, IndexBlocks(program),
+  BlockIndex blocks(Evidence::kStated);
+  program.ForEach([&blocks](const trace::Event& event) { blocks.Apply(event); });
+  blocks.Finish();
+  return CurveOf(program, blocks,
                  {.device = 0,
                   .events = program.size(),
                   .levels = 2 * columns,
