@@ -261,10 +261,7 @@ class DataWriter {
     const analysis::CardTimeline none;
     const analysis::CardTimeline& of =
         timeline == explanation_.timelines.end() ? none : timeline->second;
-    return Members()
-        .Add("event", of.peak_event)
-        .Add("bytes", of.peak)
-        .Object();
+    return Members().Add("event", of.peak_event).Add("bytes", of.peak).Object();
   }
 
   std::string OriginColumns() {
