@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   using memtrace::command::DefineDiff;
   using memtrace::command::DefineDoctor;
   using memtrace::command::DefineExport;
+  using memtrace::command::DefineFit;
   using memtrace::command::DefineImport;
   using memtrace::command::DefineMan;
   using memtrace::command::DefinePlan;
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   return memtrace::command::RunProgram(
       {
           {.name = "run", .define = DefineRun, .starts_program = true},
+          {.name = "fit", .define = DefineFit, .starts_program = true},
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
           {.name = "tree", .define = DefineTree},

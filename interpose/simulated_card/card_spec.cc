@@ -20,7 +20,7 @@ constexpr std::uint64_t kGiB = 1ull << 30;
 constexpr std::uint64_t kDefaultContext = 500 * kMiB;
 // No card has a tebibyte yet; a larger figure is a typing mistake.
 constexpr std::uint64_t kLargestCard = 1024 * kGiB;
-constexpr std::array<std::string_view, 3> kKeys = {"cc", "context", "other"};
+constexpr std::array<std::string_view, 4> kKeys = {"cc", "context", "other", "size"};
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -190,7 +190,7 @@ bool SpecParser::ParseKey(std::string_view assignment) {
   }
   if (equals == std::string_view::npos) {
     return Fail("the key " + Quoted(key) + " has no value; write " + std::string(key) +
-                (key == "cc" ? "=8.0" : "=500MiB"));
+                (key == "cc" ? "=8.0" : key == "size" ? "=24GiB" : "=500MiB"));
   }
   if (std::find(keys_seen_.begin(), keys_seen_.end(), key) != keys_seen_.end()) {
     return Fail("the key " + Quoted(key) + " is given twice; write it once");
@@ -198,6 +198,7 @@ bool SpecParser::ParseKey(std::string_view assignment) {
   keys_seen_.push_back(key);
   const std::string_view value = Trim(assignment.substr(equals + 1));
   if (key == "cc") return ParseComputeCapability(value);
+  if (key == "size") return ParseSize(value, key, &card_.bytes);
   return ParseSize(value, key, key == "other" ? &card_.other_bytes : &card_.context_bytes);
 }
 

@@ -30,6 +30,7 @@ inline constexpr std::size_t kMaxCards = 16;
 //   SPEC = CARD[,key=value]...        CARD = [N x](SIZE or profile)
 //   SIZE = number (decimals allowed) followed by GiB or MiB
 //   key  = other (SIZE) | context (SIZE, default 500MiB) | cc (8.0 by default or the profile's)
+//        | size (SIZE: a card of that kind with other memory)
 //
 //   "24GiB"   "2x80GiB,other=3GiB"   "rtx-4090"   "4xa100-80gb,context=450MiB"   "80GiB;24GiB"
 //

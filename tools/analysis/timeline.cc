@@ -40,6 +40,7 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   card.live_allocated += allocation.allocated;
   if (waiting) Wait(block->second, card);
   updates_.Level(allocation.device, card.held());
+  card.most_allocated = std::max(card.most_allocated, card.live_allocated);
   if (card.live_requested > card.peak) Rise(card);
 }
 
@@ -81,7 +82,11 @@ void Timeline::Apply(const trace::FreeCompleted& free) {
   blocks.erase(block);
 }
 
-void Timeline::Apply(const trace::Map& map) { cards_[map.device].reserved += map.size; }
+void Timeline::Apply(const trace::Map& map) {
+  CardTimeline& card = cards_[map.device];
+  card.reserved += map.size;
+  card.most_reserved = std::max(card.most_reserved, card.reserved);
+}
 
 void Timeline::Apply(const trace::Unmap& unmap) {
   uint64_t& reserved = cards_[unmap.device].reserved;

@@ -27,7 +27,9 @@ struct CardTimeline {
   uint64_t waiting_requested = 0;
   uint64_t waiting_allocated = 0;
   uint64_t reserved = 0;
-  uint64_t peak = 0;  // highest sum of live requested bytes
+  uint64_t most_reserved = 0;   // ever
+  uint64_t most_allocated = 0;  // ever: highest sum of live allocated bytes, as torch counts them
+  uint64_t peak = 0;            // highest sum of live requested bytes
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/child_process.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,8 @@
 
 namespace memtrace::launch {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -36,6 +42,39 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
+// What a child starts with beside its words.
+class Beginning {
+ public:
+  // `mask`: of signals.
+  Beginning(const LaunchPlan& plan, const sigset_t& mask) {
+    posix_spawnattr_init(&attributes_);
+    short flags = POSIX_SPAWN_SETSIGMASK;
+    // With a limit it has a group of its own, so that all of it can be ended.
+    if (plan.seconds != 0) flags |= POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes_, flags);
+    posix_spawnattr_setsigmask(&attributes_, &mask);
+    posix_spawn_file_actions_init(&files_);
+    if (plan.log.empty()) return;
+    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, plan.log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&files_, STDOUT_FILENO, STDERR_FILENO);
+  }
+  Beginning(const Beginning&) = delete;
+  Beginning& operator=(const Beginning&) = delete;
+  ~Beginning() {
+    posix_spawn_file_actions_destroy(&files_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+  const posix_spawn_file_actions_t* files() const { return &files_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t files_{};
+};
+
 // The child starts with the signal mask that we were started with.
 absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   std::vector<std::string> arguments = plan.arguments;
@@ -43,14 +82,11 @@ absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   environment.reserve(plan.environment.size());
   for (const auto& [name, value] : plan.environment)
     environment.push_back(absl::StrCat(name, "=", value));
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setsigmask(&attributes, &mask);
+  const Beginning beginning(plan, mask);
   pid_t child = 0;
-  const int error = posix_spawn(&child, plan.program.c_str(), nullptr, &attributes,
-                                Pointers(arguments).data(), Pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
+  const int error =
+      posix_spawn(&child, plan.program.c_str(), beginning.files(), beginning.attributes(),
+                  Pointers(arguments).data(), Pointers(environment).data());
   if (error == 0) return child;
   return absl::UnavailableError("cannot start " + plan.program + ": " + std::strerror(error));
 }
@@ -63,8 +99,23 @@ bool IsForChild(const siginfo_t& signal) {
 }
 
 ExitStatus Decode(int status) {
-  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
+  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status), false};
+  return {WEXITSTATUS(status), 0, false};
+}
+
+// Waits for a signal, or until `end` if there is a limit. Nothing after that.
+std::optional<siginfo_t> NextSignal(const sigset_t& watched, const LaunchPlan& plan,
+                                    Clock::time_point end) {
+  siginfo_t signal;
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - Clock::now());
+    if (plan.seconds != 0 && left.count() <= 0) return std::nullopt;
+    constexpr int64_t kSecond = 1'000'000'000;
+    const timespec time{.tv_sec = left.count() / kSecond, .tv_nsec = left.count() % kSecond};
+    const int got =
+        plan.seconds == 0 ? sigwaitinfo(&watched, &signal) : sigtimedwait(&watched, &signal, &time);
+    if (got >= 0) return signal;  // else interrupted by a stop and continue, or too late
+  }
 }
 
 }  // namespace
@@ -75,14 +126,22 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
   sigprocmask(SIG_BLOCK, &watched, &before);
   absl::StatusOr<pid_t> child = Spawn(plan, before);
   if (!child.ok()) return child.status();
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
+  const pid_t group = plan.seconds == 0 ? *child : -*child;
   while (true) {
-    siginfo_t signal;
-    if (sigwaitinfo(&watched, &signal) < 0) continue;  // interrupted by a stop and continue
-    if (signal.si_signo != SIGCHLD) {
-      if (IsForChild(signal)) kill(*child, signal.si_signo);
+    const std::optional<siginfo_t> signal = NextSignal(watched, plan, end);
+    int status = 0;
+    if (!signal) {
+      kill(group, SIGKILL);
+      waitpid(*child, &status, 0);
+      ExitStatus late = Decode(status);
+      late.is_late = true;
+      return late;
+    }
+    if (signal->si_signo != SIGCHLD) {
+      if (plan.seconds != 0 || IsForChild(*signal)) kill(group, signal->si_signo);
       continue;
     }
-    int status = 0;
     if (waitpid(*child, &status, WNOHANG) == *child) return Decode(status);
   }
 }

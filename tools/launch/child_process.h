@@ -11,7 +11,8 @@ namespace memtrace::launch {
 // How a process ended, as a shell says it: its exit status, or 128 + n for signal n.
 struct ExitStatus {
   int code = 0;
-  int signal = 0;  // 0 if it ended by itself
+  int signal = 0;        // 0 if it ended by itself
+  bool is_late = false;  // it was ended at the plan's limit
 };
 
 // Starts the process and waits for its end. Signals that ask this process to stop are passed on;

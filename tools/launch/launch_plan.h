@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_
 #define MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ struct LaunchPlan {
   std::vector<std::string> arguments;
   Environment environment;
   std::string output;  // absolute; empty as above
+  // Where both outputs go, and nothing is there to be read; empty: as those of this process.
+  std::string log;
+  uint64_t seconds = 0;  // after which it is ended with all that it started; 0: never
 };
 
 Environment CurrentEnvironment();

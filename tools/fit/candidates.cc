@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/candidates.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace::fit {
+namespace {
+
+using analysis::Effort;
+
+constexpr const char* kSettings = "PYTORCH_CUDA_ALLOC_CONF";
+
+void Append(std::string_view word, std::string& list) {
+  if (!word.empty()) absl::StrAppend(&list, list.empty() ? "" : ",", std::string(word));
+}
+
+}  // namespace
+
+std::vector<Candidate> AllCandidates() {
+  return {
+      {.name = "expandable segments",
+       .change = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+       .cost = "nothing in the program changes",
+       .effort = Effort::kSetting,
+       .hook = "",
+       .settings = "expandable_segments:True"},
+      {.name = "memtrace's allocator",
+       .change = "memtrace run -- COMMAND",
+       .cost = "nothing in the program changes",
+       .effort = Effort::kSetting,
+       .hook = "",
+       .settings = "",
+       .allocator = "memtrace"},
+      {.name = "fused optimizer",
+       .change = "AdamW(..., fused=True)",
+       .cost = "none; it is faster",
+       .effort = Effort::kOption,
+       .hook = "fused",
+       .settings = ""},
+      {.name = "optimizer without foreach",
+       .change = "AdamW(..., foreach=False)",
+       .cost = "more kernel launches in the optimizer",
+       .effort = Effort::kOption,
+       .hook = "loop",
+       .settings = ""},
+      {.name = "freeze what is never stepped",
+       .change = "requires_grad_(False) for parameters that are in no optimizer",
+       .cost = "none",
+       .effort = Effort::kLines,
+       .hook = "freeze",
+       .settings = ""},
+      {.name = "gradient checkpointing",
+       .change = "model.gradient_checkpointing_enable()",
+       .cost = "forward of the checkpointed layers twice",
+       .effort = Effort::kLines,
+       .hook = "checkpoint",
+       .settings = ""},
+      {.name = "8-bit optimizer",
+       .change = "bitsandbytes.optim.AdamW8bit(...)",
+       .cost = "states are rounded to 8 bits",
+       .effort = Effort::kResults,
+       .hook = "adam8bit",
+       .settings = ""},
+      {.name = "bf16 parameters",
+       .change = "model.to(torch.bfloat16) before the optimizer is made",
+       .cost = "8 bits of precision: small updates are lost",
+       .effort = Effort::kResults,
+       .hook = "bf16",
+       .settings = ""},
+  };
+}
+
+Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
+                  std::string_view user_settings) {
+  std::string settings(user_settings);
+  for (const Candidate& change : changes) {
+    Append(change.hook, trial.changes);
+    Append(change.settings, settings);
+    if (change.allocator != "native") trial.allocator = std::string(change.allocator);
+  }
+  if (settings != user_settings) trial.set[kSettings] = settings;
+  return trial;
+}
+
+}  // namespace memtrace::fit

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/need.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace memtrace::fit {
+namespace {
+
+using analysis::CardExplanation;
+using analysis::CardTimeline;
+using analysis::Explanation;
+
+// The order in which a reader thinks of them, and their words.
+constexpr std::pair<trace::Role, std::string_view> kRoles[] = {
+    {trace::Role::kParameter, "parameters"},
+    {trace::Role::kBuffer, "buffers"},
+    {trace::Role::kGradient, "gradients"},
+    {trace::Role::kOptimizerState, "optimizer states"},
+    {trace::Role::kActivation, "activations"},
+    {trace::Role::kTemporary, "temporaries"},
+    {trace::Role::kInput, "inputs"},
+    {trace::Role::kKvCache, "KV cache"},
+    {trace::Role::kWorkspace, "workspaces"},
+    {trace::Role::kComm, "communication"},
+    {trace::Role::kUnknown, "of unknown role"},
+};
+
+class PartList {
+ public:
+  void Add(std::string_view name, uint64_t bytes) {
+    if (bytes > 0) parts_.push_back({std::string(name), bytes});
+    sum_ += bytes;
+  }
+  uint64_t sum() const { return sum_; }
+  std::vector<NeedPart> Take() { return std::move(parts_); }
+
+ private:
+  std::vector<NeedPart> parts_;
+  uint64_t sum_ = 0;
+};
+
+CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
+  CardNeed need{.card = card.index,
+                .peak_allocated = timeline.most_allocated,
+                .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
+                .peak_at = card.peak_at,
+                .parts = {},
+                .total = 0};
+  PartList parts;
+  for (const auto& [role, name] : kRoles) parts.Add(name, BytesOfRole(card.peak, role));
+  const uint64_t requested = parts.sum();
+  parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
+  // Beyond the peak: cached and in holes when most was reserved.
+  parts.Add("fragmentation", need.peak_reserved - std::min(need.peak_reserved, parts.sum()));
+  for (const std::string_view entry : {"context", "outside_allocator", "other_processes"})
+    parts.Add(entry == "outside_allocator" ? "outside torch"
+              : entry == "other_processes" ? "other processes"
+                                           : entry,
+              card.ledger.positive(entry));
+  need.total = parts.sum();
+  need.parts = parts.Take();
+  return need;
+}
+
+std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
+  if (!explanation.request) return std::nullopt;
+  const analysis::Request& request = *explanation.request;
+  return FailedLine{
+      .line = request.site,
+      .bytes = request.bytes,
+      .short_by = request.bytes - std::min(request.bytes, request.obtainable),
+      .at = request.at,
+      .is_fragmentation = explanation.verdict.cause == analysis::Cause::kFragmentation};
+}
+
+TrialEnd EndOf(const Explanation& explanation) {
+  const auto ended = explanation.annotations.find("fit.ended");
+  if (ended == explanation.annotations.end()) return TrialEnd::kProgram;
+  return ended->second == "settled" ? TrialEnd::kSettled : TrialEnd::kSteps;
+}
+
+}  // namespace
+
+ProcessNeed NeedOf(const Explanation& explanation) {
+  ProcessNeed need;
+  for (const CardExplanation& card : explanation.cards) {
+    const auto timeline = explanation.timelines.find(card.index);
+    if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
+      need.cards.push_back(NeedOfCard(card, timeline->second));
+  }
+  // The last one that began did not end where the trial did.
+  need.steps = explanation.counts.steps - std::min<uint64_t>(explanation.counts.steps, 1);
+  need.end = EndOf(explanation);
+  need.failed = FailedLineOf(explanation);
+  return need;
+}
+
+std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
+  std::map<int32_t, CardNeed> cards;
+  for (const ProcessNeed& process : processes) {
+    for (const CardNeed& need : process.cards) {
+      const auto [entry, is_new] = cards.try_emplace(need.card, need);
+      if (is_new) continue;
+      CardNeed& joined = entry->second;
+      joined.peak_allocated += need.peak_allocated;
+      joined.peak_reserved += need.peak_reserved;
+      joined.total += need.total;
+      for (const NeedPart& part : need.parts) {
+        const auto same =
+            std::find_if(joined.parts.begin(), joined.parts.end(),
+                         [&part](const NeedPart& of) { return of.name == part.name; });
+        if (same == joined.parts.end()) {
+          joined.parts.push_back(part);
+        } else {
+          same->bytes += part.bytes;
+        }
+      }
+    }
+  }
+  std::vector<CardNeed> all;
+  for (auto& [card, need] : cards) all.push_back(std::move(need));
+  return all;
+}
+
+}  // namespace memtrace::fit

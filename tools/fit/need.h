@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_NEED_H_
+#define MEMTRACE_TOOLS_FIT_NEED_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::fit {
+
+struct NeedPart {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
+// What a program took of one card. Bytes.
+struct CardNeed {
+  int32_t card = 0;
+  uint64_t peak_allocated = 0;  // as torch counts it: rounded, until the free is requested
+  uint64_t peak_reserved = 0;
+  analysis::Position peak_at;   // of what was requested
+  std::vector<NeedPart> parts;  // they sum to `total`
+  uint64_t total = 0;           // of the card, when it had most
+};
+
+// The first request that failed for good.
+struct FailedLine {
+  std::string line;  // "train.py:20", or where it was if no line is known
+  uint64_t bytes = 0;
+  uint64_t short_by = 0;
+  analysis::Position at;
+  bool is_fragmentation = false;
+};
+
+// How a process of a trial ended.
+enum class TrialEnd : uint8_t {
+  kProgram,  // by itself
+  kSettled,  // its peak rose no more
+  kSteps,    // it had made as many steps as it may
+};
+
+struct ProcessNeed {
+  std::vector<CardNeed> cards;  // that it allocated on
+  uint64_t steps = 0;           // that ended
+  TrialEnd end = TrialEnd::kProgram;
+  std::optional<FailedLine> failed;
+};
+
+// `explanation`: of the process's trace, with what is known by default (the last failure, else the
+// peak).
+ProcessNeed NeedOf(const analysis::Explanation& explanation);
+
+// The same cards of several processes are one.
+std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_NEED_H_

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "interpose/simulated_card/card_spec.h"
+#include "tools/fit/card_limit.h"
+
+namespace memtrace::fit {
+namespace {
+
+// An outcome from which nothing about memory can be learnt, as a sentence.
+absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
+  if (outcome.is_late) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the program had not made ", trial.least_steps, " steps after ", trial.seconds,
+                     " s; give it longer with --time, or let it make fewer with --steps"));
+  }
+  if (!outcome.completed && !outcome.Failed()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the program ends by itself with exit code ", outcome.exit_code,
+                     ", whatever the card; its last lines:\n", outcome.log_end));
+  }
+  if (outcome.processes.empty()) {
+    return absl::FailedPreconditionError(
+        "the program allocates nothing on a card: there is nothing to fit");
+  }
+  return absl::OkStatus();
+}
+
+std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {
+  std::vector<uint64_t> bytes;
+  for (const std::string& spec : specs) {
+    std::vector<card::CardSpec> cards;
+    std::string ignored;
+    if (!card::ParseCardSpecs(spec, &cards, &ignored)) continue;
+    for (const card::CardSpec& of : cards) bytes.push_back(of.bytes);
+  }
+  return bytes;
+}
+
+// Whether each hook among the changes found something to change.
+bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
+  return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
+    if (change.hook.empty()) return true;
+    const auto count = outcome.annotations.find("fit.changed." + std::string(change.hook));
+    return count != outcome.annotations.end() && count->second != "0";
+  });
+}
+
+std::string NameOf(const std::vector<Candidate>& changes) {
+  std::string name;
+  for (const Candidate& change : changes)
+    absl::StrAppend(&name, name.empty() ? "" : " + ", std::string(change.name));
+  return name;
+}
+
+}  // namespace
+
+std::optional<FailedLine> Outcome::Failed() const {
+  if (completed) return std::nullopt;
+  for (const ProcessNeed& process : processes)
+    if (process.failed) return process.failed;
+  return std::nullopt;
+}
+
+absl::StatusOr<Answer> Search::Run(const Question& question) {
+  Answer answer{.cards = question.trial.cards,
+                .card_bytes = BytesOfCards(question.trial.cards),
+                .unlimited = {},
+                .within = {},
+                .remedies = {},
+                .recommended = {}};
+  Trial unlimited = question.trial;
+  absl::StatusOr<std::vector<std::string>> cards = WithBytes(question.trial.cards, kNoLimit);
+  if (!cards.ok()) return cards.status();
+  unlimited.cards = *std::move(cards);
+  absl::StatusOr<Outcome> outcome = run_(unlimited, "without a limit");
+  if (!outcome.ok()) return outcome.status();
+  if (absl::Status useless = WhyUseless(*outcome, unlimited); !useless.ok()) return useless;
+  answer.unlimited = *std::move(outcome);
+  outcome = run_(question.trial, "on the card");
+  if (!outcome.ok()) return outcome.status();
+  if (absl::Status useless = WhyUseless(*outcome, question.trial); !useless.ok()) return useless;
+  answer.within = *std::move(outcome);
+  if (!answer.fits() && question.with_remedies) {
+    if (absl::Status tried = TryRemedies(question, answer); !tried.ok()) return tried;
+  }
+  return answer;
+}
+
+absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Candidate> changes) {
+  TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
+  const Trial trial = WithChanges(question.trial, tried.changes, question.user_settings);
+  absl::StatusOr<Outcome> outcome = run_(trial, NameOf(tried.changes));
+  if (!outcome.ok()) return outcome.status();
+  tried.outcome = *std::move(outcome);
+  tried.had_effect = HadEffect(tried.changes, tried.outcome);
+  return tried;
+}
+
+// One by one; if none fits, those that go together best, the least change first.
+absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
+  const auto note = [&answer](TriedRemedy tried) {
+    const bool is_first = tried.outcome.completed && tried.had_effect && !answer.recommended;
+    answer.remedies.push_back(std::move(tried));
+    if (is_first) answer.recommended = answer.remedies.size() - 1;
+  };
+  std::vector<Candidate> useful;
+  for (const Candidate& candidate : AllCandidates()) {
+    absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
+    if (!tried.ok()) return tried.status();
+    if (tried->had_effect) useful.push_back(candidate);
+    note(*std::move(tried));
+  }
+  // More and more of them at once: the first set that fits is the smallest change of its kind.
+  std::vector<Candidate> together;
+  for (const Candidate& candidate : useful) {
+    const bool contradicts =
+        std::any_of(together.begin(), together.end(), [&candidate](const Candidate& of) {
+          const bool both_allocate =
+              of.effort == candidate.effort && candidate.effort == analysis::Effort::kSetting;
+          const bool both_step = of.hook == "fused" && candidate.hook == "loop";
+          return both_allocate || both_step;
+        });
+    if (answer.recommended || contradicts) continue;
+    together.push_back(candidate);
+    if (together.size() < 2) continue;
+    absl::StatusOr<TriedRemedy> tried = Try(question, together);
+    if (!tried.ok()) return tried.status();
+    note(*std::move(tried));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace memtrace::fit

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/trial.h"
+
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tools/launch/child_process.h"
+#include "tools/launch/launch_plan.h"
+#include "tools/launch/written_traces.h"
+
+namespace memtrace::fit {
+namespace {
+
+namespace fs = std::filesystem;
+
+launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
+  launch::LaunchRequest request;
+  request.command = trial.command;
+  request.cards = trial.cards;
+  request.allocator = trial.allocator;
+  request.output = (folder / "run.trace").string();
+  request.force = true;
+  return request;
+}
+
+// What the Python package does in a trial (docs/fit.md).
+void AddTrial(const Trial& trial, const fs::path& folder, launch::Environment& environment) {
+  environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
+  environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
+  environment.erase("MEMTRACE_FIT_CHANGES");
+  if (!trial.changes.empty()) environment["MEMTRACE_FIT_CHANGES"] = trial.changes;
+}
+
+}  // namespace
+
+absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder / "files", error);
+  if (error)
+    return absl::UnavailableError("cannot make " + folder.string() + ": " + error.message());
+  launch::Environment environment = launch::CurrentEnvironment();
+  for (const auto& [name, value] : trial.set) environment[name] = value;
+  AddTrial(trial, folder, environment);
+  absl::StatusOr<launch::LaunchPlan> plan =
+      launch::PlanLaunch(RequestOf(trial, folder), std::move(environment));
+  if (!plan.ok()) return plan.status();
+  TrialResult result;
+  result.log = folder / "log.txt";
+  plan->log = result.log.string();
+  plan->seconds = trial.seconds;
+  const launch::WrittenTraces traces(plan->output);
+  const auto begun = std::chrono::steady_clock::now();
+  const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
+  if (!status.ok()) return status.status();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.exit_code = status->code;
+  result.is_late = status->is_late;
+  result.traces = traces.Find();
+  return result;
+}
+
+std::string LogEnd(const TrialResult& result, size_t lines) {
+  std::ifstream log(result.log);
+  std::deque<std::string> last;
+  for (std::string line; std::getline(log, line);) {
+    last.push_back(line);
+    if (last.size() > lines) last.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : last) text += line + "\n";
+  return text;
+}
+
+}  // namespace memtrace::fit

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_TRIAL_H_
+#define MEMTRACE_TOOLS_FIT_TRIAL_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memtrace::fit {
+
+// One run of a program on simulated cards, for as many steps as its peak needs to settle.
+struct Trial {
+  std::vector<std::string> command;
+  std::vector<std::string> cards;          // values of --card
+  std::string allocator = "native";        // or "memtrace"
+  std::map<std::string, std::string> set;  // environment beside the user's
+  std::string changes;                     // of calls: MEMTRACE_FIT_CHANGES
+  uint64_t least_steps = 2;
+  uint64_t most_steps = 8;
+  uint64_t seconds = 600;  // after which it is ended
+};
+
+struct TrialResult {
+  int exit_code = 0;
+  bool is_late = false;             // ended at its limit of time
+  std::vector<std::string> traces;  // of its processes, the first one's first
+  std::filesystem::path log;        // what it printed
+  double seconds = 0;
+};
+
+// `folder`: for its traces and what it writes; made. Errors: as of launch::PlanLaunch; kUnavailable
+// if it cannot start.
+absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder);
+
+// The last lines of what a trial printed.
+std::string LogEnd(const TrialResult& result, size_t lines);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_TRIAL_H_

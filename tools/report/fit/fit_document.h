@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
+#define MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
+
+#include <string>
+
+#include "tools/fit/answer.h"
+#include "tools/report/document.h"
+
+namespace memtrace::report {
+
+// Whether it fits, what each card has to hold, which remedies do.
+Document FitDocument(const fit::Answer& answer);
+
+// "fused optimizer + gradient checkpointing"
+std::string NameOf(const fit::TriedRemedy& remedy);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_

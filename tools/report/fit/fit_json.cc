@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/fit/fit_json.h"
+
+#include <algorithm>
+
+#include "nlohmann/json.hpp"
+#include "tools/report/fit/fit_document.h"
+#include "tools/report/json_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json CardsJson(const fit::Outcome& outcome) {
+  ordered_json cards = ordered_json::array();
+  for (const fit::CardNeed& need : fit::Joined(outcome.processes)) {
+    ordered_json parts = ordered_json::array();
+    for (const fit::NeedPart& part : need.parts)
+      parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
+    cards.push_back({{"card", need.card},
+                     {"peak_allocated", need.peak_allocated},
+                     {"peak_reserved", need.peak_reserved},
+                     {"needs", need.total},
+                     {"parts", std::move(parts)}});
+  }
+  return cards;
+}
+
+// Of the card that has to hold most.
+ordered_json Fullest(const ordered_json& cards) {
+  const auto fullest = std::max_element(
+      cards.begin(), cards.end(), [](const ordered_json& a, const ordered_json& b) {
+        return a["needs"].get<uint64_t>() < b["needs"].get<uint64_t>();
+      });
+  return fullest == cards.end() ? ordered_json::object() : *fullest;
+}
+
+ordered_json FailureJson(const fit::Outcome& outcome) {
+  const auto failed = outcome.Failed();
+  if (!failed) return nullptr;
+  return {{"line", failed->line},
+          {"bytes", failed->bytes},
+          {"short_by", failed->short_by},
+          {"step", failed->at.step},
+          {"phase", std::string(PhaseName(failed->at.phase))},
+          {"fragmentation", failed->is_fragmentation}};
+}
+
+std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string_view fit::Candidate::*text) {
+  std::string joined;
+  for (const fit::Candidate& change : remedy.changes)
+    joined += (joined.empty() ? "" : "; ") + std::string(change.*text);
+  return joined;
+}
+
+ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
+  const ordered_json cards = CardsJson(remedy.outcome);
+  const ordered_json fullest = Fullest(cards);
+  ordered_json json = {{"name", NameOf(remedy)},
+                       {"fits", remedy.outcome.completed},
+                       {"had_effect", remedy.had_effect},
+                       {"peak_reserved", nullptr},
+                       {"change", JoinedTexts(remedy, &fit::Candidate::change)},
+                       {"cost", JoinedTexts(remedy, &fit::Candidate::cost)},
+                       {"first_failure", FailureJson(remedy.outcome)},
+                       {"seconds", remedy.outcome.seconds}};
+  if (remedy.outcome.completed && fullest.contains("peak_reserved"))
+    json["peak_reserved"] = fullest["peak_reserved"];
+  return json;
+}
+
+ordered_json UnknownJson(const fit::Outcome& outcome) {
+  ordered_json values = ordered_json::array();
+  for (const analysis::HostRead& read : outcome.reads) {
+    values.push_back({{"line", read.place},
+                      {"operation", read.operation},
+                      {"count", read.count},
+                      {"steered", !read.assumed}});
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string JsonFit(const fit::Answer& answer) {
+  const ordered_json cards = CardsJson(answer.unlimited);
+  const ordered_json fullest = Fullest(cards);
+  ordered_json remedies = ordered_json::array();
+  for (const fit::TriedRemedy& remedy : answer.remedies) remedies.push_back(RemedyJson(remedy));
+  ordered_json json = {{"schema", "memtrace.fit/1"},
+                       {"card", answer.cards},
+                       {"card_bytes", answer.card_bytes},
+                       {"fits", answer.fits()},
+                       {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
+                       {"peak_reserved", fullest.value("peak_reserved", uint64_t{0})},
+                       {"parts", fullest.value("parts", ordered_json::array())},
+                       {"cards", cards},
+                       {"first_failure", FailureJson(answer.within)},
+                       {"remedies", std::move(remedies)},
+                       {"recommended", nullptr},
+                       {"unknown_values", UnknownJson(answer.unlimited)}};
+  if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);
+  return JsonText(json);
+}
+
+}  // namespace memtrace::report
