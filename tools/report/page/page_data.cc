@@ -222,8 +222,11 @@ class DataWriter {
     JsonColumns columns;
     columns.AddDeltas("born", pieces, [](const Piece& piece) { return piece.born; });
     columns.Add("let_go", pieces, [&](const Piece& of) { return since(of.let_go, of.born); });
-    columns.Add("gone", pieces,
-                [](const Piece& of) { return of.gone == 0 ? 0 : of.gone - of.let_go + 1; });
+    // A free that is completed with the next event waited for nothing.
+    columns.Add("gone", pieces, [](const Piece& of) {
+      if (of.gone == 0) return uint64_t{0};
+      return of.gone <= of.let_go + 1 ? 1 : of.gone - of.let_go + 1;
+    });
     columns.AddDeltas("address", pieces, [](const Piece& of) { return of.address; });
     columns.Add("bytes", pieces, [](const Piece& of) { return of.bytes; });
     columns.Add("slack", pieces, [](const Piece& of) { return of.slack; });

@@ -68,6 +68,15 @@ test("a piece is found at its address only while it lives", () => {
   assert.equal(spanOfPiece(spans, 0, 10), 1);
 });
 
+test("a piece that another reaches into is found, too", () => {
+  const broken = oneSegment(
+    60,
+    { born: 1, address: 0, bytes: 20 },
+    { born: 1, address: 10, bytes: 30 },
+  );
+  assert.equal(spanOfPiece(at(broken, 1), 1, 10), 1);
+});
+
 test("a span's columns count from its segment's place, and are one at least", () => {
   const texts = pieces({ born: 1, address: 120, bytes: 20 }, { born: 1, address: 151, bytes: 2 });
   const mapped = ranges([0, 60], [70, 10], [100, 70]);

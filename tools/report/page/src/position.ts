@@ -3,14 +3,9 @@
 //
 // Where in the run an event is: its time, step and phase.
 
-import type { Card, Run } from "./model.ts";
+import type { Run } from "./model.ts";
 import { countUntil } from "./sorted.ts";
 import { formatCount, formatDuration } from "./text.ts";
-
-/** When an event was. */
-export function timeOf(run: Run, _card: Card, event: number): number {
-  return run.clock.at(event);
-}
 
 /** The number of steps that began until `event`. */
 export function stepsUntil(run: Run, event: number): number {
@@ -28,8 +23,8 @@ export function stageOf(run: Run, event: number): string {
 }
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
-export function positionOf(run: Run, event: number, ns: number): string {
-  return [`event ${formatCount(event)}`, formatDuration(ns), stageOf(run, event)]
+export function positionOf(run: Run, event: number): string {
+  return [`event ${formatCount(event)}`, formatDuration(run.clock.at(event)), stageOf(run, event)]
     .filter((part) => part !== "")
     .join(" · ");
 }

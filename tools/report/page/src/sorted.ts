@@ -14,3 +14,23 @@ export function countUntil(at: (i: number) => number, count: number, value: numb
   }
   return low;
 }
+
+/**
+ * The indices of values in rising order, equal ones in their own. A comparing sort of a million
+ * takes most of a second, the browser's own of plain numbers a tenth of that.
+ */
+export function orderOf(values: Float64Array): Uint32Array {
+  const distinct = values.slice().sort();
+  let kinds = 0;
+  for (let i = 0; i < distinct.length; ++i)
+    if (i === 0 || distinct[i] !== distinct[i - 1]) distinct[kinds++] = distinct[i]!;
+  const at = (i: number): number => distinct[i]!;
+  const ranks = new Uint32Array(values.length);
+  const next = new Uint32Array(kinds + 1); // places before those of each rank
+  for (let i = 0; i < values.length; ++i)
+    ++next[(ranks[i] = countUntil(at, kinds, values[i]!) - 1) + 1]!;
+  for (let kind = 0; kind < kinds; ++kind) next[kind + 1]! += next[kind]!;
+  const order = new Uint32Array(values.length);
+  for (let i = 0; i < values.length; ++i) order[next[ranks[i]!]!++] = i;
+  return order;
+}

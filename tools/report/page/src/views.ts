@@ -7,6 +7,7 @@ import { followAddress } from "./address.ts";
 import { element } from "./dom.ts";
 import { HoldersView } from "./holders/holders.ts";
 import { beginning, stateOf } from "./link.ts";
+import { MapView } from "./map/map.ts";
 import type { Run } from "./model.ts";
 import { Store } from "./state.ts";
 import { missingAt } from "./timeline/missing.ts";
@@ -23,15 +24,24 @@ function section(id: string, title: string): { section: HTMLElement; host: HTMLE
   return { section: made, host };
 }
 
+/** Lets the browser show what there is. */
+const painted = (): Promise<unknown> =>
+  new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 /** `picture`: what the timeline takes the place of; `end`: what the other views stand before. */
-export function addViews(run: Run, picture: Element, end: Element): void {
+export async function addViews(run: Run, picture: Element, end: Element): Promise<void> {
   const store = new Store(stateOf(location.hash.slice(1), run) ?? beginning(run));
   const timeline = section("timeline", "OVER THE RUN");
+  const map = section("map", "WHERE IT LIES AT THE MOMENT");
+  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
   picture.after(timeline.section);
   picture.classList.add("replaced");
+  end.before(map.section, holders.section);
   new TimelineView(timeline.host, run, store);
-  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
-  end.before(holders.section);
-  new HoldersView(holders.host, run, store, (card, event) => missingAt(run, card, event));
+  await painted();
+  const missing = (card: number, event: number): number => missingAt(run, card, event);
+  new HoldersView(holders.host, run, store, missing);
+  await painted();
+  new MapView(map.host, run, store, missing);
   followAddress(run, store);
 }

@@ -11,8 +11,9 @@ import { after } from "node:test";
 const ROOT = join(import.meta.dirname, "../../../../..");
 const BUILD = process.env["MEMTRACE_BUILD"] ?? join(ROOT, "build/dev");
 
-/** A file of the repository, as text. */
-export const fileText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+/** A file of the repository. */
+export const filePath = (path: string): string => join(ROOT, path);
+export const fileText = (path: string): string => readFileSync(filePath(path), "utf8");
 
 /** A trace of tests/golden in its text form. */
 export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);

@@ -4,15 +4,15 @@
 // A view alone on a page with the style and the policy of the real one, of a run written by hand.
 import { createHash } from "node:crypto";
 import { buildSync } from "esbuild";
-import { fileText, pageOfHtml } from "./programs.ts";
+import { filePath, pageOfHtml } from "./programs.ts";
 
 const hashOf = (text: string): string =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Bundles a module in `browser`; it finds an element with the id "host". */
-function bundled(module: string): string {
+/** Bundles a script or a style, as the page's are. */
+function bundled(path: string): string {
   const { outputFiles } = buildSync({
-    entryPoints: [`${import.meta.dirname}/${module}`],
+    entryPoints: [path],
     bundle: true,
     write: false,
     format: "iife",
@@ -23,10 +23,10 @@ function bundled(module: string): string {
   return outputFiles[0]!.text;
 }
 
-/** Returns the path of a page that runs `module`. */
+/** Returns the path of a page that runs a module of `browser`; it finds an element with the id "host". */
 export function viewPage(module: string): string {
-  const script = bundled(module);
-  const style = fileText("tools/report/page/page.css");
+  const script = bundled(`${import.meta.dirname}/${module}`);
+  const style = bundled(filePath("tools/report/page/page.css"));
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; ` +
     "require-trusted-types-for 'script'; trusted-types 'none'";

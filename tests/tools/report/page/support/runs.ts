@@ -4,7 +4,7 @@
 // Small runs written down by hand.
 
 import { Clock } from "#page/data/clock.ts";
-import type { Card, Failure, Origin, Pieces, Ranges, Run, Stacks } from "#page/model.ts";
+import type { Card, Columns, Failure, Origin, Pieces, Ranges, Run, Stacks } from "#page/model.ts";
 
 export const KIB = 2 ** 10;
 export const MIB = 2 ** 20;
@@ -87,6 +87,24 @@ const NO_COLUMNS = {
   mostEvent: new Float64Array(),
   reserved: new Float64Array(),
 };
+
+/** Columns of a timeline; what is not given is 0. */
+export function columns(
+  of: Partial<Record<Exclude<keyof Columns, "count">, readonly number[]>> & {
+    readonly first: readonly number[];
+  },
+): Columns {
+  const column = (values?: readonly number[]): Float64Array =>
+    values ? Float64Array.from(values) : new Float64Array(of.first.length);
+  return {
+    count: of.first.length,
+    first: column(of.first),
+    least: column(of.least),
+    most: column(of.most),
+    mostEvent: column(of.mostEvent),
+    reserved: column(of.reserved),
+  };
+}
 
 export function card(traits: Partial<Card> = {}): Card {
   return {

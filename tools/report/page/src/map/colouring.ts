@@ -37,9 +37,15 @@ export class Colouring {
     this.keys = keys.names.length;
     this.ofSpan = new Uint16Array(spans.start.length);
     const { id } = spans.pieces;
-    this.colour = Uint16Array.from(id, (piece) => keys.ofOrigin[pieces.origin[piece]!]!);
-    this.letGo = Float64Array.from(id, (piece) => pieces.letGo[piece]!);
-    this.slack = Float64Array.from(id, (piece) => pieces.slack[piece]!);
+    this.colour = new Uint16Array(id.length);
+    this.letGo = new Float64Array(id.length);
+    this.slack = new Float64Array(id.length);
+    for (let k = 0; k < id.length; ++k) {
+      const piece = id[k]!;
+      this.colour[k] = keys.ofOrigin[pieces.origin[piece]!]!;
+      this.letGo[k] = pieces.letGo[piece]!;
+      this.slack[k] = pieces.slack[piece]!;
+    }
   }
 
   /** For the moment at which the spans are. */

@@ -5,6 +5,7 @@
 // one pass over them and no sorting.
 
 import type { Pieces, Ranges } from "../model.ts";
+import { orderOf } from "../sorted.ts";
 
 /** Columns of equal length, by address; `id` is each range's index in what they were made of. */
 export interface Lifetimes {
@@ -22,7 +23,7 @@ function byAddress(
   from: Float64Array,
   until: Float64Array,
 ): Lifetimes {
-  const id = Uint32Array.from(address.keys()).sort((a, b) => address[a]! - address[b]! || a - b);
+  const id = orderOf(address);
   const column = (of: (i: number) => number): Float64Array => {
     const values = new Float64Array(id.length);
     for (let k = 0; k < id.length; ++k) values[k] = of(id[k]!);

@@ -45,10 +45,12 @@ export function spanOf(spans: Spans, address: number): number {
   return countUntil((k) => spans.start[k]!, spans.count, address) - 1;
 }
 
-/** The span of a piece at its address; -1: it does not live, or is covered by another. */
+/** The span of a piece that begins at `address`; -1: it does not live. */
 export function spanOfPiece(spans: Spans, piece: number, address: number): number {
   const k = spanOf(spans, address);
-  return k >= 0 && spans.what[k] === piece ? k : -1;
+  if (spans.what[k] === piece) return k;
+  // In a broken trace the one before may reach into it.
+  return k + 1 < spans.count && spans.what[k + 1] === piece ? k + 1 : -1;
 }
 
 /** A part of a row: `from` until `until`, in columns. */

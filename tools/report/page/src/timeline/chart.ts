@@ -110,7 +110,7 @@ export class Chart {
         },
       ],
       // The highest edge comes first: what lies below covers it.
-      series: [{}, ...view.keys.colours.toReversed().map(layer), this.dashed()],
+      series: [{}, ...view.keys.colours.toReversed().map(layer), this.line(), this.line([4, 3])],
       hooks: {
         draw: [(plot) => this.view && this.marks.draw(plot, this.view.card, this.view)],
         setCursor: [(plot) => this.acts.hover(this.eventUnder(plot))],
@@ -119,11 +119,11 @@ export class Chart {
     };
   }
 
-  private dashed(): uPlot.Series {
+  private line(dash: number[] = []): uPlot.Series {
     return {
       stroke: cssOf(this.palette.ink),
       width: 1,
-      dash: [4, 3],
+      dash,
       points: { show: false },
       paths: stepped,
     };
@@ -175,9 +175,13 @@ function dataOf(view: View, usage: Usage): uPlot.AlignedData {
     key.forEach((bytes, i) => (sum[i]! += bytes));
     edges.unshift(held(sum));
   }
-  const isTold = usage.reserved.some((bytes) => bytes > 0);
-  const reserved = isTold
-    ? held(usage.reserved)
-    : new Array<null>(usage.first.length + 1).fill(null);
-  return [[...usage.first, view.to + 1], ...edges, reserved];
+  const told = (values: Float64Array, isTold: boolean): (number | null)[] =>
+    isTold ? held(values) : new Array<null>(values.length + 1).fill(null);
+  // Where every block is drawn the highest edge is the most.
+  const most = told(usage.most, view.card.levels.most.length > 0);
+  const reserved = told(
+    usage.reserved,
+    usage.reserved.some((bytes) => bytes > 0),
+  );
+  return [[...usage.first, view.to + 1], ...edges, most, reserved];
 }

@@ -77,6 +77,7 @@ export class TimelineView {
   private controls(): HTMLElement {
     const zoom = (factor: number) => (): void => this.zoomBy(factor);
     return element("div", { class: "controls" }, [
+      ...this.cards(),
       radios(this.store, {
         key: "by",
         title: "Tell bytes apart",
@@ -94,6 +95,14 @@ export class TimelineView {
         button("Whole run", () => this.whole()),
       ]),
     ]);
+  }
+
+  /** A choice, where there are several. */
+  private cards(): HTMLElement[] {
+    const { cards } = this.run;
+    const options = cards.map(({ index }, i) => [i, `card ${index}`] as const);
+    const choice = { key: "card", title: "Card", name: "timeline-card", options } as const;
+    return cards.length > 1 ? [radios(this.store, choice)] : [];
   }
 
   private phases(): HTMLElement {
@@ -191,7 +200,7 @@ export class TimelineView {
     const most = this.usage.most[sample] ?? 0;
     const reserved = this.usage.reserved[sample] ?? 0;
     const mapped = reserved > 0 ? `, ${formatBytes(reserved)} mapped` : "";
-    const where = positionOf(this.run, event, this.run.clock.at(event));
+    const where = positionOf(this.run, event);
     say(this.line, `${where}: ${formatBytes(most)} in use${mapped}`);
     this.legend.replaceChildren(...legendOf(this.view.keys, this.usage, sample));
   }

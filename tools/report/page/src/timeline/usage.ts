@@ -6,6 +6,7 @@
 
 import type { Keys } from "../keys.ts";
 import type { Card, GroupingName } from "../model.ts";
+import { isExact } from "../moment.ts";
 import { countUntil } from "../sorted.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -142,13 +143,12 @@ function sample(
   usage.least[at] = least;
 }
 
-/** Where blocks are missing among the pieces, by the levels, which are of all. */
+/** Where blocks are missing among the pieces, by the levels that touch the sample: they are of all. */
 function widen(card: Card, first: number, last: number, usage: Usage, at: number): void {
   const { events, least, most } = card.levels;
-  if (most.length === 0 || last - first < events) return;
-  const begin = Math.ceil((first - 1) / events);
-  const end = Math.min(most.length, Math.floor(last / events));
-  for (let level = begin; level < end; ++level) {
+  if (most.length === 0 || isExact(card, first)) return;
+  const end = Math.min(most.length, Math.floor((last - 1) / events) + 1);
+  for (let level = Math.floor((first - 1) / events); level < end; ++level) {
     usage.most[at] = Math.max(usage.most[at]!, most[level]!);
     usage.least[at] = Math.min(usage.least[at]!, least[level]!);
   }
