@@ -5,6 +5,7 @@
 
 import { followAddress } from "./address.ts";
 import { element } from "./dom.ts";
+import { Held } from "./holders/held.ts";
 import { HoldersView } from "./holders/holders.ts";
 import { beginning, stateOf } from "./link.ts";
 import { MapView } from "./map/map.ts";
@@ -40,7 +41,7 @@ export async function addViews(run: Run, picture: Element, end: Element): Promis
   new TimelineView(timeline.host, run, store);
   await painted();
   const missing = (card: number, event: number): number => missingAt(run, card, event);
-  new HoldersView(holders.host, run, store, missing);
+  new HoldersView(holders.host, new Held(run, store, missing));
   await painted();
   new MapView(map.host, run, store, missing);
   followAddress(run, store);

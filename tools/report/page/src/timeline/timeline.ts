@@ -4,7 +4,7 @@
 // What a card held over the run: choose what tells bytes apart, zoom, choose the moment.
 
 import { Palette } from "../colours.ts";
-import { button, element, say } from "../dom.ts";
+import { button, element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import { type Keys, keysOf } from "../keys.ts";
 import type { Card, Run } from "../model.ts";
@@ -15,6 +15,7 @@ import { formatBytes, formatCount } from "../text.ts";
 import { Chart } from "./chart.ts";
 import { legendOf, legendOfPhases } from "./legend.ts";
 import { Marks } from "./marks.ts";
+import { Scale } from "./scale.ts";
 import { keptWords, sampleAt } from "./words.ts";
 import { type Usage, usageOf, type View } from "./usage.ts";
 import { clamped, showing, zoomed } from "./zoom.ts";
@@ -32,7 +33,11 @@ export class TimelineView {
   private readonly line = element("p", { class: "line", "aria-live": "off" });
   private readonly legend = element("ul", { class: "legend" });
   private readonly note = element("p", { class: "note" });
-  private readonly keysNote = element("p", { class: "note", id: "timeline-keys", text: KEYS });
+  private readonly keysNote = element("p", {
+    class: "note",
+    id: uniqueId("timeline-keys"),
+    text: KEYS,
+  });
   private readonly box: HTMLElement;
   private readonly redraw = oncePerFrame(() => this.draw());
   private view: View | undefined;
@@ -40,11 +45,12 @@ export class TimelineView {
   private keys: Keys | undefined;
   private keysOfWhat = "";
 
-  constructor(host: HTMLElement, run: Run, store: Store) {
+  /** Timelines to one scale can be compared by eye. */
+  constructor(host: HTMLElement, run: Run, store: Store, scale = new Scale()) {
     this.run = run;
     this.store = store;
     this.palette = new Palette(host, () => this.recolour());
-    this.chart = new Chart(this.palette, new Marks(run, this.palette), {
+    this.chart = new Chart(this.palette, new Marks(run, this.palette), scale, {
       hover: (event) => this.tell(event ?? this.store.state.event),
       choose: (event) => this.store.set({ event }),
       zoom: (from, to) => this.store.set(clamped({ from, to }, run.events)),
