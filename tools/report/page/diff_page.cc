@@ -28,6 +28,16 @@ std::string Charts(UsageChart before, UsageChart after) {
          (is_one ? "" : DrawUsage(after)) + "</section>\n";
 }
 
+// The ledgers stand below what the sides are.
+std::string WordsOf(const Document& document, const std::string& ledgers) {
+  std::string html;
+  for (const Section& section : document) {
+    html += HtmlOf({section});
+    if (section.id == "changed") html += ledgers;
+  }
+  return html;
+}
+
 }  // namespace
 
 RunPicture PictureOf(const DiffSide& side, const analysis::RunDetail& detail,
@@ -49,7 +59,7 @@ std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffSt
   return FramedPage(
       {.title = before.run.file + " and " + after.run.file,
        .heading = "memtrace diff",
-       .main = HtmlOf(document) + LedgerBarsOfTwo(before.explanation, after.explanation) +
+       .main = WordsOf(document, LedgerBarsOfTwo(before.explanation, after.explanation)) +
                Charts(ChartOf(before, picture_before, "before"), ChartOf(after, other, "after")) +
                TicketOf(document),
        .data = data});

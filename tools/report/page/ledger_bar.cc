@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "tools/report/page/html_document.h"
@@ -79,20 +80,22 @@ struct LedgerBar {
   uint64_t total = 0;  // at least of its pieces: a ledger may not add up
 };
 
-LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held) {
-  LedgerBar bar{
-      .name = "card " + std::to_string(card.index) + ", " + FormatBytes(card.ledger.total),
-      .pieces = PiecesOf(card, held)};
+// `side`: of two, " before".
+LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
+                std::string_view side = "") {
+  LedgerBar bar{.name = "card " + std::to_string(card.index) + std::string(side) + ", " +
+                        FormatBytes(card.ledger.total),
+                .pieces = PiecesOf(card, held)};
   for (const Piece& piece : bar.pieces) bar.total += piece.bytes;
   bar.total = std::max(bar.total, card.ledger.total);
   return bar;
 }
 
-LedgerBar BarOfTold(const Explanation& explanation) {
-  return BarOf(explanation.cards[explanation.card], &explanation.held);
+LedgerBar BarOfTold(const Explanation& explanation, std::string_view side) {
+  return BarOf(explanation.cards[explanation.card], &explanation.held, side);
 }
 
-// As wide as `scale` is the whole drawing.
+// `scale`: of the whole width.
 std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
   if (bar.total == 0) return "";
   return "<figure class=\"ledger\"><figcaption>" + bar.name +
@@ -121,10 +124,8 @@ std::string LedgerBars(const Explanation& explanation) {
 }
 
 std::string LedgerBarsOfTwo(const Explanation& before, const Explanation& after) {
-  LedgerBar first = BarOfTold(before);
-  LedgerBar second = BarOfTold(after);
-  first.name = "before: " + first.name;
-  second.name = "after: " + second.name;
+  const LedgerBar first = BarOfTold(before, " before");
+  const LedgerBar second = BarOfTold(after, " after");
   const uint64_t scale = std::max(first.total, second.total);
   return SectionOf(FigureOf(first, scale) + FigureOf(second, scale));
 }

@@ -66,7 +66,7 @@ class Drawing {
 
   std::string Name() const {
     const std::string card = "card " + std::to_string(chart_.card);
-    return chart_.side.empty() ? card : std::string(chart_.side) + ", " + card;
+    return chart_.side.empty() ? card : card + " " + std::string(chart_.side);
   }
 
   std::string Caption() const {

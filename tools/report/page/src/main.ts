@@ -43,9 +43,10 @@ if (data !== null && picture && ticket)
   );
 
 const before = packed("data-before");
+const rows = document.getElementById("rows");
 const pictures = document.getElementById("runs");
-if (before !== null && pictures)
+if (before !== null && rows && pictures)
   orSay(
-    openBoth(before, packed("data-after")).then((runs) => addDiffViews(runs, pictures)),
+    openBoth(before, packed("data-after")).then((runs) => addDiffViews(runs, rows, pictures)),
     pictures,
   );

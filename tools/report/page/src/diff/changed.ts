@@ -16,7 +16,7 @@ import { formatBytes, formatExact } from "../text.ts";
 import { changeOf, type Difference, differenceOf, shareOf } from "./difference.ts";
 import { joined, sidesOf } from "./joined.ts";
 import type { Side } from "./side.ts";
-import { changedWords, figureOf, matchWords, sideWords } from "./words.ts";
+import { changedWords, figureOf, matchWords, sideWords, sumWords } from "./words.ts";
 
 const HOW_TO_READ =
   "Each place is as wide as what it held before or after, whichever is more; the paler, the smaller " +
@@ -95,12 +95,10 @@ class ChangeAccount implements Account {
 
   legend(): HTMLLIElement[] {
     const { grew, isNew, shrank, isGone, stayed } = this.tree.sums;
-    const part = (bytes: number, what: string): string =>
-      bytes > 0 ? `, ${formatBytes(bytes)} of it ${what}` : "";
     return [
-      legendEntry("grew", `grew by ${formatBytes(grew)}${part(isNew, "new")}`),
-      legendEntry("shrank", `shrank by ${formatBytes(shrank)}${part(isGone, "gone")}`),
-      legendEntry("stayed", `as before ${formatBytes(stayed)}`),
+      legendEntry("grew", sumWords("grew", grew, "new", isNew)),
+      legendEntry("shrank", sumWords("shrank", shrank, "gone", isGone)),
+      legendEntry("stayed", stayed > 0 ? `as before ${formatBytes(stayed)}` : "nothing as before"),
     ];
   }
 }

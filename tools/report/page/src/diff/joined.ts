@@ -5,6 +5,7 @@
 
 import type { Outline, Sources } from "../holders/outline.ts";
 import type { Run, Stacks } from "../model.ts";
+import { withoutMovedLines } from "./lines.ts";
 
 /** Two moments of one run are nothing to join. */
 const isOne = (before: Run, after: Run): boolean => before.origins === after.origins;
@@ -27,7 +28,7 @@ function joinedStacks({ stacks: before }: Run, { stacks: after }: Run): Stacks {
   return {
     parent: concatenated(before.parent, parents),
     frame: concatenated(before.frame, frames),
-    names: [...before.names, ...after.names],
+    names: withoutMovedLines(before.names, after.names).flat(),
     isUser: [...before.isUser, ...after.isUser],
   };
 }

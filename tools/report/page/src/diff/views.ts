@@ -7,7 +7,6 @@ import { followAddress } from "../address.ts";
 import { element } from "../dom.ts";
 import { Held } from "../holders/held.ts";
 import { HoldersView } from "../holders/holders.ts";
-import { beginning } from "../link.ts";
 import { MapView } from "../map/map.ts";
 import type { Run } from "../model.ts";
 import { painted, section } from "../section.ts";
@@ -16,7 +15,7 @@ import { missingAt } from "../timeline/missing.ts";
 import { Scale } from "../timeline/scale.ts";
 import { TimelineView } from "../timeline/timeline.ts";
 import { Changed } from "./changed.ts";
-import { type Pair, statesOf, textOfPair } from "./pair_link.ts";
+import { beginningOf, type Pair, statesOf, textOfPair } from "./pair_link.ts";
 import type { Side } from "./side.ts";
 import { tie } from "./tie.ts";
 
@@ -41,12 +40,17 @@ interface Kind {
   readonly add: (host: HTMLElement, side: Side) => void;
 }
 
-function kindsOf(scale: Scale): Kind[] {
+function kindsOf(sides: Pair<Side>): Kind[] {
+  const scale = new Scale();
+  const [one, two] = sides.map(({ store }) => store);
+  const isOne = sides[0].run.origins === sides[1].run.origins;
+  const other = (store: Store): Store | undefined =>
+    isOne ? (store === one ? two : one) : undefined;
   return [
     {
       id: "timeline",
       title: "OVER THE RUNS",
-      add: (host, { run, store }) => new TimelineView(host, run, store, scale),
+      add: (host, { run, store }) => new TimelineView(host, run, store, scale, other(store)),
     },
     {
       id: "map",
@@ -83,10 +87,10 @@ interface Section {
 }
 
 function sidesOf(runs: Pair<Run>): Pair<Side> {
-  const states = statesOf(location.hash.slice(1), runs);
+  const states = statesOf(location.hash.slice(1), runs) ?? beginningOf(runs);
   const side = (name: Side["name"], i: 0 | 1): Side => {
     const run = runs[i];
-    const store = new Store(states?.[i] ?? beginning(run));
+    const store = new Store(states[i]);
     return { name, run, store, missing: (card, event) => missingAt(run, card, event) };
   };
   return [side("before", 0), side("after", 1)];
@@ -105,13 +109,17 @@ function followBoth(sides: Pair<Side>, runs: Pair<Run>): void {
   });
 }
 
-/** `pictures`: what the views take the place of. */
-export async function addDiffViews(runs: Pair<Run>, pictures: Element): Promise<void> {
+/** `rows`: what says in words what changed; `pictures`: what the views take the place of. */
+export async function addDiffViews(
+  runs: Pair<Run>,
+  rows: Element,
+  pictures: Element,
+): Promise<void> {
   const sides = sidesOf(runs);
   tie(sides[0].store, sides[1].store);
   const change = section("change", "WHAT CHANGED BETWEEN THE MOMENTS");
-  const sections = kindsOf(new Scale()).map((kind) => sectionOf(kind, sides));
-  pictures.before(change.section);
+  const sections = kindsOf(sides).map((kind) => sectionOf(kind, sides));
+  rows.before(change.section);
   pictures.after(...sections.map(({ section }) => section));
   pictures.classList.add("replaced");
   new HoldersView(change.host, new Changed(...sides));

@@ -22,10 +22,12 @@ export function figureOf({ before, after }: Change): string {
   return after === 0 ? `gone ${formatBytes(before)}` : formatChange(after - before);
 }
 
-/** "+1.0 MiB (+50 %)" */
+/** "+1.0 MiB (50 % more)", "-1.0 MiB (50 % less)", "+9.0 MiB (10.0 times as much)" */
 function changeWords({ before, after }: Change): string {
-  const sign = after > before ? "+" : "-";
-  return `${formatChange(after - before)} (${sign}${formatShare(Math.abs(after - before), before)})`;
+  const change = after - before;
+  const share = `${formatShare(Math.abs(change), before)} ${change > 0 ? "more" : "less"}`;
+  const times = `${(after / before).toFixed(1)} times as much`;
+  return `${formatChange(change)} (${after < 2 * before ? share : times})`;
 }
 
 /** What follows a node's name. */
@@ -73,4 +75,13 @@ export function matchWords(difference: Difference, found: Found): string {
 /** Of one side: "run.trace, card 0 after event 12,345 · 3.20 s · step 2, backward" */
 export function sideWords(file: string, card: number, position: string): string {
   return `${file}, card ${formatCount(card)} after ${position}`;
+}
+
+/** Of a legend: "grew by 1.5 MiB, 1.0 MiB of it new" */
+export function sumWords(verb: string, bytes: number, whole: string, ofIt: number): string {
+  if (bytes === 0) return `nothing ${verb}`;
+  const [sum, part] = [formatBytes(bytes), formatBytes(ofIt)];
+  if (ofIt === 0) return `${verb} by ${sum}`;
+  if (ofIt === bytes) return `${verb} by ${sum}, all of it ${whole}`;
+  return `${verb} by ${sum}, ${part === sum ? "nearly all" : part} of it ${whole}`;
 }

@@ -31,6 +31,7 @@ export class Chart {
   private readonly scale: Scale;
   private readonly acts: Acts;
   private readonly moment = element("div", { class: "moment", "aria-hidden": "true" });
+  private readonly other = element("div", { class: "moment other", "aria-hidden": "true" });
   private plot: uPlot | undefined;
   private layers = ""; // that the plot was made for
   private view: View | undefined;
@@ -60,7 +61,7 @@ export class Chart {
     if (!this.plot || this.layers !== layers) {
       this.plot?.destroy();
       this.plot = new uPlot(this.options(view), data, this.host);
-      this.plot.over.append(this.moment);
+      this.plot.over.append(this.other, this.moment);
       this.listen(this.plot);
       this.layers = layers;
     } else {
@@ -71,12 +72,17 @@ export class Chart {
     this.plot.setScale("x", { min: view.from, max: view.to + 1 });
   }
 
-  /** Where the moment is. */
-  point(event: number): void {
+  /** Where the moment is, and another. */
+  point(event: number, other = 0): void {
+    this.pointWith(this.moment, event);
+    this.pointWith(this.other, other);
+  }
+
+  private pointWith(line: HTMLElement, event: number): void {
     if (!this.plot || !this.view) return;
     const { from, to } = this.view;
-    this.moment.hidden = event < from || event > to;
-    this.moment.style.left = `${this.plot.valToPos(event, "x")}px`;
+    line.hidden = event < from || event > to;
+    line.style.left = `${this.plot.valToPos(event, "x")}px`;
   }
 
   private options(view: View): uPlot.Options {

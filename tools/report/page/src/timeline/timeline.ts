@@ -27,6 +27,7 @@ const ZOOM = 0.5;
 export class TimelineView {
   private readonly run: Run;
   private readonly store: Store;
+  private readonly other: Store | undefined;
   private readonly palette: Palette;
   private readonly chart: Chart;
   private readonly caption = element("figcaption");
@@ -45,10 +46,14 @@ export class TimelineView {
   private keys: Keys | undefined;
   private keysOfWhat = "";
 
-  /** Timelines to one scale can be compared by eye. */
-  constructor(host: HTMLElement, run: Run, store: Store, scale = new Scale()) {
+  /**
+   * Timelines to one scale can be compared by eye. `other`: of another moment of the run, which is
+   * shown, too.
+   */
+  constructor(host: HTMLElement, run: Run, store: Store, scale = new Scale(), other?: Store) {
     this.run = run;
     this.store = store;
+    this.other = other;
     this.palette = new Palette(host, () => this.recolour());
     this.chart = new Chart(this.palette, new Marks(run, this.palette), scale, {
       hover: (event) => this.tell(event ?? this.store.state.event),
@@ -73,6 +78,7 @@ export class TimelineView {
     this.box.addEventListener("blur", () => this.line.setAttribute("aria-live", "off"));
     new ResizeObserver(() => this.redraw()).observe(this.box);
     store.listen((state, before) => this.onState(state, before));
+    other?.listen(() => this.point());
     this.draw();
   }
 
@@ -192,11 +198,14 @@ export class TimelineView {
         ? `all ${formatCount(this.run.events)} events`
         : `events ${formatCount(from)} to ${formatCount(to)} of ${formatCount(this.run.events)}`;
     const limit = card.bytes === null ? "" : `; top line: the card, ${formatBytes(card.bytes)}`;
-    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}`;
+    const other = this.other ? "; dotted: the other moment" : "";
+    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}${other}`;
   }
 
   private point(): void {
-    this.chart.point(this.store.state.event);
+    const { event, card } = this.store.state;
+    const other = this.other?.state;
+    this.chart.point(event, other?.card === card ? other.event : undefined);
     this.tell(this.store.state.event);
   }
 
