@@ -90,11 +90,4 @@ const Identity& BlockIndex::Main(uint64_t number) const {
   return (identity & kMixed) != 0 ? mixed_[identity & ~kMixed].main : table_[identity];
 }
 
-BlockIndex IndexBlocks(const EventSource& source) {
-  BlockIndex blocks(source.best_evidence());
-  source.ForEach([&blocks](const trace::Event& event) { blocks.Apply(event); });
-  blocks.Finish();
-  return blocks;
-}
-
 }  // namespace memtrace::analysis

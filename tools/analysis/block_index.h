@@ -11,7 +11,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "profiler/trace/event.h"
 #include "tools/analysis/block_parts.h"
-#include "tools/analysis/event_source.h"
 #include "tools/analysis/live_set.h"
 
 namespace memtrace::analysis {
@@ -59,9 +58,6 @@ class BlockIndex {
   absl::flat_hash_map<Identity, uint32_t> by_identity_;
   std::vector<Mixed> mixed_;
 };
-
-// Reads the source once.
-BlockIndex IndexBlocks(const EventSource& source);
 
 }  // namespace memtrace::analysis
 

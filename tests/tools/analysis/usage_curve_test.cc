@@ -43,7 +43,10 @@ class Program : public EventSource {
 };
 
 UsageCurve Curve(const Program& program, size_t columns) {
-  return CurveOf(program, IndexBlocks(program),
+  BlockIndex blocks(Evidence::kStated);
+  program.ForEach([&blocks](const trace::Event& event) { blocks.Apply(event); });
+  blocks.Finish();
+  return CurveOf(program, blocks,
                  {.device = 0,
                   .events = program.size(),
                   .levels = 2 * columns,
@@ -103,6 +106,26 @@ TEST(UsageCurveTest, FailuresStepsAndMappingsAreMarked) {
   EXPECT_EQ(curve.steps[1].event, 6U);
   EXPECT_EQ(curve.columns[2].reserved, 4096U);
   EXPECT_EQ(curve.columns[5].reserved, 0U);
+}
+
+TEST(UsageCurveTest, AColumnsMostIsHeldJustAfterTheEventItNames) {
+  Program program;
+  program.Allocate(0, 100).Free(0).Allocate(1000, 70).Allocate(2000, 20).Free(2000);
+  const UsageCurve curve = Curve(program, 2);
+  ASSERT_EQ(curve.columns.size(), 2U);
+  EXPECT_EQ(curve.columns[0].most_event, 1U);
+  EXPECT_EQ(curve.columns[1].first_event, 5U);
+  EXPECT_EQ(curve.columns[1].most, 90U);
+  EXPECT_EQ(curve.columns[1].most_event, 5U);
+}
+
+TEST(UsageCurveTest, LevelsAreFinerThanColumns) {
+  Program program;
+  for (uint64_t i = 0; i < 8; ++i) program.Allocate(i * 1000, 10);
+  const UsageCurve curve = Curve(program, 2);
+  ASSERT_EQ(curve.levels.size(), 4U);
+  EXPECT_EQ(curve.levels[1].least, 30U);
+  EXPECT_EQ(curve.levels[1].most, 40U);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { positionOf, stageOf, stepsUntil } from "#page/position.ts";
+import { positionWords, stageOf, stepsUntil } from "#page/position.ts";
 import { run } from "./support/runs.ts";
 
 const STEPPED = run({
@@ -25,6 +25,6 @@ test("an event is in the last step and phase that began", () => {
 });
 
 test("a position leaves out what the trace does not tell", () => {
-  assert.equal(positionOf(run(), 12), "event 12 · 12.0 ms");
-  assert.equal(positionOf(STEPPED, 12), "event 12 · 12.0 ms · step 1, forward");
+  assert.equal(positionWords(run(), 12), "event 12 · 12.0 ms");
+  assert.equal(positionWords(STEPPED, 12), "event 12 · 12.0 ms · step 1, forward");
 });

@@ -23,7 +23,7 @@ export function stageOf(run: Run, event: number): string {
 }
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
-export function positionOf(run: Run, event: number): string {
+export function positionWords(run: Run, event: number): string {
   return [`event ${formatCount(event)}`, formatDuration(run.clock.at(event)), stageOf(run, event)]
     .filter((part) => part !== "")
     .join(" · ");

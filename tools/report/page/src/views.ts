@@ -24,11 +24,13 @@ export async function addViews(run: Run, picture: Element, end: Element): Promis
   picture.classList.add("replaced");
   end.before(map.section, holders.section);
   new TimelineView(timeline.host, run, store);
+  performance.mark("timeline"); // read by bench/page_views.ts, as the next
   await painted();
   const missing = (card: number, event: number): number => missingAt(run, card, event);
   new HoldersView(holders.host, new Held(run, store, missing));
   await painted();
   new MapView(map.host, run, store, missing);
+  performance.mark("views");
   followAddress([store], {
     write: () => textOf(store.state, run),
     read: (text) => {

@@ -16,6 +16,8 @@ const MISSING =
 export interface Setting extends BrowserContextOptions {
   /** what happens before it is opened */
   prepare?: (page: Page) => Promise<void>;
+  /** the part of the address behind '#' */
+  hash?: string;
   /** what it does that a page must not, since the test makes it */
   faults?: string[];
 }
@@ -31,14 +33,14 @@ export function onPage(
   setting: Setting = {},
 ): void {
   test(name, { skip: MISSING }, async () => {
-    const { prepare, faults: expected = [], ...options } = setting;
+    const { prepare, hash, faults: expected = [], ...options } = setting;
     const context = await (await browser()).newContext(options);
     try {
       const page = await context.newPage();
       const url = pathToFileURL(made()).href;
       const faults = await faultsOf(page, url);
       await prepare?.(page);
-      await page.goto(url);
+      await page.goto(hash ? `${url}#${hash}` : url);
       await body(page);
       assert.deepEqual(faults, expected);
     } finally {

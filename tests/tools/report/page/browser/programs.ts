@@ -18,12 +18,36 @@ export const fileText = (path: string): string => readFileSync(filePath(path), "
 /** A trace of tests/golden in its text form. */
 export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);
 
-/** The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path. */
-export function pageOf(traceText: string): string {
+/**
+ * The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path.
+ * `edit` changes the page then.
+ */
+export function pageOf(traceText: string, edit?: (html: string) => string): string {
+  const page = pageOfFile(traceOf(traceText));
+  if (edit) writeFileSync(page, edit(readFileSync(page, "utf8")));
+  return page;
+}
+
+/** A trace file; returns its path. */
+function traceOf(text: string): string {
   const here = folder();
-  writeFileSync(join(here, "run.trace.txt"), traceText);
+  writeFileSync(join(here, "run.trace.txt"), text);
   run("tests/support/trace_text", join(here, "run.trace.txt"), join(here, "run.trace"));
-  return pageOfFile(join(here, "run.trace"));
+  return join(here, "run.trace");
+}
+
+/** The page that compares two traces, given as text; returns its path. */
+export const diffPageOf = (before: string, after: string): string =>
+  diffPage(traceOf(before), traceOf(after));
+
+/** The page that compares two moments of a trace. */
+export const momentsPageOf = (trace: string, before: string, after: string): string =>
+  diffPage("--at", before, "--at", after, traceOf(trace));
+
+function diffPage(...words: string[]): string {
+  const page = join(folder(), "page.html");
+  run("memtrace", "diff", "-o", page, ...words);
+  return page;
 }
 
 /** The page of a trace file; returns its path. */

@@ -10,7 +10,7 @@ import { type Outline, outlineOf, ROOT } from "../holders/outline.ts";
 import type { Found } from "../holders/search.ts";
 import { type Moment, treeAt } from "../holders/tree.ts";
 import { kindWords, missingWords } from "../holders/words.ts";
-import { positionOf } from "../position.ts";
+import { positionWords } from "../position.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes, formatExact } from "../text.ts";
 import { changeOf, type Difference, differenceOf, shareOf } from "./difference.ts";
@@ -58,7 +58,7 @@ const momentOf = ({ run, store: { state }, missing }: Side): Moment => ({
 const missingOf = (side: Side): string => missingWords(momentOf(side));
 
 function placeOf({ run, store: { state } }: Side): string {
-  const position = positionOf(run, state.event);
+  const position = positionWords(run, state.event);
   return sideWords(run.file, run.cards[state.card]!.index, position);
 }
 

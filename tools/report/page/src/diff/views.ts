@@ -26,7 +26,8 @@ function partOf(id: string, { name, run }: Side): { part: HTMLElement; host: HTM
     `${name}: `,
     element("bdi", { class: "place", text: run.file }),
   ]);
-  const part = element("section", { id: `${id}-${name}`, "aria-labelledby": heading.id }, [
+  const labels = `h-${id} ${heading.id}`; // what side of what
+  const part = element("section", { id: `${id}-${name}`, "aria-labelledby": labels }, [
     heading,
     host,
   ]);

@@ -4,7 +4,7 @@
 // What is known of a block, in words.
 
 import type { Card, Origin, Pieces, Run, Stacks } from "../model.ts";
-import { positionOf, stageOf, stepsUntil } from "../position.ts";
+import { positionWords, stageOf, stepsUntil } from "../position.ts";
 import { countUntil } from "../sorted.ts";
 import { formatBytes, formatCount, formatDuration, formatExact } from "../text.ts";
 
@@ -70,7 +70,7 @@ function streamWords({ stream, pool }: Origin): string {
 function birthWords(run: Run, card: Card, piece: number, event: number): string {
   const born = card.pieces.born[piece]!;
   const age = born > event ? "after this moment" : ageWords(run, born, event);
-  return `${positionOf(run, born)}: ${age}`;
+  return `${positionWords(run, born)}: ${age}`;
 }
 
 /** "3 steps and 4.20 s old" */

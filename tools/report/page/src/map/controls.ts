@@ -5,7 +5,7 @@
 
 import { button, element } from "../dom.ts";
 import type { Card, Run } from "../model.ts";
-import { positionOf } from "../position.ts";
+import { positionWords } from "../position.ts";
 import type { Store } from "../state.ts";
 import { formatCount } from "../text.ts";
 import { eventsOf, neighbourOf } from "./card_events.ts";
@@ -68,7 +68,7 @@ export class Controls {
   }
 
   private placeOf(event: number): string {
-    return positionOf(this.run, event);
+    return positionWords(this.run, event);
   }
 
   private menuOf(failures: readonly number[]): HTMLElement {

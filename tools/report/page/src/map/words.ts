@@ -5,7 +5,7 @@
 
 import type { Card, Failure, Run } from "../model.ts";
 import { isExact } from "../moment.ts";
-import { positionOf } from "../position.ts";
+import { positionWords } from "../position.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import { hex, shortWords } from "./block_facts.ts";
 import type { Tally } from "./colouring.ts";
@@ -27,7 +27,7 @@ const counted = (count: number, one: string, many: string): string =>
 
 /** "event 12,345 · 3.20 s · step 2, backward" */
 export function placeWords({ run, spans: { event } }: Scene): string {
-  return positionOf(run, event);
+  return positionWords(run, event);
 }
 
 /** "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB" */

@@ -8,7 +8,7 @@ import { button, element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import { type Keys, keysOf } from "../keys.ts";
 import type { Card, Run } from "../model.ts";
-import { positionOf } from "../position.ts";
+import { positionWords } from "../position.ts";
 import { radios } from "../radios.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes, formatCount } from "../text.ts";
@@ -215,7 +215,7 @@ export class TimelineView {
     const most = this.usage.most[sample] ?? 0;
     const reserved = this.usage.reserved[sample] ?? 0;
     const mapped = reserved > 0 ? `, ${formatBytes(reserved)} mapped` : "";
-    const where = positionOf(this.run, event);
+    const where = positionWords(this.run, event);
     say(this.line, `${where}: ${formatBytes(most)} in use${mapped}`);
     this.legend.replaceChildren(...legendOf(this.view.keys, this.usage, sample));
   }
