@@ -168,6 +168,7 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
       ->type_name("MOMENT")
       ->type_size(1)
       ->expected(1)
+      ->allow_extra_args(false)  // what follows is a file
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Input");
   AddLevelsOption(app, "What to tell rows apart by", options->style.levels);
