@@ -151,6 +151,36 @@ TEST_F(PlanGoldenTest, FileIsAsKept) {
   CompareWithGolden(ReadFile(shell_.Path("run.plan")), "steps.plan.txt");
 }
 
+class DiffGoldenTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const std::string name : {"steps", "foreach_copy"})
+      shell_.WriteTrace(name + ".trace", ReadFile(kGolden / (name + ".trace.txt")));
+  }
+  std::string Diff(const std::string& what, const std::string& setting = "") {
+    const Outcome outcome = shell_.Run(setting + "memtrace diff " + what);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  }
+
+  Shell shell_;
+};
+
+TEST_F(DiffGoldenTest, TwoRunsAreAsKept) {
+  CompareWithGolden(Diff("steps.trace foreach_copy.trace"), "two_runs.diff.txt");
+  CompareWithGolden(Diff("--json steps.trace foreach_copy.trace"), "two_runs.diff.json");
+}
+
+TEST_F(DiffGoldenTest, TwoMomentsAreAsKept) {
+  CompareWithGolden(Diff("--at step:1 --at peak --rows 3 steps.trace"), "two_moments.diff.txt");
+}
+
+TEST_F(DiffGoldenTest, TextFitsTheTerminal) {
+  ExpectToFit(Diff("steps.trace foreach_copy.trace"), report::kColumns);
+  ExpectToFit(Diff("steps.trace foreach_copy.trace", "COLUMNS=80; export COLUMNS; "),
+              report::kLeastColumns);
+}
+
 TEST(PartialTraceTest, TruncatedTraceGivesItsLongestValidPartABannerAndExitCode4) {
   const Shell shell;
   shell.WriteTrace("cut.trace", ReadFile(kGolden / "foreach_copy.trace.txt"));
@@ -182,11 +212,11 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   const fs::path path = fs::path(MEMTRACE_SOURCE) / "docs" / "command_line.md";
   std::string document = ReadFile(path);
   for (const char* command :
-       {"memtrace --help", "memtrace run --help", "memtrace report --help", "memtrace stats --help",
-        "memtrace plan --help", "memtrace replay --help", "memtrace top --help",
-        "memtrace snapshot --help", "memtrace export --help", "memtrace import --help",
-        "memtrace verify --help", "memtrace repair --help", "memtrace cards --help",
-        "memtrace doctor --help", "memtrace completion --help"}) {
+       {"memtrace --help", "memtrace run --help", "memtrace report --help", "memtrace diff --help",
+        "memtrace stats --help", "memtrace plan --help", "memtrace replay --help",
+        "memtrace top --help", "memtrace snapshot --help", "memtrace export --help",
+        "memtrace import --help", "memtrace verify --help", "memtrace repair --help",
+        "memtrace cards --help", "memtrace doctor --help", "memtrace completion --help"}) {
     const std::string help = shell.Run(command).out;
     const std::string prompt = std::string("$ ") + command + "\n";
     const size_t begin = document.find(prompt);

@@ -134,6 +134,16 @@ TEST_F(MomentVerbsTest, DiffOfTwoRunsJoinsWhatIsTheSame) {
   EXPECT_THAT(outcome.out, ContainsRegex("train.py:3 +-10.00 +30.00 +20.00 +0\n"));
 }
 
+TEST_F(MomentVerbsTest, FilesOfADiffMayStandBehindItsMoments) {
+  shell_.WriteTrace("other.trace", "alloc 0 0x10000000 requested=20MiB stack=main@train.py:3\n");
+  const json one = Json("memtrace diff --json --at end leak.trace other.trace");
+  EXPECT_EQ(one["before"]["moment"], "end");
+  EXPECT_EQ(one["after"]["moment"], "end");
+  const json two = Json("memtrace diff --json --at peak --at end leak.trace other.trace");
+  EXPECT_EQ(two["before"]["moment"], "peak");
+  EXPECT_EQ(two["after"]["file"], "other.trace");
+}
+
 TEST_F(MomentVerbsTest, CheckHoldsOrFailsWithOne) {
   EXPECT_EQ(shell_.Run("memtrace check --max-peak 52MiB leak.trace").code, 0);
   const Outcome failed = shell_.Run("memtrace check --max-peak 51MiB leak.trace");

@@ -140,5 +140,59 @@ TEST_F(PageOfAnyTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
   EXPECT_EQ(shell_.Run("memtrace report --json -f -o page.html run.trace").code, 2);
 }
 
+// The page of a comparison.
+class DiffPageTest : public testing::Test {
+ protected:
+  static std::string Golden(const std::string& name) {
+    return ReadFile(kGolden / (name + ".trace.txt"));
+  }
+  std::string PageOf(const std::string& what) {
+    const Outcome outcome = shell_.Run("memtrace diff -f -o page.html " + what);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "memtrace: wrote page.html; open it with a browser\n");
+    return ReadFile(shell_.Path("page.html"));
+  }
+
+  Shell shell_;
+};
+
+TEST_F(DiffPageTest, HasOnlyOurTagsWhateverTheTracesSay) {
+  shell_.WriteTrace("hostile.trace", ReadFile(kHostile));
+  shell_.WriteTrace("run.trace", Golden("hostile_text"));
+  const std::string page = PageOf("hostile.trace run.trace");
+  EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
+  const size_t script = page.find("<script");
+  EXPECT_THAT(page.substr(0, script), EndsWith("</template>\n"));
+  EXPECT_THAT(page.substr(script + 1), Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("onerror=executed=1&gt;.py:1"));
+}
+
+TEST_F(DiffPageTest, SaysWhatTheTerminalSays) {
+  shell_.WriteTrace("a.trace", Golden("steps"));
+  shell_.WriteTrace("b.trace", Golden("foreach_copy"));
+  const std::string page = PageOf("a.trace b.trace");
+  for (const char* part : {"WHAT CHANGED", "by role module site", "THE CARD", "card 0 before",
+                           "template id=\"data-before\"", "template id=\"data-after\""})
+    EXPECT_THAT(page, HasSubstr(part));
+}
+
+TEST_F(DiffPageTest, TwoMomentsOfOneRunHaveItsDataOnce) {
+  shell_.WriteTrace("run.trace", Golden("steps"));
+  const std::string page = PageOf("--at step:1 --at peak run.trace");
+  EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("template id=\"data-before\""));
+  EXPECT_THAT(page, Not(HasSubstr("template id=\"data-after\"")));
+}
+
+TEST_F(DiffPageTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
+  shell_.WriteTrace("run.trace", Golden("steps"));
+  shell_.Write("page.html", "precious");
+  const std::string diff = "memtrace diff --at step:1 --at peak run.trace -o page.html ";
+  EXPECT_EQ(shell_.Run(diff).code, 2);
+  EXPECT_EQ(shell_.Run(diff + "-f --json").code, 2);
+  EXPECT_EQ(ReadFile(shell_.Path("page.html")), "precious");
+}
+
 }  // namespace
 }  // namespace memtrace

@@ -32,7 +32,8 @@ std::vector<EventRange> Joined(std::vector<EventRange> ranges) {
 // Where every event counts: around what the report is about, the peak, and the last failures.
 std::vector<EventRange> ExactRanges(const Explanation& explanation, const CardExplanation& card,
                                     const DetailLimits& limits) {
-  std::vector<uint64_t> moments = {card.when.ordinal};
+  std::vector<uint64_t> moments = limits.moments;
+  moments.push_back(card.when.ordinal);
   if (const auto timeline = explanation.timelines.find(card.index);
       timeline != explanation.timelines.end()) {
     moments.push_back(timeline->second.peak_event);

@@ -32,6 +32,7 @@ struct DetailLimits {
   size_t keys = 12;         // of each way to tell bytes apart
   uint64_t around = 2'000;  // events before and after a failure or peak, each of them kept
   size_t failures = 6;      // the last ones, of which that is so
+  std::vector<uint64_t> moments = {};  // events of which that is so, too
 };
 
 struct ClockPoint {

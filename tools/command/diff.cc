@@ -3,19 +3,23 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/native_names.h"
+#include "tools/analysis/run_detail.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/memory_limit.h"
 #include "tools/command/moment_option.h"
+#include "tools/command/page_file.h"
 #include "tools/command/program.h"
 #include "tools/command/row_options.h"
 #include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
 #include "tools/report/diff_report.h"
+#include "tools/report/page/diff_page.h"
 
 namespace memtrace::command {
 namespace {
@@ -30,43 +34,101 @@ constexpr const char* kExamples =
     "  memtrace diff old.trace new.trace                       their last out-of-memory, or peak\n"
     "  memtrace diff --at peak:2 old.trace new.trace           the highest of step 2 in both\n"
     "  memtrace diff --at step:3 --at step:9 run.trace         what six steps left behind\n"
-    "  memtrace diff --by role,module old.trace new.trace      lines that moved do not matter";
+    "  memtrace diff --by role,module old.trace new.trace      lines that moved do not matter\n"
+    "  memtrace diff -o page.html old.trace new.trace          the same as a page, with pictures";
 
 struct Options {
   std::vector<std::string> files;
   std::vector<analysis::MomentSpec> moments;
   report::DiffStyle style;
   bool json = false;
+  PageOption page;
+
+  bool is_one_run() const { return files.front() == files.back(); }
+};
+
+// A trace, open.
+struct Source {
+  explicit Source(TraceInput opened) : input(std::move(opened)), named(input) {}
+
+  const TraceInput input;
+  const analysis::NativeNames named;
 };
 
 struct Side {
-  TraceInput input;
+  std::shared_ptr<const Source> source;  // of both sides, where both are one run
   analysis::Explanation explanation;
   analysis::RunFacts run;
+
+  report::DiffSide words() const { return {explanation, run}; }
 };
 
 // Prints why not; the exit code.
-int Read(const std::string& file, const analysis::MomentSpec& moment, std::vector<Side>& sides) {
-  absl::StatusOr<TraceInput> input = TraceInput::Open(file);
-  if (!input.ok()) {
-    Note(std::string(input.status().message()));
-    return kUnreadable;
+int Read(const std::string& file, const analysis::MomentSpec& moment, std::vector<Side>& sides,
+         bool again) {
+  std::shared_ptr<const Source> source;
+  if (again) {
+    source = sides.back().source;
+  } else {
+    absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+    if (!input.ok()) {
+      Note(std::string(input.status().message()));
+      return kUnreadable;
+    }
+    source = std::make_shared<const Source>(*std::move(input));
   }
-  absl::StatusOr<analysis::Explanation> explanation =
-      analysis::Explain(analysis::NativeNames(*input), moment);
+  absl::StatusOr<analysis::Explanation> explanation = analysis::Explain(source->named, moment);
   if (!explanation.ok()) {
     Note(file + ": " + std::string(explanation.status().message()));
     return kUsage;
   }
-  analysis::RunFacts run = input->Facts(explanation->annotations);
-  const int code = input->exit_code();
-  sides.push_back({*std::move(input), *std::move(explanation), std::move(run)});
+  analysis::RunFacts run = source->input.Facts(explanation->annotations);
+  const int code = source->input.exit_code();
+  sides.push_back({std::move(source), *std::move(explanation), std::move(run)});
   return code;
+}
+
+report::RunPicture PictureOf(const Side& side, const Side* after = nullptr) {
+  analysis::DetailLimits limits;
+  if (after != nullptr)
+    for (const analysis::CardExplanation& card : after->explanation.cards)
+      limits.moments.push_back(card.when.ordinal);
+  const analysis::EventSource& source = side.source->named;
+  const analysis::RunDetail detail = analysis::DetailOf(source, side.explanation, limits);
+  if (after == nullptr) return report::PictureOf(side.words(), detail, source);
+  const report::DiffSide words_after = after->words();
+  return report::PictureOf(side.words(), detail, source, &words_after);
+}
+
+std::string PageOf(const Side& before, const Side& after, const Options& options) {
+  if (options.is_one_run())
+    return report::DiffPage(before.words(), after.words(), options.style, PictureOf(before, &after),
+                            nullptr);
+  const report::RunPicture first = PictureOf(before);
+  const report::RunPicture second = PictureOf(after);
+  return report::DiffPage(before.words(), after.words(), options.style, first, &second);
+}
+
+int Print(const Side& before, const Side& after, const Options& options) {
+  if (options.page.is_asked()) {
+    const absl::Status written = WritePageFile(options.page.file, PageOf(before, after, options));
+    if (written.ok()) return kDone;
+    Note(std::string(written.message()));
+    return kUsage;
+  }
+  std::cout << (options.json ? report::JsonDiff(before.words(), after.words(), options.style)
+                             : report::TextDiff(before.words(), after.words(), options.style))
+            << std::flush;
+  return kDone;
 }
 
 int Diff(const Options& options) {
   if (options.files.size() == 1 && options.moments.size() < 2) {
     Note("one file needs two moments to compare, as --at step:3 --at step:9; or name another file");
+    return kUsage;
+  }
+  if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
+    Note(std::string(wrong.message()));
     return kUsage;
   }
   const analysis::MomentSpec first =
@@ -76,16 +138,12 @@ int Diff(const Options& options) {
   int worst = kDone;
   for (const auto& [file, moment] :
        {std::pair(options.files.front(), first), std::pair(options.files.back(), second)}) {
-    const int code = Read(file, moment, sides);
+    const int code = Read(file, moment, sides, !sides.empty() && options.is_one_run());
     if (code != kDone && code != kPartial) return code;
     worst = std::max(worst, code);
   }
-  const report::DiffSide before{sides[0].explanation, sides[0].run};
-  const report::DiffSide after{sides[1].explanation, sides[1].run};
-  std::cout << (options.json ? report::JsonDiff(before, after, options.style)
-                             : report::TextDiff(before, after, options.style))
-            << std::flush;
-  return worst;
+  const int code = Print(sides[0], sides[1], options);
+  return code == kDone ? worst : code;
 }
 
 }  // namespace
@@ -110,12 +168,14 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
       ->type_name("MOMENT")
       ->type_size(1)
       ->expected(1)
+      ->allow_extra_args(false)  // what follows is a file
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Input");
   AddLevelsOption(app, "What to tell rows apart by", options->style.levels);
   AddRowsOption(app, options->style.rows);
   app.add_flag("--json", options->json, "Print JSON (schema memtrace.diff/1) instead of text")
       ->group("Output");
+  AddPageOption(app, options->page);
   app.callback([options, &exit_code] {
     exit_code = WithinMemoryLimit(options->files, [&] { return Diff(*options); });
   });

@@ -2,10 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/page_file.h"
 
+#include "CLI/CLI.hpp"
 #include "tools/command/output_file.h"
 #include "tools/command/program.h"
 
 namespace memtrace::command {
+
+absl::Status PageOption::Check() const {
+  return is_asked() ? OutputFile(file).Check(force) : absl::OkStatus();
+}
+
+void AddPageOption(CLI::App& app, PageOption& option) {
+  app.add_option("-o,--output", option.file,
+                 "Write a page for the browser instead: one file that needs no network")
+      ->type_name("PAGE.html")
+      ->excludes("--json")
+      ->group("Output");
+  app.add_flag("-f,--force", option.force, "Overwrite PAGE.html")->group("Output");
+}
 
 absl::Status WritePageFile(const std::string& path, const std::string& html) {
   const absl::Status written = OutputFile(path).KeepText(html);

@@ -15,7 +15,6 @@
 #include "tools/command/exit_code.h"
 #include "tools/command/folder_report.h"
 #include "tools/command/moment_option.h"
-#include "tools/command/output_file.h"
 #include "tools/command/page_file.h"
 #include "tools/command/replayed_remedies.h"
 #include "tools/command/sibling_traces.h"
@@ -46,8 +45,7 @@ constexpr const char* kExamples =
 struct Options : TraceOptions {
   MomentOption moment;
   bool map = false;
-  std::string page;
-  bool force = false;
+  PageOption page;
 };
 
 // The text is empty: what a person wants of it is in the file.
@@ -56,7 +54,7 @@ absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
                                       const analysis::RunFacts& run, const Options& options) {
   const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
   absl::Status written =
-      WritePageFile(options.page, report::Page(explanation, run, detail, source));
+      WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
   if (!written.ok()) return written;
   return "";
 }
@@ -71,7 +69,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
-  if (!options.page.empty()) return WritePage(named, explanation, run, options);
+  if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }
 
@@ -82,12 +80,9 @@ int ReportFile(const Options& options) {
 
 // Of a folder with one trace the report is that trace's.
 int ReportPath(const Options& options) {
-  if (!options.page.empty()) {
-    const absl::Status wrong = OutputFile(options.page).Check(options.force);
-    if (!wrong.ok()) {
-      Note(std::string(wrong.message()));
-      return kUsage;
-    }
+  if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
+    Note(std::string(wrong.message()));
+    return kUsage;
   }
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(options.file, ignored);
@@ -104,7 +99,7 @@ int ReportPath(const Options& options) {
          traces.front());
     return kUsage;
   }
-  return ReportFolder({options.file, traces, options.json, options.page});
+  return ReportFolder({options.file, traces, options.json, options.page.file});
 }
 
 }  // namespace
@@ -117,12 +112,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   AddMomentOptions(app, options->moment);
   app.add_flag("--map", options->map, "Also what lies where in the card's segments")
       ->group("Output");
-  app.add_option("-o,--output", options->page,
-                 "Write a page for the browser instead: one file that needs no network")
-      ->type_name("PAGE.html")
-      ->excludes("--json")
-      ->group("Output");
-  app.add_flag("-f,--force", options->force, "Overwrite PAGE.html")->group("Output");
+  AddPageOption(app, options->page);
   app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
 }
 

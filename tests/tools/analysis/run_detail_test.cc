@@ -76,6 +76,15 @@ TEST(RunDetailTest, AroundThePeakEveryBlockIsAPiece) {
   EXPECT_EQ(small, 1U);  // its free is the event before
 }
 
+TEST(RunDetailTest, AroundAMomentThatIsAskedForEveryBlockIsAPiece) {
+  DetailLimits limits = Tight();
+  limits.moments = {500};
+  const CardDetail card = DetailOfCard(SmallAndLarge(), limits);
+  ASSERT_THAT(card.choice.exact, SizeIs(2));
+  EXPECT_EQ(card.choice.exact[0].first, 498U);
+  EXPECT_EQ(card.choice.exact[0].last, 502U);
+}
+
 TEST(RunDetailTest, ColumnsBeginWhereExactRangesDoAndEnd) {
   const CardDetail card = DetailOfCard(SmallAndLarge(), Tight());
   std::vector<uint64_t> begins;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "tools/report/page/html_document.h"
@@ -50,11 +51,11 @@ std::string TitleOf(const Piece& piece, uint64_t total) {
          FormatCount(piece.bytes) + " bytes, " + Number(percent) + " %";
 }
 
-std::string Drawing(const std::vector<Piece>& pieces, uint64_t total) {
+std::string Drawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t scale) {
   std::string svg;
   double at = 0;
   for (const Piece& piece : pieces) {
-    const double width = kWidth * static_cast<double>(piece.bytes) / static_cast<double>(total);
+    const double width = kWidth * static_cast<double>(piece.bytes) / static_cast<double>(scale);
     svg += "<rect class=\"k-" + HtmlEscaped(piece.name) + "\" x=\"" + Number(at) + "\" width=\"" +
            Number(width) + "\" height=\"" + Number(kHeight) + "\"><title>" +
            HtmlEscaped(TitleOf(piece, total)) + "</title></rect>";
@@ -73,30 +74,60 @@ std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
   return LegendOf(entries);
 }
 
-std::string BarOf(const CardExplanation& card, const analysis::Breakdown* held) {
-  uint64_t total = card.ledger.total;
-  const std::vector<Piece> pieces = PiecesOf(card, held);
-  uint64_t sum = 0;
-  for (const Piece& piece : pieces) sum += piece.bytes;
-  total = std::max(total, sum);  // of a ledger that does not add up
-  if (total == 0) return "";
-  const std::string name =
-      "card " + std::to_string(card.index) + ", " + FormatBytes(card.ledger.total);
-  return "<figure class=\"ledger\"><figcaption>" + name +
-         "</figcaption><svg role=\"img\" aria-label=\"The ledger of " + name +
+struct LedgerBar {
+  std::string name;
+  std::vector<Piece> pieces;
+  uint64_t total = 0;  // at least of its pieces: a ledger may not add up
+};
+
+// `side`: of two, " before".
+LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
+                std::string_view side = "") {
+  LedgerBar bar{.name = "card " + std::to_string(card.index) + std::string(side) + ", " +
+                        FormatBytes(card.ledger.total),
+                .pieces = PiecesOf(card, held)};
+  for (const Piece& piece : bar.pieces) bar.total += piece.bytes;
+  bar.total = std::max(bar.total, card.ledger.total);
+  return bar;
+}
+
+LedgerBar BarOfTold(const Explanation& explanation, std::string_view side) {
+  return BarOf(explanation.cards[explanation.card], &explanation.held, side);
+}
+
+// `scale`: of the whole width.
+std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
+  if (bar.total == 0) return "";
+  return "<figure class=\"ledger\"><figcaption>" + bar.name +
+         "</figcaption><svg role=\"img\" aria-label=\"The ledger of " + bar.name +
          ", as in the table\" viewBox=\"0 0 1000 34\" preserveAspectRatio=\"none\">" +
-         Drawing(pieces, total) + "</svg>" + Legend(pieces, total) + "</figure>\n";
+         Drawing(bar.pieces, bar.total, scale) + "</svg>" + Legend(bar.pieces, bar.total) +
+         "</figure>\n";
+}
+
+std::string SectionOf(const std::string& figures) {
+  return figures.empty()
+             ? ""
+             : "<section id=\"ledgers\" aria-label=\"The cards\">\n" + figures + "</section>\n";
 }
 
 }  // namespace
 
 std::string LedgerBars(const Explanation& explanation) {
-  std::string html;
-  for (size_t i = 0; i < explanation.cards.size(); ++i)
-    html += BarOf(explanation.cards[i], i == explanation.card ? &explanation.held : nullptr);
-  return html.empty()
-             ? ""
-             : "<section id=\"ledgers\" aria-label=\"The cards\">\n" + html + "</section>\n";
+  std::string figures;
+  for (size_t i = 0; i < explanation.cards.size(); ++i) {
+    const LedgerBar bar =
+        BarOf(explanation.cards[i], i == explanation.card ? &explanation.held : nullptr);
+    figures += FigureOf(bar, bar.total);
+  }
+  return SectionOf(figures);
+}
+
+std::string LedgerBarsOfTwo(const Explanation& before, const Explanation& after) {
+  const LedgerBar first = BarOfTold(before, " before");
+  const LedgerBar second = BarOfTold(after, " after");
+  const uint64_t scale = std::max(first.total, second.total);
+  return SectionOf(FigureOf(first, scale) + FigureOf(second, scale));
 }
 
 }  // namespace memtrace::report

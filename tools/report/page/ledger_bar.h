@@ -14,6 +14,10 @@ namespace memtrace::report {
 // name of the entry or role.
 std::string LedgerBars(const analysis::Explanation& explanation);
 
+// The cards of two verdicts below each other, to one scale.
+std::string LedgerBarsOfTwo(const analysis::Explanation& before,
+                            const analysis::Explanation& after);
+
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_PAGE_LEDGER_BAR_H_

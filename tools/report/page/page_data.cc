@@ -67,11 +67,20 @@ class Members {
   std::string text_;
 };
 
+// What words are about.
+std::string Told(const analysis::Explanation& explanation) {
+  return Members()
+      .Add("card", explanation.card)
+      .Add("event", explanation.cards[explanation.card].when.ordinal)
+      .Object();
+}
+
 class DataWriter {
  public:
-  DataWriter(const analysis::Explanation& explanation, const analysis::RunDetail& detail,
-             const analysis::EventSource& source)
+  DataWriter(const analysis::Explanation& explanation, const analysis::Explanation* after,
+             const analysis::RunDetail& detail, const analysis::EventSource& source)
       : explanation_(explanation),
+        after_(after),
         detail_(detail),
         source_(source),
         stacks_(source, kMostStackNodes) {}
@@ -79,7 +88,6 @@ class DataWriter {
   std::string Run(const std::string& file) {
     std::string cards;
     for (const CardDetail& card : detail_.cards) cards += (cards.empty() ? "" : ",") + Card(card);
-    const analysis::CardExplanation& told = explanation_.cards[explanation_.card];
     const std::string origins = OriginColumns();
     const std::string stacks = StackColumns();
     return Members()
@@ -87,8 +95,8 @@ class DataWriter {
         .Add("file", json(Safe(file)).dump())
         .Add("events", explanation_.counts.events)
         .Add("last_ns", explanation_.counts.last_ns)
-        .Add("told",
-             Members().Add("card", explanation_.card).Add("event", told.when.ordinal).Object())
+        .Add("told", Told(explanation_))
+        .Add("after", after_ == nullptr ? "null" : Told(*after_))
         .Add("clock", Clock())
         .Add("steps", Steps())
         .Add("phases", Phases())
@@ -297,6 +305,7 @@ class DataWriter {
   }
 
   const analysis::Explanation& explanation_;
+  const analysis::Explanation* after_;
   const analysis::RunDetail& detail_;
   const analysis::EventSource& source_;
   StackTree stacks_;
@@ -308,8 +317,9 @@ class DataWriter {
 }  // namespace
 
 std::string PageData(const std::string& file, const analysis::Explanation& explanation,
-                     const analysis::RunDetail& detail, const analysis::EventSource& source) {
-  return DataWriter(explanation, detail, source).Run(file);
+                     const analysis::RunDetail& detail, const analysis::EventSource& source,
+                     const analysis::Explanation* after) {
+  return DataWriter(explanation, after, detail, source).Run(file);
 }
 
 std::string Packed(const std::string& data) {

@@ -43,14 +43,11 @@ std::string Number(double value) {
 class Drawing {
  public:
   explicit Drawing(const UsageChart& chart) : chart_(chart), curve_(chart.curve), peak_(Highest()) {
-    uint64_t top = chart.card_bytes.value_or(0);
-    for (const UsageColumn& column : curve_.columns)
-      top = std::max({top, column.most, column.reserved});
-    top_ = static_cast<double>(std::max<uint64_t>(top, 1)) * 1.04;
+    top_ = static_cast<double>(std::max({TopOf(chart), chart.least_top, uint64_t{1}})) * 1.04;
   }
 
   std::string Run() const {
-    const std::string name = "card " + std::to_string(chart_.card);
+    const std::string name = Name();
     return "<figure class=\"usage\"><figcaption>" + Caption() + "</figcaption>" +
            Scrolling(
                "drawing of " + name,
@@ -67,9 +64,14 @@ class Drawing {
         [](const UsageColumn& a, const UsageColumn& b) { return a.most < b.most; });
   }
 
+  std::string Name() const {
+    const std::string card = "card " + std::to_string(chart_.card);
+    return chart_.side.empty() ? card : card + " " + std::string(chart_.side);
+  }
+
   std::string Caption() const {
-    std::string text = "card " + std::to_string(chart_.card) +
-                       ", live bytes by role over the run; dashed: mapped by the allocator";
+    std::string text =
+        Name() + ", live bytes by role over the run; dashed: mapped by the allocator";
     if (chart_.card_bytes) text += "; top line: the card";
     if (curve_.events_of_column > 1)
       text += "; each column is the highest of " + FormatCount(curve_.events_of_column) + " events";
@@ -205,6 +207,19 @@ class Drawing {
 };
 
 }  // namespace
+
+UsageChart UsageChartOf(const analysis::CardExplanation& card, const UsageCurve& curve) {
+  UsageChart chart{.curve = curve, .card = card.index, .card_bytes = {}};
+  if (card.ledger.total_known && card.ledger.total > 0) chart.card_bytes = card.ledger.total;
+  return chart;
+}
+
+uint64_t TopOf(const UsageChart& chart) {
+  uint64_t top = chart.card_bytes.value_or(0);
+  for (const UsageColumn& column : chart.curve.columns)
+    top = std::max({top, column.most, column.reserved});
+  return top;
+}
 
 std::string DrawUsage(const UsageChart& chart) {
   return chart.curve.columns.empty() ? "" : Drawing(chart).Run();

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "tools/analysis/explanation.h"
 #include "tools/analysis/usage_curve.h"
 
 namespace memtrace::report {
@@ -16,7 +18,14 @@ struct UsageChart {
   const analysis::UsageCurve& curve;
   int32_t card = 0;
   std::optional<uint64_t> card_bytes;  // a line, if it is known
+  std::string_view side = {};          // of two: "before"
+  uint64_t least_top = 0;              // the scale shows that, too
 };
+
+UsageChart UsageChartOf(const analysis::CardExplanation& card, const analysis::UsageCurve& curve);
+
+// The highest that a chart shows. Charts with the same can be compared by eye.
+uint64_t TopOf(const UsageChart& chart);
 
 // Live bytes by role over the events of a run, stacked, as SVG without a script: the mapped bytes
 // and the card as lines, steps as ticks, failed requests and the peak as marks. Empty without a

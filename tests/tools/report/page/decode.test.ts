@@ -13,6 +13,7 @@ const PAGE: PageText = {
   events: 9,
   last_ns: 9000,
   told: { card: 0, event: 9 },
+  after: null,
   clock: { event: [1, 8], us: [1, 8] },
   steps: { event: [2, 3], number: [1, 1] },
   phases: { event: [4], name: [1] },

@@ -3,25 +3,28 @@
 //
 // Keeps the page's address and the state the same.
 
-import { stateOf, textOf } from "./link.ts";
-import type { Run } from "./model.ts";
 import type { Store } from "./state.ts";
 
 const PAUSE_MS = 300; // browsers refuse many changes of the address a second
 
-export function followAddress(run: Run, store: Store): void {
+export interface Link {
+  /** The states as text; "": as in the beginning. */
+  write(): string;
+  /** Sets them, if that is what the text is. */
+  read(text: string): void;
+}
+
+export function followAddress(stores: readonly Store[], link: Link): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {
-    const text = textOf(store.state, run);
+    const text = link.write();
     if (text === location.hash.slice(1) || (text === "" && !location.hash.includes("="))) return;
     history.replaceState(null, "", text === "" ? location.pathname : `#${text}`);
   };
-  store.listen(() => {
-    clearTimeout(timer);
-    timer = setTimeout(write, PAUSE_MS);
-  });
-  addEventListener("hashchange", () => {
-    const state = stateOf(location.hash.slice(1), run);
-    if (state) store.set(state);
-  });
+  for (const store of stores)
+    store.listen(() => {
+      clearTimeout(timer);
+      timer = setTimeout(write, PAUSE_MS);
+    });
+  addEventListener("hashchange", () => link.read(location.hash.slice(1)));
 }

@@ -33,6 +33,15 @@ export function drawn<K extends keyof SVGElementTagNameMap>(
   return furnish(made, traits, children);
 }
 
+const taken = new Map<string, number>();
+
+/** `stem`, with a number if it is taken: a page of two runs has every view twice. */
+export function uniqueId(stem: string): string {
+  const count = (taken.get(stem) ?? 0) + 1;
+  taken.set(stem, count);
+  return count === 1 ? stem : `${stem}-${count}`;
+}
+
 /** A button that says `text`. */
 export function button(text: string, act: () => void, traits: Traits = {}): HTMLButtonElement {
   const made = element("button", { type: "button", text, ...traits });

@@ -26,9 +26,8 @@ export function beginning(run: Run): State {
   };
 }
 
-/** Without what is as in the beginning. */
-export function textOf(state: State, run: Run): string {
-  const first = beginning(run);
+/** Without what is as in `first`. */
+export function textOf(state: State, run: Run, first = beginning(run)): string {
   const parts = new URLSearchParams();
   const add = <K extends keyof State>(name: string, key: K, value = String(state[key])): void => {
     if (state[key] !== first[key]) parts.set(name, value);
@@ -46,9 +45,8 @@ export function textOf(state: State, run: Run): string {
 }
 
 /** Null if the text is no state but the name of a section. What it asks for wrongly is left out. */
-export function stateOf(text: string, run: Run): State | null {
+export function stateOf(text: string, run: Run, first = beginning(run)): State | null {
   if (!text.includes("=")) return null;
-  const first = beginning(run);
   const asked = new URLSearchParams(text);
   const index = run.cards.findIndex((card) => String(card.index) === asked.get("card"));
   const card = index < 0 ? first.card : index;

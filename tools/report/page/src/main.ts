@@ -3,21 +3,50 @@
 //
 // What the page does beyond its words, which are all there without a script.
 import { openRun } from "./data/open.ts";
+import { aligned } from "./diff/aligned.ts";
+import { addDiffViews } from "./diff/views.ts";
 import { element } from "./dom.ts";
+import type { Run } from "./model.ts";
 import { addCopyButton } from "./ticket.ts";
 import { addViews } from "./views.ts";
 
 const ticket = document.getElementById("ticket");
 if (ticket) addCopyButton(ticket);
 
-const data = document.querySelector<HTMLTemplateElement>("template#data");
-const picture = document.querySelector("figure.usage");
-if (data && picture && ticket) {
-  openRun(data.content.textContent ?? "")
-    .then((run) => addViews(run, picture, ticket))
-    .catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      const words = `The interactive views cannot be shown: ${why}. The words are complete.`;
-      picture.after(element("p", { class: "note", role: "alert", text: words }));
-    });
+/** The data of a template; null if there is none. */
+function packed(id: string): string | null {
+  return document.querySelector<HTMLTemplateElement>(`template#${id}`)?.content.textContent ?? null;
 }
+
+/** Says below `place` why there are no views. */
+function orSay(adding: Promise<void>, place: Element): void {
+  adding.catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    const words = `The interactive views cannot be shown: ${why}. The words are complete.`;
+    place.after(element("p", { class: "note", role: "alert", text: words }));
+  });
+}
+
+/** Two moments of one run have their data once. */
+async function openBoth(before: string, after: string | null): Promise<[Run, Run]> {
+  const run = await openRun(before);
+  const other = after === null ? { ...run, told: run.after ?? run.told } : await openRun(after);
+  return aligned(run, other);
+}
+
+const data = packed("data");
+const picture = document.querySelector("figure.usage");
+if (data !== null && picture && ticket)
+  orSay(
+    openRun(data).then((run) => addViews(run, picture, ticket)),
+    picture,
+  );
+
+const before = packed("data-before");
+const rows = document.getElementById("rows");
+const pictures = document.getElementById("runs");
+if (before !== null && rows && pictures)
+  orSay(
+    openBoth(before, packed("data-after")).then((runs) => addDiffViews(runs, rows, pictures)),
+    pictures,
+  );

@@ -104,6 +104,11 @@ export interface Stacks {
   readonly isUser: readonly boolean[]; // of each name: the user's own code
 }
 
+export interface Told {
+  readonly card: number; // index of Run.cards
+  readonly event: number;
+}
+
 export interface Run {
   readonly file: string;
   readonly events: number;
@@ -115,5 +120,7 @@ export interface Run {
   readonly stacks: Stacks;
   readonly cards: readonly Card[];
   /** What the words of the page are about. */
-  readonly told: { readonly card: number; readonly event: number };
+  readonly told: Told;
+  /** ... and what they compare it with, where that is of the same run. */
+  readonly after: Told | null;
 }

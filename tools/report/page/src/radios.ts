@@ -3,13 +3,13 @@
 //
 // One of several values of a part of the state, chosen by radio buttons.
 
-import { element } from "./dom.ts";
+import { element, uniqueId } from "./dom.ts";
 import type { State, Store } from "./state.ts";
 
 export interface Choice<K extends keyof State> {
   readonly key: K;
   readonly title: string; // of the group, for screen readers
-  readonly name: string; // of the inputs, the page's own
+  readonly name: string; // of the inputs
   readonly options: readonly (readonly [value: State[K], words: string])[];
 }
 
@@ -17,8 +17,9 @@ export function radios<K extends keyof State>(
   store: Store,
   { key, title, name, options }: Choice<K>,
 ): HTMLFieldSetElement {
+  const group = uniqueId(name);
   const choices = options.map(([value, words]) => {
-    const input = element("input", { type: "radio", name, value: String(value) });
+    const input = element("input", { type: "radio", name: group, value: String(value) });
     const update = (state: State): void => void (input.checked = state[key] === value);
     input.addEventListener("change", () => store.set({ [key]: value }));
     store.listen(update);

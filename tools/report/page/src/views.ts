@@ -4,29 +4,15 @@
 // The views of a run, each in a section of its own.
 
 import { followAddress } from "./address.ts";
-import { element } from "./dom.ts";
+import { Held } from "./holders/held.ts";
 import { HoldersView } from "./holders/holders.ts";
-import { beginning, stateOf } from "./link.ts";
+import { beginning, stateOf, textOf } from "./link.ts";
 import { MapView } from "./map/map.ts";
 import type { Run } from "./model.ts";
+import { painted, section } from "./section.ts";
 import { Store } from "./state.ts";
 import { missingAt } from "./timeline/missing.ts";
 import { TimelineView } from "./timeline/timeline.ts";
-
-/** A section, and what the view is put into. */
-function section(id: string, title: string): { section: HTMLElement; host: HTMLElement } {
-  const host = element("div");
-  const heading = element("h2", { id: `h-${id}`, text: title });
-  const made = element("section", { id, class: "view", "aria-labelledby": heading.id }, [
-    heading,
-    host,
-  ]);
-  return { section: made, host };
-}
-
-/** Lets the browser show what there is. */
-const painted = (): Promise<unknown> =>
-  new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 /** `picture`: what the timeline takes the place of; `end`: what the other views stand before. */
 export async function addViews(run: Run, picture: Element, end: Element): Promise<void> {
@@ -41,9 +27,15 @@ export async function addViews(run: Run, picture: Element, end: Element): Promis
   performance.mark("timeline"); // read by bench/page_views.ts, as the next
   await painted();
   const missing = (card: number, event: number): number => missingAt(run, card, event);
-  new HoldersView(holders.host, run, store, missing);
+  new HoldersView(holders.host, new Held(run, store, missing));
   await painted();
   new MapView(map.host, run, store, missing);
   performance.mark("views");
-  followAddress(run, store);
+  followAddress([store], {
+    write: () => textOf(store.state, run),
+    read: (text) => {
+      const state = stateOf(text, run);
+      if (state) store.set(state);
+    },
+  });
 }

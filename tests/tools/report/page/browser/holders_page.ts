@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who holds what of the small run, after event 10; `store` is the page's for tests to set.
+import { Held } from "#page/holders/held.ts";
 import { HoldersView } from "#page/holders/holders.ts";
 import { Store } from "#page/state.ts";
 import { SMALL } from "../support/trees.ts";
@@ -17,5 +18,5 @@ const store = new Store({
   search: "",
   block: 0,
 });
-new HoldersView(document.getElementById("host")!, SMALL, store);
+new HoldersView(document.getElementById("host")!, new Held(SMALL, store));
 Object.assign(globalThis, { store });

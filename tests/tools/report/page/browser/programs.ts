@@ -23,11 +23,30 @@ export const golden = (name: string): string => fileText(`tests/golden/${name}.t
  * `edit` changes the page then.
  */
 export function pageOf(traceText: string, edit?: (html: string) => string): string {
-  const here = folder();
-  writeFileSync(join(here, "run.trace.txt"), traceText);
-  run("tests/support/trace_text", join(here, "run.trace.txt"), join(here, "run.trace"));
-  const page = pageOfFile(join(here, "run.trace"));
+  const page = pageOfFile(traceOf(traceText));
   if (edit) writeFileSync(page, edit(readFileSync(page, "utf8")));
+  return page;
+}
+
+/** A trace file; returns its path. */
+function traceOf(text: string): string {
+  const here = folder();
+  writeFileSync(join(here, "run.trace.txt"), text);
+  run("tests/support/trace_text", join(here, "run.trace.txt"), join(here, "run.trace"));
+  return join(here, "run.trace");
+}
+
+/** The page that compares two traces, given as text; returns its path. */
+export const diffPageOf = (before: string, after: string): string =>
+  diffPage(traceOf(before), traceOf(after));
+
+/** The page that compares two moments of a trace. */
+export const momentsPageOf = (trace: string, before: string, after: string): string =>
+  diffPage("--at", before, "--at", after, traceOf(trace));
+
+function diffPage(...words: string[]): string {
+  const page = join(folder(), "page.html");
+  run("memtrace", "diff", "-o", page, ...words);
   return page;
 }
 

@@ -148,6 +148,7 @@ export function run(traits: Partial<Run> = {}): Run {
     stacks: stacks(),
     cards: [card()],
     told: { card: 0, event: 1 },
+    after: null,
     ...traits,
   };
 }

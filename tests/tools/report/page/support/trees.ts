@@ -4,7 +4,7 @@
 // Trees of holders as text.
 
 import { nameOf, type Outline, outlineOf, ROOT } from "#page/holders/outline.ts";
-import { childrenAt, type Tree, treeAt } from "#page/holders/tree.ts";
+import { childrenAt, type Holdings, type Tree, treeAt } from "#page/holders/tree.ts";
 import type { Run } from "#page/model.ts";
 import { card, origin, pieces, run, stacks } from "./runs.ts";
 
@@ -49,5 +49,5 @@ export const SMALL: Run = run({
   ],
 });
 
-export const treeOf = (run: Run, by: "stack" | "module", event: number, missing = 0): Tree =>
+export const treeOf = (run: Run, by: "stack" | "module", event: number, missing = 0): Holdings =>
   treeAt(outlineOf(run, by), { card: run.cards[0]!, event, missing });

@@ -37,6 +37,7 @@ export function decode(text: PageText): Run {
     stacks,
     cards: text.cards.map((card) => cardOf(card, name, stacks)),
     told: text.told,
+    after: text.after,
   };
 }
 

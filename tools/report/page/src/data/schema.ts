@@ -76,6 +76,7 @@ export interface PageText {
   events: number;
   last_ns: number;
   told: { card: number; event: number };
+  after: { card: number; event: number } | null;
   clock: { event: Numbers; us: Numbers };
   steps: { event: Numbers; number: Numbers };
   phases: { event: Numbers; name: Numbers };

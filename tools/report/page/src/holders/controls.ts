@@ -8,7 +8,7 @@ import { radios } from "../radios.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes } from "../text.ts";
 import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
-import type { Tree } from "./tree.ts";
+import type { Holdings, Tree } from "./tree.ts";
 import { crumbsOf } from "./words.ts";
 
 function searchField(store: Store): HTMLLabelElement {
@@ -59,11 +59,13 @@ export class Controls {
 
 /** The way to what is zoomed into, as buttons that zoom out. */
 export class Crumbs {
-  readonly nav = element("nav", { class: "crumbs", "aria-label": "Zoomed into" });
+  readonly nav: HTMLElement;
   private readonly zoom: (node: number) => void;
   private shown = "";
 
-  constructor(zoom: (node: number) => void) {
+  /** `title`: of the graph. */
+  constructor(title: string, zoom: (node: number) => void) {
+    this.nav = element("nav", { class: "crumbs", "aria-label": `Zoomed into, of ${title}` });
     this.zoom = zoom;
   }
 
@@ -88,17 +90,20 @@ export class Crumbs {
 }
 
 /** The roles of the root's bytes, those that hold most first. */
-export function legendOf({ outline: { roles }, bytesOfRole }: Tree): HTMLLIElement[] {
+export function legendOf({ outline: { roles }, bytesOfRole }: Holdings): HTMLLIElement[] {
   return roles
     .map((role, i) => ({ role, bytes: bytesOfRole[i]! }))
     .filter(({ bytes }) => bytes > 0)
     .sort((a, b) => b.bytes - a.bytes)
     .map(({ role, bytes }) => {
-      const patch = drawn("rect", { class: `k-${role}`, width: 12, height: 12 });
       const words = role === MISSING_ROLE ? "too small to be listed" : role;
-      return element("li", {}, [
-        drawn("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, [patch]),
-        ` ${words} ${formatBytes(bytes)}`,
-      ]);
+      return legendEntry(role, `${words} ${formatBytes(bytes)}`);
     });
+}
+
+/** A patch of the class k-<colour>, and what it is. */
+export function legendEntry(colour: string, words: string): HTMLLIElement {
+  const patch = drawn("rect", { class: `k-${colour}`, width: 12, height: 12 });
+  const swatch = drawn("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, [patch]);
+  return element("li", {}, [swatch, ` ${words}`]);
 }

@@ -6,14 +6,14 @@
 import { Palette } from "../colours.ts";
 import { element } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
+import type { Account } from "./account.ts";
 import { type Box, boxAt, flameBoxes, flameRows } from "./layout.ts";
 import { Painter } from "./painter.ts";
 import type { Found } from "./search.ts";
-import type { Tree } from "./tree.ts";
 import { treemapOf } from "./treemap.ts";
 
 export interface View {
-  readonly tree: Tree;
+  readonly account: Account;
   readonly root: number; // what is zoomed into
   readonly shape: "flame" | "treemap";
   readonly found: Found | undefined;
@@ -57,7 +57,7 @@ export class Graph {
     const isOther =
       view.root !== this.view?.root ||
       view.shape !== this.view.shape ||
-      view.tree.outline !== this.view.tree.outline;
+      view.account.tree.outline !== this.view.account.tree.outline;
     this.view = view;
     if (isOther) this.highest = 0;
     if (isOther) this.host.scrollTop = 0;
@@ -94,7 +94,8 @@ export class Graph {
   }
 
   private layOutFlame(width: number): number {
-    const { tree, root } = this.view!;
+    const { root, account } = this.view!;
+    const { tree } = account;
     const rows = flameRows(tree, root, LEAST_WIDTH / width);
     this.boxes = flameBoxes(rows, width, ROW);
     this.sameAs = new Map();
@@ -103,15 +104,15 @@ export class Graph {
   }
 
   private layOutTreemap(width: number, height: number): number {
-    const { tree, root } = this.view!;
-    const { boxes, sameAs } = treemapOf(tree, root, { x: 0, y: 0, width, height });
+    const { root, account } = this.view!;
+    const { boxes, sameAs } = treemapOf(account.tree, root, { x: 0, y: 0, width, height });
     [this.boxes, this.sameAs] = [boxes, sameAs];
     return height;
   }
 
   /** The box of a node, or of the nearest above it that has one. */
   private boxOfNode(node: number): Box | undefined {
-    const { parent } = this.view!.tree.outline;
+    const { parent } = this.view!.account.tree.outline;
     for (let at = node; at >= 0; at = parent[at]!) {
       const box = this.boxOf.get(this.sameAs.get(at) ?? at);
       if (box) return box;
@@ -134,8 +135,8 @@ export class Graph {
     const height = parseFloat(this.canvas.style.height);
     this.resize(width, height, window.devicePixelRatio || 1);
     const top = this.host.scrollTop;
-    const { tree, found } = this.view;
-    this.painter.paint({ tree, boxes: this.boxes, found }, { top, width, height });
+    const { account, found } = this.view;
+    this.painter.paint({ account, boxes: this.boxes, found }, { top, width, height });
     const hovered = this.boxOfNode(this.marks.hovered);
     const focused = this.boxOfNode(this.marks.focused);
     if (hovered) this.painter.outline(hovered, 1, top);

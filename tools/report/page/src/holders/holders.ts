@@ -1,39 +1,38 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who holds what is in use at the moment: a flame graph or a treemap, by stack or by module.
+// A graph with its controls: a flame graph or a treemap, by stack or by module.
 
-import { element, say } from "../dom.ts";
+import { element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
-import type { Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
-import { Controls, Crumbs, legendOf } from "./controls.ts";
+import type { Account, Subject } from "./account.ts";
+import { Controls, Crumbs } from "./controls.ts";
 import { Graph } from "./graph.ts";
-import { type Outline, outlineOf, ROOT } from "./outline.ts";
+import type { Outline } from "./outline.ts";
 import { moved, Place } from "./place.ts";
 import { find, type Found, matchingNames } from "./search.ts";
-import { type Moment, type Tree, treeAt } from "./tree.ts";
-import { figuresOf, missingWords, pictureWords, searchWords, wholeName } from "./words.ts";
-
-/** Bytes in use on a card after an event that are no piece. */
-export type Missing = (card: number, event: number) => number;
+import type { Tree } from "./tree.ts";
+import { wholeName } from "./words.ts";
 
 const KEYS =
   "Arrow keys go to what is below, above and beside; Enter or a click zooms in, Escape zooms out. " +
   "Bold names are your own code.";
 
 export class HoldersView {
-  private readonly run: Run;
+  private readonly subject: Subject;
   private readonly store: Store;
-  private readonly missing: Missing;
   private readonly controls: Controls;
-  private readonly crumbs = new Crumbs((node) => this.zoomTo(node));
-  private readonly keys = element("p", { class: "note", id: "holders-keys", text: KEYS });
+  private readonly crumbs: Crumbs;
+  private readonly keys = element("p", {
+    class: "note",
+    id: uniqueId("holders-keys"),
+    text: KEYS,
+  });
   private readonly box = element("div", {
     class: "graph",
     tabindex: 0,
     role: "application",
-    "aria-label": "Graph of what holds memory",
     "aria-describedby": this.keys.id,
   });
   private readonly graph = new Graph(this.box);
@@ -43,18 +42,20 @@ export class HoldersView {
   private readonly redraw = oncePerFrame(() => this.draw());
   private readonly outlines = new Map<State["tree"], Outline>();
   private readonly place = new Place();
-  private tree: Tree | undefined;
+  private account: Account | undefined;
   private names: { text: string; outline: Outline; matching: Uint8Array } | undefined;
 
-  constructor(host: HTMLElement, run: Run, store: Store, missing: Missing = () => 0) {
-    this.run = run;
-    this.store = store;
-    this.missing = missing;
-    this.controls = new Controls(store);
+  constructor(host: HTMLElement, subject: Subject) {
+    this.subject = subject;
+    this.store = subject.stores[0];
+    this.controls = new Controls(this.store);
+    this.crumbs = new Crumbs(subject.title, (node) => this.zoomTo(node));
+    this.box.setAttribute("aria-label", `Graph of ${subject.title}`);
     host.classList.add("holders");
     host.append(this.controls.row, this.crumbs.nav, this.box, this.line);
     host.append(this.legend, this.note, this.keys);
-    store.listen((state, before) => this.onState(state, before));
+    for (const store of subject.stores)
+      store.listen((state, before) => this.onState(state, before));
     this.listen();
     this.draw();
   }
@@ -76,9 +77,10 @@ export class HoldersView {
   }
 
   private onKey(event: KeyboardEvent): void {
-    if (!this.tree || event.altKey || event.ctrlKey || event.metaKey) return;
-    const focused = this.place.focused(this.tree);
-    const to = moved(this.tree, this.place.root(this.tree), focused, event.key);
+    const tree = this.account?.tree;
+    if (!tree || event.altKey || event.ctrlKey || event.metaKey) return;
+    const focused = this.place.focused(tree);
+    const to = moved(tree, this.place.root(tree), focused, event.key);
     if (to !== undefined) this.focus(to);
     else if (event.key === "Enter") this.zoomTo(focused);
     else if (event.key !== "Escape" && event.key !== "Backspace") return;
@@ -119,23 +121,21 @@ export class HoldersView {
 
   private draw(): void {
     const { state } = this.store;
-    const card = this.run.cards[state.card];
-    if (!card) return;
-    const { event, shape } = state;
-    const moment: Moment = { card, event, missing: this.missing(state.card, event) };
-    const tree = treeAt(this.outline(state.tree), moment);
-    this.tree = tree;
+    const account = this.subject.accountOf(this.outline(state.tree));
+    if (!account) return;
+    this.account = account;
+    const { tree } = account;
     const found = this.found(tree, state.search);
     const root = this.place.root(tree);
-    this.graph.show({ tree, root, shape, found });
+    this.graph.show({ account, root, shape: state.shape, found });
     this.crumbs.show(tree, root);
-    this.tell(tree, moment, found);
+    this.tell(account, found);
     this.mark();
   }
 
   private outline(by: State["tree"]): Outline {
     let outline = this.outlines.get(by);
-    if (!outline) this.outlines.set(by, (outline = outlineOf(this.run, by)));
+    if (!outline) this.outlines.set(by, (outline = this.subject.outlineBy(by)));
     return outline;
   }
 
@@ -148,25 +148,25 @@ export class HoldersView {
     return find(tree, this.names.matching);
   }
 
-  private tell(tree: Tree, moment: Moment, found: Found | undefined): void {
-    this.graph.canvas.setAttribute("aria-label", pictureWords(tree, moment, this.store.state));
-    this.controls.tell(found ? searchWords(found, tree.bytes[ROOT]!) : "");
-    this.legend.replaceChildren(...legendOf(tree));
-    say(this.note, missingWords(moment));
+  private tell(account: Account, found: Found | undefined): void {
+    this.graph.canvas.setAttribute("aria-label", account.picture);
+    this.controls.tell(found ? account.searchWords(found) : "");
+    this.legend.replaceChildren(...account.legend());
+    say(this.note, account.note);
   }
 
   private mark(): void {
-    const { tree } = this;
-    if (!tree) return;
+    if (!this.account) return;
+    const { tree } = this.account;
     const { hovered } = this.place;
     const focused = this.place.focused(tree);
     const hasFocus = document.activeElement === this.box;
     this.graph.mark({ focused: hasFocus ? focused : -1, hovered });
-    this.describe(tree, hovered >= 0 ? hovered : focused);
+    this.describe(this.account, hovered >= 0 ? hovered : focused);
   }
 
-  private describe(tree: Tree, node: number): void {
-    const name = element("bdi", { class: "place", text: wholeName(tree, node) });
-    this.line.replaceChildren(name, `: ${figuresOf(tree, node)}`);
+  private describe(account: Account, node: number): void {
+    const name = element("bdi", { class: "place", text: wholeName(account.tree, node) });
+    this.line.replaceChildren(name, `: ${account.wordsOf(node)}`);
   }
 }

@@ -100,7 +100,7 @@ class StackPlaces {
   }
 }
 
-function leavesByStack(builder: Builder, run: Run): number[] {
+function leavesByStack(builder: Builder, run: Sources): number[] {
   const places = new StackPlaces(builder, run.stacks);
   const without = (site: string): number => {
     const group = builder.child(ROOT, "(no stack)");
@@ -115,7 +115,7 @@ function partsOf(path: string): string[] {
   return parts.map((part, i) => (i > 0 && /^\d+$/.test(part) ? `${parts[i - 1]!}.${part}` : part));
 }
 
-function leavesByModule(builder: Builder, run: Run): number[] {
+function leavesByModule(builder: Builder, run: Sources): number[] {
   const partsOfOrigin = ({ path, module, site }: Origin): string[] =>
     path || module ? partsOf(path || module) : ["(no module)", site];
   return run.origins.map((origin) =>
@@ -137,8 +137,11 @@ function childrenOf(parent: Int32Array): Pick<Outline, "childStart" | "child"> {
 /** The role of what is missing, which is in use, and no more is known of it. */
 export const MISSING_ROLE = "live";
 
+/** What an outline is made of. */
+export type Sources = Pick<Run, "origins" | "stacks">;
+
 /** By module, what a module holds is told apart by role as well. */
-export function outlineOf(run: Run, by: "stack" | "module"): Outline {
+export function outlineOf(run: Sources, by: "stack" | "module"): Outline {
   const builder = new Builder();
   const leaf = (by === "stack" ? leavesByStack : leavesByModule)(builder, run);
   const missing = builder.child(ROOT, "(blocks too small to be listed)");

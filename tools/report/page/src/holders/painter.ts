@@ -4,16 +4,15 @@
 // Boxes on a canvas.
 
 import { type Colour, cssOf, inkOn, mixed, type Palette } from "../colours.ts";
-import { formatBytes } from "../text.ts";
+import type { Account } from "./account.ts";
 import { Labels } from "./labels.ts";
 import type { Box } from "./layout.ts";
 import { nameOf, pathTo } from "./outline.ts";
 import type { Found } from "./search.ts";
-import { mainRole, type Tree } from "./tree.ts";
 
 /** What a picture shows, but for where it is scrolled to. */
 export interface Scene {
-  readonly tree: Tree;
+  readonly account: Account;
   readonly boxes: readonly Box[];
   readonly found: Found | undefined; // of a search
 }
@@ -33,7 +32,7 @@ const FADED = 0.22; // of the colour is left, beside what a search found
 const OF_PARENT = [0.34, 0.18]; // ... of what others lie upon, in turns by depth
 
 /** Whether a search found one of the nodes of which a box is made. */
-const isMatch = ({ tree, found }: Scene, { node, from }: Box): boolean =>
+const isMatch = ({ account: { tree }, found }: Scene, { node, from }: Box): boolean =>
   found !== undefined && pathTo(tree.outline, node, from).some((at) => found.isMatch[at] === 1);
 
 export class Painter {
@@ -81,28 +80,24 @@ export class Painter {
     if (box.kind === "rest") return;
     if (isMatch(scene, box)) this.outline(box, 1, box.y - y);
     if (box.width >= LEAST_LABEL.width && box.height >= LEAST_LABEL.height)
-      this.label(scene.tree, box, y, colour);
+      this.label(scene.account, box, y, colour);
   }
 
-  private colour({ tree, found }: Scene, { node, kind, depth }: Box): Colour {
+  private colour({ account, found }: Scene, { node, kind, depth }: Box): Colour {
     const isFaded = found !== undefined && found.isWithin[node] === 0;
     const shown = kind === "parent" ? OF_PARENT[depth % 2]! : 1;
     const share = isFaded ? Math.min(shown, FADED) : shown;
-    return mixed(this.palette.role(mainRole(tree, node).role), this.palette.ground, share);
+    return mixed(account.colourOf(node, this.palette), this.palette.ground, share);
   }
 
-  private label(
-    { outline, bytes }: Tree,
-    { node, from, ...box }: Box,
-    y: number,
-    on: Colour,
-  ): void {
+  private label(account: Account, { node, from, ...box }: Box, y: number, on: Colour): void {
+    const { outline } = account.tree;
     const isUser = outline.isUser[outline.name[node]!]!;
     const path = pathTo(outline, node, from);
     const way = path.map((at) => nameOf(outline, at)).join(" › ");
     // What a way leads to tells more of a stack, what it begins with more of a module.
     const least = outline.by === "stack" ? nameOf(outline, node) : way;
-    const texts = [`${way}  ${formatBytes(bytes[node]!)}`, way, least];
+    const texts = [`${way}  ${account.figureOf(node)}`, way, least];
     const labels = isUser ? this.bold : this.plain;
     const text = labels.first(texts, box.width - 2 * PADDING);
     if (text === "") return;

@@ -7,9 +7,13 @@ import type { Card, Pieces } from "../model.ts";
 import { bornUntil, isInUse } from "../moment.ts";
 import { type Outline, ROOT } from "./outline.ts";
 
+/** What a graph draws: how much each node is of its parent. */
 export interface Tree {
   readonly outline: Outline;
   readonly bytes: Float64Array; // by node: requested, with all below it
+}
+
+export interface Holdings extends Tree {
   readonly blocks: Int32Array; // by node: that have a piece in it or below
   readonly bytesOfRole: Float64Array; // by node times roles, plus role
 }
@@ -49,7 +53,7 @@ const isWhole = ({ born }: Pieces, i: number): boolean =>
   born[i] !== born[i - 1] && born[i] !== born[i + 1];
 
 /** Each node's figures become those of all that is below it, too. */
-function sumUp({ outline, bytes, blocks, bytesOfRole }: Tree): void {
+function sumUp({ outline, bytes, blocks, bytesOfRole }: Holdings): void {
   const roles = outline.roles.length;
   for (let node = outline.count - 1; node > ROOT; --node) {
     if (bytes[node] === 0 && blocks[node] === 0) continue;
@@ -61,7 +65,7 @@ function sumUp({ outline, bytes, blocks, bytesOfRole }: Tree): void {
   }
 }
 
-export function treeAt(outline: Outline, { card, event, missing }: Moment): Tree {
+export function treeAt(outline: Outline, { card, event, missing }: Moment): Holdings {
   const { pieces } = card;
   const count = new BlockCount(outline.parent);
   const ofOrigin = new Float64Array(outline.leaf.length);
@@ -81,7 +85,7 @@ function treeOf(
   ofOrigin: Float64Array,
   blocks: Int32Array,
   missing: number,
-): Tree {
+): Holdings {
   const roles = outline.roles.length;
   const bytes = new Float64Array(outline.count);
   const bytesOfRole = new Float64Array(outline.count * roles);
@@ -117,7 +121,7 @@ export function largestChild(tree: Tree, node: number): number | undefined {
 }
 
 /** The role that has most bytes in a node, and how many. */
-export function mainRole(tree: Tree, node: number): { role: string; bytes: number } {
+export function mainRole(tree: Holdings, node: number): { role: string; bytes: number } {
   const { roles } = tree.outline;
   const start = node * roles.length;
   let main = 0;

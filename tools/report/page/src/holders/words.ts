@@ -8,7 +8,7 @@ import type { State } from "../state.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
 import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
 import type { Found } from "./search.ts";
-import { mainRole, type Moment, type Tree } from "./tree.ts";
+import { type Holdings, mainRole, type Moment, type Tree } from "./tree.ts";
 
 /** "41 %", "4.1 %"; only the whole is 100 %, and only nothing is 0 %. */
 export function formatShare(part: number, whole: number): string {
@@ -19,10 +19,10 @@ export function formatShare(part: number, whole: number): string {
   return percent < 99.5 || part === whole ? `${percent.toFixed(0)} %` : "over 99 %";
 }
 
-const counted = (count: number, one: string, many: string): string =>
+export const counted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-function roleWords(tree: Tree, node: number): string {
+function roleWords(tree: Holdings, node: number): string {
   const { role, bytes } = mainRole(tree, node);
   if (role === MISSING_ROLE) return "";
   const whole = tree.bytes[node]!;
@@ -37,7 +37,7 @@ export function wholeName({ outline }: Tree, node: number): string {
 }
 
 /** What follows a node's name. */
-export function figuresOf(tree: Tree, node: number): string {
+export function figuresOf(tree: Holdings, node: number): string {
   const bytes = tree.bytes[node]!;
   const total = tree.bytes[ROOT]!;
   if (total === 0) return "nothing";
@@ -55,11 +55,15 @@ export function searchWords(found: Found, total: number): string {
   return `${matches}, ${formatBytes(found.bytes)} (${share})`;
 }
 
+/** "Flame graph by stack" */
+export function kindWords({ shape, tree }: State): string {
+  return `${shape === "flame" ? "Flame graph" : "Treemap"} by ${tree}`;
+}
+
 /** The name of the picture. */
 export function pictureWords(tree: Tree, { card, event }: Moment, state: State): string {
-  const kind = state.shape === "flame" ? "Flame graph" : "Treemap";
   const total = formatExact(tree.bytes[ROOT]!);
-  return `${kind} by ${state.tree} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
+  return `${kindWords(state)} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
 }
 
 /** "" if every block is in the tree. */

@@ -4,7 +4,7 @@
 // What lies where in a card's memory at the moment.
 
 import { Palette } from "../colours.ts";
-import { element, say } from "../dom.ts";
+import { element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import type { Card, Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
@@ -59,7 +59,7 @@ export class MapView {
     this.looks = new Looks(run);
     this.controls = new Controls(run, store);
     this.selection = new Selection(store);
-    const keys = element("p", { class: "note", id: "map-keys", text: KEYS });
+    const keys = element("p", { class: "note", id: uniqueId("map-keys"), text: KEYS });
     const { box } = this.picture;
     box.setAttribute("aria-describedby", keys.id);
     host.classList.add("map");

@@ -8,6 +8,7 @@ import { cssOf, type Palette } from "../colours.ts";
 import { element } from "../dom.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import { BELOW, type Marks } from "./marks.ts";
+import type { Scale } from "./scale.ts";
 import { ticksUntil } from "./ticks.ts";
 import type { Usage, View } from "./usage.ts";
 
@@ -27,16 +28,20 @@ export class Chart {
   readonly host = element("div", { class: "chart" });
   private readonly palette: Palette;
   private readonly marks: Marks;
+  private readonly scale: Scale;
   private readonly acts: Acts;
   private readonly moment = element("div", { class: "moment", "aria-hidden": "true" });
+  private readonly other = element("div", { class: "moment other", "aria-hidden": "true" });
   private plot: uPlot | undefined;
   private layers = ""; // that the plot was made for
   private view: View | undefined;
 
-  constructor(palette: Palette, marks: Marks, acts: Acts) {
+  constructor(palette: Palette, marks: Marks, scale: Scale, acts: Acts) {
     this.palette = palette;
     this.marks = marks;
+    this.scale = scale;
     this.acts = acts;
+    scale.listen((top) => this.plot?.setScale("y", { min: 0, max: top }));
   }
 
   get width(): number {
@@ -51,30 +56,36 @@ export class Chart {
   show(view: View, usage: Usage): void {
     this.view = view;
     const data = dataOf(view, usage);
+    this.scale.need(this, topOf(view, usage));
     const layers = view.keys.colours.join();
     if (!this.plot || this.layers !== layers) {
       this.plot?.destroy();
-      this.plot = new uPlot(this.options(view, topOf(view, usage)), data, this.host);
-      this.plot.over.append(this.moment);
+      this.plot = new uPlot(this.options(view), data, this.host);
+      this.plot.over.append(this.other, this.moment);
       this.listen(this.plot);
       this.layers = layers;
     } else {
       this.plot.setData(data, false);
     }
     this.plot.setSize({ width: this.width, height: HEIGHT });
-    this.plot.setScale("y", { min: 0, max: topOf(view, usage) });
+    this.plot.setScale("y", { min: 0, max: this.scale.top });
     this.plot.setScale("x", { min: view.from, max: view.to + 1 });
   }
 
-  /** Where the moment is. */
-  point(event: number): void {
-    if (!this.plot || !this.view) return;
-    const { from, to } = this.view;
-    this.moment.hidden = event < from || event > to;
-    this.moment.style.left = `${this.plot.valToPos(event, "x")}px`;
+  /** Where the moment is, and another. */
+  point(event: number, other = 0): void {
+    this.pointWith(this.moment, event);
+    this.pointWith(this.other, other);
   }
 
-  private options(view: View, top: number): uPlot.Options {
+  private pointWith(line: HTMLElement, event: number): void {
+    if (!this.plot || !this.view) return;
+    const { from, to } = this.view;
+    line.hidden = event < from || event > to;
+    line.style.left = `${this.plot.valToPos(event, "x")}px`;
+  }
+
+  private options(view: View): uPlot.Options {
     const ink = cssOf(this.palette.role("faint"));
     const grid = { stroke: cssOf(this.palette.role("line")), width: 1 };
     const layer = (colour: string): uPlot.Series => ({
@@ -90,7 +101,7 @@ export class Chart {
       padding: [8, ROOM_FOR_EVENT / 3, 0, 0],
       legend: { show: false },
       cursor: { points: { show: false }, y: false, drag: { x: true, y: false, setScale: false } },
-      scales: { x: { time: false, auto: false }, y: { auto: false, range: [0, top] } },
+      scales: { x: { time: false, auto: false }, y: { auto: false, range: [0, this.scale.top] } },
       axes: [
         {
           stroke: ink,

@@ -4,7 +4,7 @@
 // What a card held over the run: choose what tells bytes apart, zoom, choose the moment.
 
 import { Palette } from "../colours.ts";
-import { button, element, say } from "../dom.ts";
+import { button, element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import { type Keys, keysOf } from "../keys.ts";
 import type { Card, Run } from "../model.ts";
@@ -15,6 +15,7 @@ import { formatBytes, formatCount } from "../text.ts";
 import { Chart } from "./chart.ts";
 import { legendOf, legendOfPhases } from "./legend.ts";
 import { Marks } from "./marks.ts";
+import { Scale } from "./scale.ts";
 import { keptWords, sampleAt } from "./words.ts";
 import { type Usage, usageOf, type View } from "./usage.ts";
 import { clamped, showing, zoomed } from "./zoom.ts";
@@ -26,13 +27,18 @@ const ZOOM = 0.5;
 export class TimelineView {
   private readonly run: Run;
   private readonly store: Store;
+  private readonly other: Store | undefined;
   private readonly palette: Palette;
   private readonly chart: Chart;
   private readonly caption = element("figcaption");
   private readonly line = element("p", { class: "line", "aria-live": "off" });
   private readonly legend = element("ul", { class: "legend" });
   private readonly note = element("p", { class: "note" });
-  private readonly keysNote = element("p", { class: "note", id: "timeline-keys", text: KEYS });
+  private readonly keysNote = element("p", {
+    class: "note",
+    id: uniqueId("timeline-keys"),
+    text: KEYS,
+  });
   private readonly box: HTMLElement;
   private readonly redraw = oncePerFrame(() => this.draw());
   private view: View | undefined;
@@ -40,11 +46,16 @@ export class TimelineView {
   private keys: Keys | undefined;
   private keysOfWhat = "";
 
-  constructor(host: HTMLElement, run: Run, store: Store) {
+  /**
+   * Timelines to one scale can be compared by eye. `other`: of another moment of the run, which is
+   * shown, too.
+   */
+  constructor(host: HTMLElement, run: Run, store: Store, scale = new Scale(), other?: Store) {
     this.run = run;
     this.store = store;
+    this.other = other;
     this.palette = new Palette(host, () => this.recolour());
-    this.chart = new Chart(this.palette, new Marks(run, this.palette), {
+    this.chart = new Chart(this.palette, new Marks(run, this.palette), scale, {
       hover: (event) => this.tell(event ?? this.store.state.event),
       choose: (event) => this.store.set({ event }),
       zoom: (from, to) => this.store.set(clamped({ from, to }, run.events)),
@@ -67,6 +78,7 @@ export class TimelineView {
     this.box.addEventListener("blur", () => this.line.setAttribute("aria-live", "off"));
     new ResizeObserver(() => this.redraw()).observe(this.box);
     store.listen((state, before) => this.onState(state, before));
+    other?.listen(() => this.point());
     this.draw();
   }
 
@@ -186,11 +198,14 @@ export class TimelineView {
         ? `all ${formatCount(this.run.events)} events`
         : `events ${formatCount(from)} to ${formatCount(to)} of ${formatCount(this.run.events)}`;
     const limit = card.bytes === null ? "" : `; top line: the card, ${formatBytes(card.bytes)}`;
-    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}`;
+    const other = this.other ? "; dotted: the other moment" : "";
+    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}${other}`;
   }
 
   private point(): void {
-    this.chart.point(this.store.state.event);
+    const { event, card } = this.store.state;
+    const other = this.other?.state;
+    this.chart.point(event, other?.card === card ? other.event : undefined);
     this.tell(this.store.state.event);
   }
 

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/diff_document.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tools/report/diff_rows.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using Kind = TableColumn::Kind;
+
+std::string WithSign(int64_t hundredths) {
+  return (hundredths > 0 ? "+" : "") + FormatHundredths(hundredths);
+}
+
+std::string SideText(const DiffSide& side) {
+  return Printable(side.run.file) + ", card " + std::to_string(side.card().index) + " at " +
+         MomentName(side.explanation) + ", " + DescribePosition(side.card().when.at) + ": " +
+         FormatBytes(side.explanation.held.bytes) + " held, peak " +
+         FormatBytes(side.card().peak.bytes);
+}
+
+Section ChangeSection(const DiffSide& before, const DiffSide& after) {
+  const auto total =
+      static_cast<int64_t>(after.explanation.held.bytes - before.explanation.held.bytes);
+  return {.id = "changed",
+          .title = "WHAT CHANGED",
+          .subtitle = (total < 0 ? "" : "+") + FormatSignedBytes(total) + " requested bytes in use",
+          .parts = {Facts{{{"before", SideText(before)}, {"after", SideText(after)}}}}};
+}
+
+std::string TitleOf(const DiffStyle& style) {
+  std::string title = "by";
+  for (const TreeLevel level : style.levels) title += " " + std::string(LevelName(level));
+  return title;
+}
+
+TableRow RowOf(const ChangedRow& row, TableUnit unit) {
+  std::string name;
+  for (const std::string& value : row.values) name += (name.empty() ? "" : " · ") + value;
+  const auto blocks = static_cast<int64_t>(row.blocks_after - row.blocks_before);
+  return {.cells = {Printable(name), WithSign(Hundredths(row.change(), unit)),
+                    FormatFigure(row.before, unit), FormatFigure(row.after, unit),
+                    (blocks > 0 ? "+" : "") + std::to_string(blocks)}};
+}
+
+Table TableOf(const std::vector<ChangedRow>& rows, size_t shown) {
+  const TableUnit unit = UnitFor(rows.front().size());
+  Table table;
+  table.columns = {{"", Columns() - 40},
+                   {std::string(unit.name), 10, Kind::kFigure},
+                   {"before", 9, Kind::kFigure},
+                   {"after", 9, Kind::kFigure},
+                   {"blocks", 9, Kind::kFigure}};
+  int64_t rest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i < shown) {
+      table.rows.push_back(RowOf(rows[i], unit));
+    } else {
+      rest += rows[i].change();
+    }
+  }
+  if (rows.size() > shown) {
+    table.rest = FormatCount(rows.size() - shown) + " smaller changes, together " +
+                 WithSign(Hundredths(rest, unit)) + " " + std::string(unit.name);
+  }
+  return table;
+}
+
+Section RowsSection(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
+  const std::vector<ChangedRow> rows =
+      ChangedRows(before.explanation.attributed, after.explanation.attributed, style.levels);
+  if (rows.empty()) return {.id = "rows", .parts = {Paragraph{"nothing changed"}}};
+  const size_t shown = style.rows == 0 ? rows.size() : std::min(rows.size(), style.rows);
+  return {.id = "rows", .title = TitleOf(style), .parts = {TableOf(rows, shown)}};
+}
+
+std::string SignedChange(int64_t bytes) {
+  return (bytes > 0 ? "+" : "") + FormatSignedBytes(bytes);
+}
+
+// What a ledger's entries became; those that are the same are left out.
+Section CardSection(const DiffSide& before, const DiffSide& after) {
+  Table table;
+  table.columns = {{"", 20},
+                   {"change", 14, Kind::kFigure},
+                   {"before", 14, Kind::kFigure},
+                   {"after", 14, Kind::kFigure}};
+  for (const analysis::LedgerEntry& entry : after.card().ledger.entries) {
+    const int64_t was = before.card().ledger.bytes(entry.name);
+    if (was == entry.bytes) continue;
+    table.rows.push_back({.cells = {std::string(entry.name), SignedChange(entry.bytes - was),
+                                    FormatSignedBytes(was), FormatSignedBytes(entry.bytes)}});
+  }
+  Section section{.id = "card", .title = "THE CARD"};
+  if (!table.rows.empty()) section.parts.emplace_back(std::move(table));
+  return section;
+}
+
+}  // namespace
+
+Document DiffDocument(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
+  return {ChangeSection(before, after), RowsSection(before, after, style),
+          CardSection(before, after)};
+}
+
+}  // namespace memtrace::report

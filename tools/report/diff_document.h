@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_DIFF_DOCUMENT_H_
+#define MEMTRACE_TOOLS_REPORT_DIFF_DOCUMENT_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/run_facts.h"
+#include "tools/report/document.h"
+#include "tools/report/tree_level.h"
+
+namespace memtrace::report {
+
+// One side of a comparison.
+struct DiffSide {
+  const analysis::Explanation& explanation;
+  const analysis::RunFacts& run;
+
+  const analysis::CardExplanation& card() const { return explanation.cards[explanation.card]; }
+};
+
+struct DiffStyle {
+  std::vector<TreeLevel> levels;  // at least one
+  size_t rows = 30;               // at most so many; 0 is all
+};
+
+// What changed from one moment to another, of one run or two: the requested bytes in use, those by
+// the levels with the largest change first, and the ledger of the card.
+Document DiffDocument(const DiffSide& before, const DiffSide& after, const DiffStyle& style);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_DIFF_DOCUMENT_H_

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/page/diff_page.h"
+
+#include <algorithm>
+
+#include "tools/report/page/html_document.h"
+#include "tools/report/page/ledger_bar.h"
+#include "tools/report/page/page_data.h"
+#include "tools/report/page/page_frame.h"
+#include "tools/report/page/usage_chart.h"
+
+namespace memtrace::report {
+namespace {
+
+UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, std::string_view name) {
+  UsageChart chart = UsageChartOf(side.card(), picture.curves[side.explanation.card]);
+  chart.side = name;
+  return chart;
+}
+
+// To one scale. One chart where both would be the same. The script puts its views in their place.
+std::string Charts(UsageChart before, UsageChart after) {
+  before.least_top = after.least_top = std::max(TopOf(before), TopOf(after));
+  const bool is_one = &before.curve == &after.curve;
+  if (is_one) before.side = "before and after";
+  return "<section id=\"runs\" aria-label=\"Over the runs\">\n" + DrawUsage(before) +
+         (is_one ? "" : DrawUsage(after)) + "</section>\n";
+}
+
+// The ledgers stand below what the sides are.
+std::string WordsOf(const Document& document, const std::string& ledgers) {
+  std::string html;
+  for (const Section& section : document) {
+    html += HtmlOf({section});
+    if (section.id == "changed") html += ledgers;
+  }
+  return html;
+}
+
+}  // namespace
+
+RunPicture PictureOf(const DiffSide& side, const analysis::RunDetail& detail,
+                     const analysis::EventSource& source, const DiffSide* after) {
+  RunPicture picture;
+  for (const analysis::CardDetail& card : detail.cards) picture.curves.push_back(card.curve);
+  picture.data = Packed(PageData(side.run.file, side.explanation, detail, source,
+                                 after == nullptr ? nullptr : &after->explanation));
+  return picture;
+}
+
+std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffStyle& style,
+                     const RunPicture& picture_before, const RunPicture* picture_after) {
+  const Document document = DiffDocument(before, after, style);
+  const RunPicture& other = picture_after == nullptr ? picture_before : *picture_after;
+  const std::string data =
+      DataTemplate("data-before", picture_before.data) +
+      (picture_after == nullptr ? "" : DataTemplate("data-after", picture_after->data));
+  return FramedPage(
+      {.title = before.run.file + " and " + after.run.file,
+       .heading = "memtrace diff",
+       .main = WordsOf(document, LedgerBarsOfTwo(before.explanation, after.explanation)) +
+               Charts(ChartOf(before, picture_before, "before"), ChartOf(after, other, "after")) +
+               TicketOf(document),
+       .data = data});
+}
+
+}  // namespace memtrace::report

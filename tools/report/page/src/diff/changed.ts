@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What changed from one moment to another, of one run or two.
+
+import { type Colour, mixed, type Palette } from "../colours.ts";
+import type { Account, Subject } from "../holders/account.ts";
+import { legendEntry } from "../holders/controls.ts";
+import { type Outline, outlineOf, ROOT } from "../holders/outline.ts";
+import type { Found } from "../holders/search.ts";
+import { type Moment, treeAt } from "../holders/tree.ts";
+import { kindWords, missingWords } from "../holders/words.ts";
+import { positionWords } from "../position.ts";
+import type { State, Store } from "../state.ts";
+import { formatBytes, formatExact } from "../text.ts";
+import { changeOf, type Difference, differenceOf, shareOf } from "./difference.ts";
+import { joined, sidesOf } from "./joined.ts";
+import type { Side } from "./side.ts";
+import { changedWords, figureOf, matchWords, sideWords, sumWords } from "./words.ts";
+
+const HOW_TO_READ =
+  "Each place is as wide as what it held before or after, whichever is more; the paler, the smaller " +
+  "the part that changed.";
+
+export class Changed implements Subject {
+  readonly title = "what changed";
+  readonly stores: readonly [Store, Store];
+  private readonly before: Side;
+  private readonly after: Side;
+
+  constructor(before: Side, after: Side) {
+    this.before = before;
+    this.after = after;
+    this.stores = [before.store, after.store];
+  }
+
+  outlineBy(by: State["tree"]): Outline {
+    return outlineOf(joined(this.before.run, this.after.run), by);
+  }
+
+  accountOf(outline: Outline): Account | undefined {
+    const [before, after] = sidesOf(outline, this.before.run, this.after.run);
+    const was = treeAt(before, momentOf(this.before));
+    const is = treeAt(after, momentOf(this.after));
+    const notes = [missingOf(this.before), missingOf(this.after)].filter((note) => note !== "");
+    const sides = `Before: ${placeOf(this.before)}. After: ${placeOf(this.after)}.`;
+    const note = [sides, HOW_TO_READ, ...new Set(notes)].join(" ");
+    return new ChangeAccount(differenceOf(was, is), this.before.store.state, note);
+  }
+}
+
+const momentOf = ({ run, store: { state }, missing }: Side): Moment => ({
+  card: run.cards[state.card]!,
+  event: state.event,
+  missing: missing(state.card, state.event),
+});
+
+const missingOf = (side: Side): string => missingWords(momentOf(side));
+
+function placeOf({ run, store: { state } }: Side): string {
+  const position = positionWords(run, state.event);
+  return sideWords(run.file, run.cards[state.card]!.index, position);
+}
+
+class ChangeAccount implements Account {
+  readonly tree: Difference;
+  readonly note: string;
+  readonly picture: string;
+
+  constructor(tree: Difference, state: State, note: string) {
+    this.tree = tree;
+    this.note = note;
+    const { before, after } = changeOf(tree, ROOT);
+    this.picture = `${kindWords(state)} of what changed: ${formatExact(before)} in use before, ${formatExact(after)} after`;
+  }
+
+  /** A tenth that changed shows as a third of the colour: small changes are seen, too. */
+  colourOf(node: number, palette: Palette): Colour {
+    const share = shareOf(this.tree, node);
+    const colour = palette.role(share > 0 ? "grew" : "shrank");
+    return mixed(colour, palette.role("stayed"), Math.sqrt(Math.abs(share)));
+  }
+
+  figureOf(node: number): string {
+    return figureOf(changeOf(this.tree, node));
+  }
+
+  wordsOf(node: number): string {
+    return changedWords(this.tree, node);
+  }
+
+  searchWords(found: Found): string {
+    return matchWords(this.tree, found);
+  }
+
+  legend(): HTMLLIElement[] {
+    const { grew, isNew, shrank, isGone, stayed } = this.tree.sums;
+    return [
+      legendEntry("grew", sumWords("grew", grew, "new", isNew)),
+      legendEntry("shrank", sumWords("shrank", shrank, "gone", isGone)),
+      legendEntry("stayed", stayed > 0 ? `as before ${formatBytes(stayed)}` : "nothing as before"),
+    ];
+  }
+}
