@@ -21,7 +21,8 @@ import { type Usage, usageOf, type View } from "./usage.ts";
 import { clamped, showing, zoomed } from "./zoom.ts";
 
 const KEYS =
-  "Drag to zoom, click to choose the moment. Keys: arrows move the moment, + and - zoom, 0 shows the whole run.";
+  "Drag to zoom, click to choose the moment, which the views below follow. " +
+  "Keys: arrows move the moment, + and - zoom, 0 shows the whole run.";
 const ZOOM = 0.5;
 
 export class TimelineView {
@@ -119,11 +120,8 @@ export class TimelineView {
 
   private phases(): HTMLElement {
     const entries = legendOfPhases(this.run);
-    const list = element(
-      "ul",
-      { class: "legend phases", "aria-label": "Phases, the strip" },
-      entries,
-    );
+    const title = element("li", { class: "note", text: "the strip:" });
+    const list = element("ul", { class: "legend" }, [title, ...entries]);
     list.hidden = entries.length === 0;
     return list;
   }
