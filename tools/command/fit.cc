@@ -25,6 +25,7 @@
 #include "tools/fit/search.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/text_document.h"
 
@@ -78,9 +79,17 @@ class Trials {
     if (!result.ok()) return result.status();
     fit::Outcome outcome = Read(*result);
     Tell(name, outcome);
+    log_end_ = outcome.log_end;
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
     return outcome;
+  }
+
+  // The last lines of a trial that failed by itself, told as what it printed.
+  void TellLog() const {
+    if (log_end_.empty()) return;
+    for (const absl::string_view line : absl::StrSplit(log_end_, '\n', absl::SkipEmpty()))
+      std::cerr << "  | " << report::Printable({line.data(), line.size()}) << "\n";
   }
 
  private:
@@ -120,6 +129,7 @@ class Trials {
   }
 
   std::filesystem::path folder_;
+  std::string log_end_;
   bool quiet_;
   int number_ = 0;
 };
@@ -156,6 +166,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   const absl::StatusOr<fit::Answer> answer = search.Run(question);
   if (!answer.ok()) {
     Note(std::string(answer.status().message()));
+    trials.TellLog();
     return CodeOf(answer.status());
   }
   std::cout << (options.json ? report::JsonFit(*answer)

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/candidates.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace memtrace::fit {
@@ -10,6 +13,21 @@ namespace {
 using analysis::Effort;
 
 constexpr const char* kSettings = "PYTORCH_CUDA_ALLOC_CONF";
+
+// Two that decide the same thing.
+bool Contradict(const Candidate& a, const Candidate& b) {
+  const auto allocates = [](const Candidate& of) {
+    return !of.settings.empty() || of.allocator != "native";
+  };
+  const auto steps = [](const Candidate& of) { return of.hook == "fused" || of.hook == "loop"; };
+  return (allocates(a) && allocates(b)) || (steps(a) && steps(b));
+}
+
+Effort LargestEffort(const std::vector<Candidate>& changes) {
+  Effort largest = Effort::kSetting;
+  for (const Candidate& change : changes) largest = std::max(largest, change.effort);
+  return largest;
+}
 
 void Append(std::string_view word, std::string& list) {
   if (!word.empty()) absl::StrAppend(&list, list.empty() ? "" : ",", std::string(word));
@@ -69,6 +87,28 @@ std::vector<Candidate> AllCandidates() {
        .hook = "bf16",
        .settings = ""},
   };
+}
+
+bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
+  return std::pair(LargestEffort(a), a.size()) < std::pair(LargestEffort(b), b.size());
+}
+
+std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& of) {
+  std::vector<std::vector<Candidate>> sets;
+  const auto add = [&sets](const std::vector<Candidate>& set) {
+    for (size_t i = 0; i < set.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (Contradict(set[i], set[j])) return;
+    sets.push_back(set);
+  };
+  for (size_t i = 0; i < of.size(); ++i) {
+    for (size_t j = i + 1; j < of.size(); ++j) {
+      add({of[i], of[j]});
+      for (size_t k = j + 1; k < of.size(); ++k) add({of[i], of[j], of[k]});
+    }
+  }
+  std::stable_sort(sets.begin(), sets.end(), IsLess);
+  return sets;
 }
 
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,

@@ -26,6 +26,13 @@ struct Candidate {
 // All that are known, the least change first (docs/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
+// Sets of two and three of these, without those that contradict each other, the least change first:
+// by their largest effort, then by how many they are.
+std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& of);
+
+// Whether `a` asks less of whoever makes it than `b`.
+bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b);
+
 // The trial with these changes, too. `user_settings`: of PYTORCH_CUDA_ALLOC_CONF.
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
                   std::string_view user_settings);

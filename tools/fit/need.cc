@@ -49,13 +49,13 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
                 .peak_at = card.peak_at,
                 .parts = {},
-                .total = 0};
+                .total = 0,
+                .fragmentation = 0};
   PartList parts;
   for (const auto& [role, name] : kRoles) parts.Add(name, BytesOfRole(card.peak, role));
   const uint64_t requested = parts.sum();
   parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
-  // Beyond the peak: cached and in holes when most was reserved.
-  parts.Add("fragmentation", need.peak_reserved - std::min(need.peak_reserved, parts.sum()));
+  need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
   for (const std::string_view entry : {"context", "outside_allocator", "other_processes"})
     parts.Add(entry == "outside_allocator" ? "outside torch"
               : entry == "other_processes" ? "other processes"
@@ -109,6 +109,7 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       joined.peak_allocated += need.peak_allocated;
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
+      joined.fragmentation += need.fragmentation;
       for (const NeedPart& part : need.parts) {
         const auto same =
             std::find_if(joined.parts.begin(), joined.parts.end(),

@@ -24,7 +24,10 @@ struct CardNeed {
   uint64_t peak_reserved = 0;
   analysis::Position peak_at;   // of what was requested
   std::vector<NeedPart> parts;  // they sum to `total`
-  uint64_t total = 0;           // of the card, when it had most
+  uint64_t total = 0;           // what it cannot do without: the peak, context, what others hold
+  // What torch reserved beyond the peak: cached, and in holes. It gives back what it can before a
+  // request fails.
+  uint64_t fragmentation = 0;
 };
 
 // The first request that failed for good.

@@ -13,6 +13,9 @@
 namespace memtrace::fit {
 namespace {
 
+// Each is a run of the program.
+constexpr size_t kMostCombinations = 10;
+
 // An outcome from which nothing about memory can be learnt, as a sentence.
 absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
   if (outcome.is_late) {
@@ -21,9 +24,8 @@ absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
                      " s; give it longer with --time, or let it make fewer with --steps"));
   }
   if (!outcome.completed && !outcome.Failed()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the program ends by itself with exit code ", outcome.exit_code,
-                     ", whatever the card; its last lines:\n", outcome.log_end));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the program ends with exit code ", outcome.exit_code, " by itself, whatever the card"));
   }
   if (outcome.processes.empty()) {
     return absl::FailedPreconditionError(
@@ -103,38 +105,33 @@ absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Ca
   return tried;
 }
 
-// One by one; if none fits, those that go together best, the least change first.
+// One by one, then those that go together, as long as they ask less than what fits already.
 absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
-  const auto note = [&answer](TriedRemedy tried) {
-    const bool is_first = tried.outcome.completed && tried.had_effect && !answer.recommended;
-    answer.remedies.push_back(std::move(tried));
-    if (is_first) answer.recommended = answer.remedies.size() - 1;
-  };
   std::vector<Candidate> useful;
   for (const Candidate& candidate : AllCandidates()) {
     absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
     if (!tried.ok()) return tried.status();
     if (tried->had_effect) useful.push_back(candidate);
-    note(*std::move(tried));
+    Note(*std::move(tried), answer);
   }
-  // More and more of them at once: the first set that fits is the smallest change of its kind.
-  std::vector<Candidate> together;
-  for (const Candidate& candidate : useful) {
-    const bool contradicts =
-        std::any_of(together.begin(), together.end(), [&candidate](const Candidate& of) {
-          const bool both_allocate =
-              of.effort == candidate.effort && candidate.effort == analysis::Effort::kSetting;
-          const bool both_step = of.hook == "fused" && candidate.hook == "loop";
-          return both_allocate || both_step;
-        });
-    if (answer.recommended || contradicts) continue;
-    together.push_back(candidate);
-    if (together.size() < 2) continue;
-    absl::StatusOr<TriedRemedy> tried = Try(question, together);
+  size_t more = kMostCombinations;
+  for (const std::vector<Candidate>& changes : Combinations(useful)) {
+    const bool asks_less =
+        !answer.recommended || IsLess(changes, answer.remedies[*answer.recommended].changes);
+    if (!asks_less || more-- == 0) break;
+    absl::StatusOr<TriedRemedy> tried = Try(question, changes);
     if (!tried.ok()) return tried.status();
-    note(*std::move(tried));
+    Note(*std::move(tried), answer);
   }
   return absl::OkStatus();
+}
+
+void Search::Note(TriedRemedy tried, Answer& answer) {
+  const bool is_best =
+      tried.outcome.completed && tried.had_effect &&
+      (!answer.recommended || IsLess(tried.changes, answer.remedies[*answer.recommended].changes));
+  answer.remedies.push_back(std::move(tried));
+  if (is_best) answer.recommended = answer.remedies.size() - 1;
 }
 
 }  // namespace memtrace::fit

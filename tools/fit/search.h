@@ -32,6 +32,7 @@ class Search {
 
  private:
   absl::Status TryRemedies(const Question& question, Answer& answer);
+  static void Note(TriedRemedy tried, Answer& answer);
   absl::StatusOr<TriedRemedy> Try(const Question& question, std::vector<Candidate> changes);
 
   Runner run_;

@@ -26,7 +26,7 @@ std::string StepsText(const Outcome& outcome) {
     is_settled = is_settled && process.end == fit::TrialEnd::kSettled;
   }
   const std::string made = FormatCounted(steps, "step");
-  return is_settled ? "its peak settled within " + made : made + " were made";
+  return is_settled ? "its peak settled within " + made : "seen in " + made;
 }
 
 std::string FailedText(const FailedLine& failed) {
@@ -69,9 +69,7 @@ Section VerdictOf(const Answer& answer) {
 }
 
 Section NeedSection(const Answer& answer, const CardNeed& need) {
-  Section section{.id = "need",
-                  .title = "CARD " + std::to_string(need.card),
-                  .subtitle = "what it has to hold, without a limit; exact, seen in a run"};
+  Section section{.id = "need", .title = "CARD " + std::to_string(need.card)};
   const TableUnit unit = UnitFor(need.total);
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
@@ -87,13 +85,15 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   }
   table.total = {"needs", FormatFigure(need.total, unit)};
   section.parts.emplace_back(std::move(table));
+  std::string beyond = "peak allocated " + FormatBytes(need.peak_allocated) + ", " +
+                       DescribePosition(need.peak_at) + "; seen in a run without a limit, where " +
+                       "torch reserved " + FormatBytes(need.peak_reserved);
+  if (need.fragmentation > 0)
+    beyond += ", " + FormatBytes(need.fragmentation) + " of it cached and in holes";
   const auto card = static_cast<size_t>(need.card);
-  const std::string has = card < answer.card_bytes.size()
-                              ? "; the card has " + FormatBytes(answer.card_bytes[card])
-                              : "";
-  section.parts.emplace_back(Note{"peak allocated " + FormatBytes(need.peak_allocated) +
-                                  ", reserved " + FormatBytes(need.peak_reserved) + ", " +
-                                  DescribePosition(need.peak_at) + has});
+  if (card < answer.card_bytes.size())
+    beyond += "; the card has " + FormatBytes(answer.card_bytes[card]);
+  section.parts.emplace_back(Note{beyond});
   return section;
 }
 

@@ -19,6 +19,7 @@ ordered_json CardsJson(const fit::Outcome& outcome) {
     ordered_json parts = ordered_json::array();
     for (const fit::NeedPart& part : need.parts)
       parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
+    parts.push_back({{"name", "fragmentation"}, {"bytes", need.fragmentation}});
     cards.push_back({{"card", need.card},
                      {"peak_allocated", need.peak_allocated},
                      {"peak_reserved", need.peak_reserved},
