@@ -22,6 +22,12 @@ constexpr std::uint64_t kDefaultContext = 500 * kMiB;
 constexpr std::uint64_t kLargestCard = 1024 * kGiB;
 constexpr std::array<std::string_view, 4> kKeys = {"cc", "context", "other", "size"};
 
+// What a key may be given.
+std::string_view ExampleOf(std::string_view key) {
+  if (key == "cc") return "=8.0";
+  return key == "size" ? "=24GiB" : "=500MiB";
+}
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -190,7 +196,7 @@ bool SpecParser::ParseKey(std::string_view assignment) {
   }
   if (equals == std::string_view::npos) {
     return Fail("the key " + Quoted(key) + " has no value; write " + std::string(key) +
-                (key == "cc" ? "=8.0" : key == "size" ? "=24GiB" : "=500MiB"));
+                std::string(ExampleOf(key)));
   }
   if (std::find(keys_seen_.begin(), keys_seen_.end(), key) != keys_seen_.end()) {
     return Fail("the key " + Quoted(key) + " is given twice; write it once");

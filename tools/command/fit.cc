@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -43,6 +44,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace fit --card 24GiB -- python train.py              need, verdict, remedies\n"
     "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
+    "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "\n"
     "Exit codes: 0 it fits, 1 it does not, 3 the program fails by itself.";
@@ -50,6 +52,7 @@ constexpr const char* kExamples =
 struct Options {
   fit::Question question;
   std::string steps = "2:8";
+  std::vector<std::string> variations;
   bool json = false;
   bool no_remedies = false;
   bool quiet = false;
@@ -61,6 +64,12 @@ bool ReadSteps(const std::string& text, fit::Trial& trial) {
   return parts.size() <= 2 && absl::SimpleAtoi(parts.front(), &trial.least_steps) &&
          absl::SimpleAtoi(parts.back(), &trial.most_steps) && trial.least_steps >= 1 &&
          trial.least_steps <= trial.most_steps;
+}
+
+bool Mentions(const std::vector<std::string>& command, const fit::Variation& variation) {
+  return std::any_of(command.begin(), command.end(), [&variation](const std::string& word) {
+    return word.find("{" + variation.name + "}") != std::string::npos;
+  });
 }
 
 std::string Variable(const char* name) {
@@ -151,6 +160,16 @@ int Fit(Options& options, const std::vector<std::string>& command) {
         "python train.py");
     return kUsage;
   }
+  for (const std::string& text : options.variations) {
+    absl::StatusOr<fit::Variation> variation = fit::ParseVariation(text);
+    const bool is_used = variation.ok() && Mentions(command, *variation);
+    if (!is_used) {
+      Note(variation.ok() ? "--vary: no word of the command is {" + variation->name + "}"
+                          : std::string(variation.status().message()));
+      return kUsage;
+    }
+    question.variations.push_back(*std::move(variation));
+  }
   question.trial.command = command;
   question.with_remedies = !options.no_remedies;
   question.user_settings = Variable("PYTORCH_CUDA_ALLOC_CONF");
@@ -206,6 +225,12 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Where it runs");
+  app.add_option("--vary", options->variations,
+                 "Values of the script's own option that may be tried, the usual\n"
+                 "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
   app.add_flag("--no-remedies", options->no_remedies, "Say whether it fits, and try nothing")
       ->group("What is tried");
   app.add_flag("--json", options->json, "Print JSON (schema memtrace.fit/1) instead of text")

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace memtrace::fit {
 namespace {
@@ -20,13 +23,20 @@ bool Contradict(const Candidate& a, const Candidate& b) {
     return !of.settings.empty() || of.allocator != "native";
   };
   const auto steps = [](const Candidate& of) { return of.hook == "fused" || of.hook == "loop"; };
-  return (allocates(a) && allocates(b)) || (steps(a) && steps(b));
+  const bool are_values = !a.option.empty() && a.option == b.option;
+  return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b));
 }
 
 Effort LargestEffort(const std::vector<Candidate>& changes) {
   Effort largest = Effort::kSetting;
   for (const Candidate& change : changes) largest = std::max(largest, change.effort);
   return largest;
+}
+
+// Every "{name}" of a word.
+void Put(const std::string& name, const std::string& value, std::vector<std::string>& words) {
+  for (std::string& word : words)
+    word = absl::StrReplaceAll(word, {{absl::StrCat("{", name, "}"), value}});
 }
 
 void Append(std::string_view word, std::string& list) {
@@ -41,51 +51,42 @@ std::vector<Candidate> AllCandidates() {
        .change = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
        .cost = "nothing in the program changes",
        .effort = Effort::kSetting,
-       .hook = "",
        .settings = "expandable_segments:True"},
       {.name = "memtrace's allocator",
        .change = "memtrace run -- COMMAND",
        .cost = "nothing in the program changes",
        .effort = Effort::kSetting,
-       .hook = "",
-       .settings = "",
        .allocator = "memtrace"},
       {.name = "fused optimizer",
        .change = "AdamW(..., fused=True)",
        .cost = "none; it is faster",
        .effort = Effort::kOption,
-       .hook = "fused",
-       .settings = ""},
+       .hook = "fused"},
       {.name = "optimizer without foreach",
        .change = "AdamW(..., foreach=False)",
        .cost = "more kernel launches in the optimizer",
        .effort = Effort::kOption,
-       .hook = "loop",
-       .settings = ""},
+       .hook = "loop"},
       {.name = "freeze what is never stepped",
        .change = "requires_grad_(False) for parameters that are in no optimizer",
        .cost = "none",
        .effort = Effort::kLines,
-       .hook = "freeze",
-       .settings = ""},
+       .hook = "freeze"},
       {.name = "gradient checkpointing",
        .change = "model.gradient_checkpointing_enable()",
        .cost = "forward of the checkpointed layers twice",
        .effort = Effort::kLines,
-       .hook = "checkpoint",
-       .settings = ""},
+       .hook = "checkpoint"},
       {.name = "8-bit optimizer",
        .change = "bitsandbytes.optim.AdamW8bit(...)",
        .cost = "states are rounded to 8 bits",
        .effort = Effort::kResults,
-       .hook = "adam8bit",
-       .settings = ""},
+       .hook = "adam8bit"},
       {.name = "bf16 parameters",
        .change = "model.to(torch.bfloat16) before the optimizer is made",
        .cost = "8 bits of precision: small updates are lost",
        .effort = Effort::kResults,
-       .hook = "bf16",
-       .settings = ""},
+       .hook = "bf16"},
   };
 }
 
@@ -111,15 +112,53 @@ std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& o
   return sets;
 }
 
+absl::StatusOr<Variation> ParseVariation(std::string_view text) {
+  const size_t equals = text.find('=');
+  Variation variation;
+  if (equals != std::string_view::npos && equals > 0) {
+    const std::string_view values = text.substr(equals + 1);
+    variation.name = std::string(text.substr(0, equals));
+    variation.values = absl::StrSplit(absl::string_view(values.data(), values.size()), ',');
+  }
+  const bool has_empty =
+      std::find(variation.values.begin(), variation.values.end(), "") != variation.values.end();
+  if (variation.values.size() >= 2 && !has_empty) return variation;
+  return absl::InvalidArgumentError("--vary: '" + std::string(text) +
+                                    "' names no values; write it as batch_size=8,4,2,1");
+}
+
+std::vector<std::string> AsAsked(std::vector<std::string> command,
+                                 const std::vector<Variation>& variations) {
+  for (const Variation& variation : variations)
+    Put(variation.name, variation.values.front(), command);
+  return command;
+}
+
+std::vector<Candidate> CandidatesOf(const Variation& variation) {
+  std::vector<Candidate> candidates;
+  for (size_t i = 1; i < variation.values.size(); ++i) {
+    const std::string text = variation.name + "=" + variation.values[i];
+    candidates.push_back({.name = text,
+                          .change = text + " instead of " + variation.values.front(),
+                          .cost = "what the option means",
+                          .effort = Effort::kLines,
+                          .option = variation.name,
+                          .value = variation.values[i]});
+  }
+  return candidates;
+}
+
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
-                  std::string_view user_settings) {
+                  std::string_view user_settings, const std::vector<Variation>& variations) {
   std::string settings(user_settings);
   for (const Candidate& change : changes) {
     Append(change.hook, trial.changes);
     Append(change.settings, settings);
-    if (change.allocator != "native") trial.allocator = std::string(change.allocator);
+    if (change.allocator != "native") trial.allocator = change.allocator;
+    if (!change.option.empty()) Put(change.option, change.value, trial.command);
   }
   if (settings != user_settings) trial.set[kSettings] = settings;
+  trial.command = AsAsked(std::move(trial.command), variations);
   return trial;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "tools/analysis/savings.h"
 #include "tools/fit/trial.h"
 
@@ -14,13 +15,15 @@ namespace memtrace::fit {
 
 // A change that a trial can be made with.
 struct Candidate {
-  std::string_view name;
-  std::string_view change;  // the line or option, as a user writes it
-  std::string_view cost;
-  analysis::Effort effort;
-  std::string_view hook;      // of MEMTRACE_FIT_CHANGES; empty: none
-  std::string_view settings;  // of PYTORCH_CUDA_ALLOC_CONF; empty: the user's
-  std::string_view allocator = "native";
+  std::string name;
+  std::string change;  // the line or option, as a user writes it
+  std::string cost;
+  analysis::Effort effort = analysis::Effort::kSetting;
+  std::string hook = "";      // of MEMTRACE_FIT_CHANGES; empty: none
+  std::string settings = "";  // of PYTORCH_CUDA_ALLOC_CONF; empty: the user's
+  std::string allocator = "native";
+  std::string option = "";  // of the script, that the user lets vary; with the next
+  std::string value = "";
 };
 
 // All that are known, the least change first (docs/fit.md has the table).
@@ -33,9 +36,25 @@ std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& o
 // Whether `a` asks less of whoever makes it than `b`.
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b);
 
-// The trial with these changes, too. `user_settings`: of PYTORCH_CUDA_ALLOC_CONF.
+// An option of the script whose values the user names: "{NAME}" in the command stands for one.
+struct Variation {
+  std::string name;
+  std::vector<std::string> values;  // the first is the user's own
+};
+// "batch_size=8,4,2". kInvalidArgument: a sentence.
+absl::StatusOr<Variation> ParseVariation(std::string_view text);
+
+// The command with each option at its first value.
+std::vector<std::string> AsAsked(std::vector<std::string> command,
+                                 const std::vector<Variation>& variations);
+
+// The other values.
+std::vector<Candidate> CandidatesOf(const Variation& variation);
+
+// The trial with these changes, too, all other options at their first values. `user_settings`: of
+// PYTORCH_CUDA_ALLOC_CONF.
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
-                  std::string_view user_settings);
+                  std::string_view user_settings, const std::vector<Variation>& variations);
 
 }  // namespace memtrace::fit
 

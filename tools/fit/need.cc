@@ -123,6 +123,7 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
     }
   }
   std::vector<CardNeed> all;
+  all.reserve(cards.size());
   for (auto& [card, need] : cards) all.push_back(std::move(need));
   return all;
 }

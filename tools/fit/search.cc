@@ -49,7 +49,7 @@ std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
   return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
     if (change.hook.empty()) return true;
-    const auto count = outcome.annotations.find("fit.changed." + std::string(change.hook));
+    const auto count = outcome.annotations.find("fit.changed." + change.hook);
     return count != outcome.annotations.end() && count->second != "0";
   });
 }
@@ -57,7 +57,7 @@ bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
 std::string NameOf(const std::vector<Candidate>& changes) {
   std::string name;
   for (const Candidate& change : changes)
-    absl::StrAppend(&name, name.empty() ? "" : " + ", std::string(change.name));
+    absl::StrAppend(&name, name.empty() ? "" : " + ", change.name);
   return name;
 }
 
@@ -77,7 +77,9 @@ absl::StatusOr<Answer> Search::Run(const Question& question) {
                 .within = {},
                 .remedies = {},
                 .recommended = {}};
-  Trial unlimited = question.trial;
+  Trial within = question.trial;
+  within.command = AsAsked(within.command, question.variations);
+  Trial unlimited = within;
   absl::StatusOr<std::vector<std::string>> cards = WithBytes(question.trial.cards, kNoLimit);
   if (!cards.ok()) return cards.status();
   unlimited.cards = *std::move(cards);
@@ -85,9 +87,9 @@ absl::StatusOr<Answer> Search::Run(const Question& question) {
   if (!outcome.ok()) return outcome.status();
   if (absl::Status useless = WhyUseless(*outcome, unlimited); !useless.ok()) return useless;
   answer.unlimited = *std::move(outcome);
-  outcome = run_(question.trial, "on the card");
+  outcome = run_(within, "on the card");
   if (!outcome.ok()) return outcome.status();
-  if (absl::Status useless = WhyUseless(*outcome, question.trial); !useless.ok()) return useless;
+  if (absl::Status useless = WhyUseless(*outcome, within); !useless.ok()) return useless;
   answer.within = *std::move(outcome);
   if (!answer.fits() && question.with_remedies) {
     if (absl::Status tried = TryRemedies(question, answer); !tried.ok()) return tried;
@@ -97,7 +99,8 @@ absl::StatusOr<Answer> Search::Run(const Question& question) {
 
 absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Candidate> changes) {
   TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
-  const Trial trial = WithChanges(question.trial, tried.changes, question.user_settings);
+  const Trial trial =
+      WithChanges(question.trial, tried.changes, question.user_settings, question.variations);
   absl::StatusOr<Outcome> outcome = run_(trial, NameOf(tried.changes));
   if (!outcome.ok()) return outcome.status();
   tried.outcome = *std::move(outcome);
@@ -114,6 +117,10 @@ absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
     if (tried->had_effect) useful.push_back(candidate);
     Note(*std::move(tried), answer);
   }
+  for (const Variation& variation : question.variations) {
+    if (absl::Status tried = TryValues(question, variation, answer, useful); !tried.ok())
+      return tried;
+  }
   size_t more = kMostCombinations;
   for (const std::vector<Candidate>& changes : Combinations(useful)) {
     const bool asks_less =
@@ -122,6 +129,20 @@ absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
     absl::StatusOr<TriedRemedy> tried = Try(question, changes);
     if (!tried.ok()) return tried.status();
     Note(*std::move(tried), answer);
+  }
+  return absl::OkStatus();
+}
+
+// Until one fits.
+absl::Status Search::TryValues(const Question& question, const Variation& variation, Answer& answer,
+                               std::vector<Candidate>& useful) {
+  for (const Candidate& candidate : CandidatesOf(variation)) {
+    absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
+    if (!tried.ok()) return tried.status();
+    useful.push_back(candidate);
+    const bool completed = tried->outcome.completed;
+    Note(*std::move(tried), answer);
+    if (completed) break;
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,8 @@
 namespace memtrace::fit {
 
 struct Question {
-  Trial trial;  // on the cards that were asked for
+  Trial trial;  // on the cards that were asked for; its command may have options that vary
+  std::vector<Variation> variations;
   bool with_remedies = true;
   std::string user_settings;  // of PYTORCH_CUDA_ALLOC_CONF
 };
@@ -31,6 +32,8 @@ class Search {
   absl::StatusOr<Answer> Run(const Question& question);
 
  private:
+  absl::Status TryValues(const Question& question, const Variation& variation, Answer& answer,
+                         std::vector<Candidate>& useful);
   absl::Status TryRemedies(const Question& question, Answer& answer);
   static void Note(TriedRemedy tried, Answer& answer);
   absl::StatusOr<TriedRemedy> Try(const Question& question, std::vector<Candidate> changes);

@@ -74,6 +74,7 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
   std::vector<int64_t> bytes;
+  bytes.reserve(need.parts.size());
   for (const fit::NeedPart& part : need.parts) bytes.push_back(static_cast<int64_t>(part.bytes));
   const std::vector<int64_t> figures =
       AdditiveHundredths(bytes, Hundredths(static_cast<int64_t>(need.total), unit), unit);
@@ -113,7 +114,7 @@ TableRow RowOf(size_t number, const TriedRemedy& remedy) {
   }
   TableRow row{.cells = {std::to_string(number) + " " + NameOf(remedy), outcome, reserved}};
   for (const fit::Candidate& change : remedy.changes)
-    row.below.push_back(std::string(change.change) + "; costs: " + std::string(change.cost));
+    row.below.push_back(Printable(change.change) + "; costs: " + change.cost);
   if (const auto failed = remedy.outcome.Failed()) row.below.push_back(FailedText(*failed));
   return row;
 }
@@ -166,7 +167,7 @@ Section UnknownSection(const Answer& answer) {
 std::string NameOf(const TriedRemedy& remedy) {
   std::string name;
   for (const fit::Candidate& change : remedy.changes)
-    name += (name.empty() ? "" : " + ") + std::string(change.name);
+    name += (name.empty() ? "" : " + ") + Printable(change.name);
   return name;
 }
 

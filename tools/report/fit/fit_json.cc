@@ -49,10 +49,10 @@ ordered_json FailureJson(const fit::Outcome& outcome) {
           {"fragmentation", failed->is_fragmentation}};
 }
 
-std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string_view fit::Candidate::*text) {
+std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candidate::*text) {
   std::string joined;
   for (const fit::Candidate& change : remedy.changes)
-    joined += (joined.empty() ? "" : "; ") + std::string(change.*text);
+    joined += (joined.empty() ? "" : "; ") + change.*text;
   return joined;
 }
 
