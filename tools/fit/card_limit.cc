@@ -28,12 +28,13 @@ absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string
                                                    uint64_t bytes) {
   std::vector<std::string> limited;
   for (const std::string& spec : specs) {
+    std::vector<card::CardSpec> parsed;
+    std::string error;
+    if (!card::ParseCardSpecs(spec, &parsed, &error)) return absl::InvalidArgumentError(error);
     std::vector<std::string> cards;
     for (const absl::string_view card : absl::StrSplit(absl::string_view(spec), ';'))
       cards.push_back(absl::StrCat(WithoutSize(card), ",", kSize, bytes >> 20, "MiB"));
     limited.push_back(absl::StrJoin(cards, ";"));
-    std::vector<card::CardSpec> parsed;
-    std::string error;
     if (!card::ParseCardSpecs(limited.back(), &parsed, &error))
       return absl::InvalidArgumentError(error);
   }

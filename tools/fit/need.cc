@@ -7,6 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "tools/analysis/frames.h"
+
 namespace memtrace::fit {
 namespace {
 
@@ -66,11 +69,17 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
   return need;
 }
 
+// The user's own line; where there is none, what the report names.
+std::string LineOf(const analysis::Request& request) {
+  const trace::Frame* user = analysis::InnermostUserFrame(request.stack);
+  return user == nullptr ? request.site : analysis::ShortFrame(*user);
+}
+
 std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
   if (!explanation.request) return std::nullopt;
   const analysis::Request& request = *explanation.request;
   return FailedLine{
-      .line = request.site,
+      .line = LineOf(request),
       .bytes = request.bytes,
       .short_by = request.bytes - std::min(request.bytes, request.obtainable),
       .at = request.at,
@@ -83,6 +92,15 @@ TrialEnd EndOf(const Explanation& explanation) {
   return ended->second == "settled" ? TrialEnd::kSettled : TrialEnd::kSteps;
 }
 
+// That ended: as the process says it, else all that began but the last.
+uint64_t StepsOf(const Explanation& explanation) {
+  const auto stated = explanation.annotations.find("fit.steps");
+  uint64_t steps = 0;
+  if (stated != explanation.annotations.end() && absl::SimpleAtoi(stated->second, &steps))
+    return steps;
+  return explanation.counts.steps - std::min<uint64_t>(explanation.counts.steps, 1);
+}
+
 }  // namespace
 
 ProcessNeed NeedOf(const Explanation& explanation) {
@@ -92,8 +110,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
     if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
       need.cards.push_back(NeedOfCard(card, timeline->second));
   }
-  // The last one that began did not end where the trial did.
-  need.steps = explanation.counts.steps - std::min<uint64_t>(explanation.counts.steps, 1);
+  need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.failed = FailedLineOf(explanation);
   return need;

@@ -124,13 +124,17 @@ Section RemedySection(const Answer& answer) {
   Table table;
   table.columns = {{"", 44}, {"", 18}, {"reserved", 12, TableColumn::Kind::kFigure}};
   std::string nothing;
+  size_t combinations = 0;  // that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
-    if (remedy.had_effect) {
+    if (remedy.changes.size() > 1 && !remedy.outcome.completed) {
+      ++combinations;
+    } else if (remedy.had_effect) {
       table.rows.push_back(RowOf(table.rows.size() + 1, remedy));
     } else {
       nothing += (nothing.empty() ? "" : ", ") + NameOf(remedy);
     }
   }
+  if (combinations > 0) table.rest = FormatCounted(combinations, "combination") + " did not fit";
   if (table.rows.empty()) return section;
   section.parts.emplace_back(std::move(table));
   if (!nothing.empty()) section.parts.emplace_back(Note{"nothing to change for: " + nothing});
