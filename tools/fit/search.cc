@@ -3,6 +3,7 @@
 #include "tools/fit/search.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -136,14 +137,16 @@ absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
 // Until one fits.
 absl::Status Search::TryValues(const Question& question, const Variation& variation, Answer& answer,
                                std::vector<Candidate>& useful) {
+  std::optional<Candidate> last;
   for (const Candidate& candidate : CandidatesOf(variation)) {
     absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
     if (!tried.ok()) return tried.status();
-    useful.push_back(candidate);
+    last = candidate;
     const bool completed = tried->outcome.completed;
     Note(*std::move(tried), answer);
     if (completed) break;
   }
+  if (last) useful.push_back(*std::move(last));  // the one that takes least
   return absl::OkStatus();
 }
 
