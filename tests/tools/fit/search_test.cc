@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/match.h"
+
+namespace memtrace::fit {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A program that fits where one of the sets of names is among a trial's changes. Hooks of `inert`
+// find nothing to change.
+class Program {
+ public:
+  explicit Program(std::vector<std::set<std::string>> fits) : fits_(std::move(fits)) {}
+
+  Program& Inert(const std::string& hook) {
+    inert_.insert(hook);
+    return *this;
+  }
+  Program& EndsBy(int exit_code) {
+    exit_code_ = exit_code;
+    return *this;
+  }
+
+  absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
+    ran_.emplace_back(name);
+    Outcome outcome;
+    ProcessNeed& process = outcome.processes.emplace_back();
+    process.cards.push_back({.card = 0, .peak_at = {}, .parts = {}});
+    for (const char* hook : {"fused", "loop", "freeze", "checkpoint", "adam8bit", "bf16"})
+      outcome.annotations[std::string("fit.changed.") + hook] = inert_.contains(hook) ? "0" : "2";
+    if (exit_code_ != 0) {
+      outcome.exit_code = exit_code_;
+      return outcome;
+    }
+    outcome.completed = name == "without a limit" || Fits(trial);
+    if (!outcome.completed) {
+      outcome.exit_code = 1;
+      process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
+    }
+    return outcome;
+  }
+
+  absl::StatusOr<Answer> Ask(const Question& question) {
+    Search search([this](const Trial& trial, std::string_view name) { return Run(trial, name); });
+    return search.Run(question);
+  }
+
+  const std::vector<std::string>& ran() const { return ran_; }
+
+ private:
+  bool Fits(const Trial& trial) const {
+    const auto has = [&trial](const std::string& word) {
+      const auto settings = trial.set.find("PYTORCH_CUDA_ALLOC_CONF");
+      return absl::StrContains("," + trial.changes + ",", "," + word + ",") ||
+             trial.allocator == word || trial.command.back() == word ||
+             (settings != trial.set.end() && absl::StrContains(settings->second, word));
+    };
+    return std::any_of(fits_.begin(), fits_.end(), [&has](const std::set<std::string>& words) {
+      return std::all_of(words.begin(), words.end(), has);
+    });
+  }
+
+  std::vector<std::set<std::string>> fits_;
+  std::set<std::string> inert_;
+  int exit_code_ = 0;
+  std::vector<std::string> ran_;
+};
+
+Question Asked() {
+  Question question;
+  question.trial.command = {"python", "train.py"};
+  question.trial.cards = {"24GiB"};
+  return question;
+}
+
+std::string Recommended(const Answer& answer) {
+  std::string name;
+  if (!answer.recommended) return "nothing";
+  for (const Candidate& change : answer.remedies[*answer.recommended].changes)
+    name += (name.empty() ? "" : " + ") + change.name;
+  return name;
+}
+
+TEST(SearchTest, WhatFitsNeedsNoRemedies) {
+  Program program({std::set<std::string>()});
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_TRUE(answer.fits());
+  EXPECT_THAT(program.ran(), ElementsAre("without a limit", "on the card"));
+}
+
+TEST(SearchTest, TheSmallestChangeThatFitsIsRecommended) {
+  Program program({{"checkpoint"}, {"bf16"}, {"fused"}});
+  EXPECT_EQ(Recommended(*program.Ask(Asked())), "fused optimizer");
+}
+
+TEST(SearchTest, TwoCheapChangesAreLessThanADearOne) {
+  Program program({{"bf16"}, {"expandable", "fused"}});
+  EXPECT_EQ(Recommended(*program.Ask(Asked())), "expandable segments + fused optimizer");
+}
+
+TEST(SearchTest, NothingIsCombinedThatAsksMoreThanWhatFits) {
+  Program program({{"memtrace"}});
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_EQ(Recommended(answer), "memtrace's allocator");
+  for (const TriedRemedy& remedy : answer.remedies) EXPECT_EQ(remedy.changes.size(), 1U);
+}
+
+TEST(SearchTest, WhatChangedNothingIsNoRemedy) {
+  Program program({{"adam8bit"}});
+  program.Inert("adam8bit");
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_EQ(Recommended(answer), "nothing");
+}
+
+TEST(SearchTest, ValuesOfAnOptionAreTriedUntilOneFits) {
+  Program program({{"2"}});
+  Question question = Asked();
+  question.trial.command.push_back("{n}");
+  question.variations = {{.name = "n", .values = {"8", "4", "2", "1"}}};
+  EXPECT_EQ(Recommended(*program.Ask(question)), "n=2");
+  EXPECT_THAT(program.ran(), testing::Contains("n=4"));
+  EXPECT_THAT(program.ran(), Not(testing::Contains("n=1")));
+}
+
+TEST(SearchTest, WithoutRemediesTheAnswerIsNoAndNothingMore) {
+  Program program({});
+  Question question = Asked();
+  question.with_remedies = false;
+  const Answer answer = *program.Ask(question);
+  EXPECT_FALSE(answer.fits());
+  EXPECT_EQ(answer.within.Failed()->line, "train.py:3");
+  EXPECT_THAT(answer.remedies, IsEmpty());
+}
+
+TEST(SearchTest, AProgramThatFailsByItselfIsNoAnswer) {
+  Program program({});
+  program.EndsBy(7);
+  const absl::Status why = program.Ask(Asked()).status();
+  EXPECT_EQ(why.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(why.message()), HasSubstr("exit code 7 by itself"));
+}
+
+TEST(SearchTest, NeverMoreThanSoManyCombinations) {
+  Program program({});
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_EQ(Recommended(answer), "nothing");
+  EXPECT_LE(program.ran().size(), 2 + AllCandidates().size() + 10);
+}
+
+}  // namespace
+}  // namespace memtrace::fit
