@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`memtrace fit` with real torch: verdict, need, remedies, and programs from which nothing can be learnt."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MEMTRACE
+
+MIB = 2**20
+# 64 MiB of parameters, as much of gradients, twice of states: a fused step needs 256 MiB of them, a foreach one 320.
+TRAINING = """
+import sys, torch
+model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048, bias=False) for _ in range(4)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(100):
+    model(torch.randn(int(sys.argv[1]), 2048, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+open("trained.txt", "w").write("yes")
+torch.save(model.state_dict(), "model.pt")
+"""
+
+
+def fit(folder: Path, text: str, *words: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    script = folder / "program.py"
+    script.write_text(text)
+    command = [MEMTRACE, "fit", *options, "--", sys.executable, script, *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found = json.loads(done.stdout)
+    assert found["schema"] == "memtrace.fit/1"
+    return dict(found)
+
+
+def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
+    done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--json"))
+    assert done.returncode == 0, done.stderr
+    found = answer(done)
+    parts = {part["name"]: part["bytes"] for part in found["parts"]}
+    assert found["fits"] and found["first_failure"] is None and found["remedies"] == []
+    assert parts["parameters"] == 64 * MIB
+    assert parts["gradients"] == 64 * MIB
+    assert parts["optimizer states"] == pytest.approx(128 * MIB, abs=MIB)
+    assert parts["temporaries"] == pytest.approx(64 * MIB, abs=MIB)
+    assert sum(parts.values()) - parts["fragmentation"] == found["cards"][0]["needs"]
+    # It was stopped, and what it had written on the way stayed away from here.
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["program.py"]
+
+
+def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) -> None:
+    # 500 MiB of context; expandable segments, so that no segment decides.
+    done = fit(tmp_path, TRAINING, "4", options=("--card", "800MiB", "--json"))
+    assert done.returncode == 1, done.stderr
+    found = answer(done)
+    assert not found["fits"]
+    assert found["first_failure"]["line"].startswith("program.py:")
+    fitting = {remedy["name"] for remedy in found["remedies"] if remedy["fits"]}
+    assert "fused optimizer" in fitting
+    assert found["recommended"] == "fused optimizer"
+
+
+def test_the_scripts_own_option_is_varied(tmp_path: Path) -> None:
+    options = ("--card", "1GiB", "--vary", "rows=60000,10", "--json")
+    done = fit(tmp_path, TRAINING, "{rows}", options=options)
+    assert done.returncode == 1, done.stderr
+    by_name = {remedy["name"]: remedy for remedy in answer(done)["remedies"]}
+    assert by_name["rows=10"]["fits"]
+
+
+def test_a_program_that_fails_by_itself_is_no_answer(tmp_path: Path) -> None:
+    done = fit(tmp_path, "raise SystemExit('no data in /data')", options=("--card", "2GiB"))
+    assert done.returncode == 3
+    assert "exit code 1 by itself" in done.stderr and "no data in /data" in done.stderr
+
+
+def test_a_program_without_a_card_has_nothing_to_fit(tmp_path: Path) -> None:
+    done = fit(tmp_path, "print('hello')", options=("--card", "2GiB"))
+    assert done.returncode == 3
+    assert "allocates nothing on a card" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_program_that_never_steps_is_ended(tmp_path: Path) -> None:
+    forever = "import torch, time\ntorch.zeros(1).cuda()\nwhile True: time.sleep(1)"
+    done = fit(tmp_path, forever, options=("--card", "2GiB", "--time", "6"))
+    assert done.returncode == 3
+    assert "--time" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--card", "24GB"), "write 24GiB"),
+        (("--card", "2GiB", "--steps", "0"), "is no number of steps"),
+        (("--card", "2GiB", "--steps", "5:2"), "is no number of steps"),
+        (("--card", "2GiB", "--vary", "n=1"), "write it as"),
+        (("--card", "2GiB", "--vary", "n=1,2"), "no word of the command is {n}"),
+    ],
+)
+def test_wrong_words_start_nothing(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
+    done = fit(tmp_path, "open('ran', 'w')", options=options)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (tmp_path / "ran").exists()
