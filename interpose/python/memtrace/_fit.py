@@ -5,6 +5,7 @@
 import os
 from types import ModuleType
 
+from memtrace import _changes
 from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
 from memtrace._fit_ranks import agree
@@ -12,7 +13,13 @@ from memtrace._session import Session
 
 
 def start(torch: ModuleType, session: Session) -> None:
-    """Watches steps as MEMTRACE_FIT_STEPS=LEAST:MOST says. Raises ValueError if it is anything else."""
+    """Watches steps as MEMTRACE_FIT_STEPS says and changes what MEMTRACE_FIT_CHANGES names.
+
+    Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
+    """
+    changes = os.environ.get("MEMTRACE_FIT_CHANGES")
+    if changes:
+        _changes.start(torch, session, changes)
     steps = os.environ.get("MEMTRACE_FIT_STEPS")
     if steps:
         least, most = _bounds(steps)

@@ -75,7 +75,7 @@ def _start(torch: ModuleType) -> bool:
     session = _session.begin(torch, minor)
     if session is not None and session.is_recorded:
         _hooks.register(torch, session)
-        if os.environ.get("MEMTRACE_FIT_STEPS"):
+        if any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
             from memtrace import _fit
 
             _fit.start(torch, session)
