@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bitsandbytes' Adam8bit and AdamW8bit where the program makes torch's Adam and AdamW."""
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -23,6 +24,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         return
     classes = {getattr(torch.optim, name): eight_bits for name, eight_bits in _CLASSES.items()}
 
+    @functools.wraps(torch.optim.Adam.__init__)  # whoever asks for the signature gets that
     def new(asked: Any, *args: Any, **kwargs: Any) -> Any:
         made = None
         if asked in classes:
@@ -38,7 +40,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
 
 def _quantized(torch: ModuleType, asked: Any, name: str, args: Any, kwargs: Any) -> Any:
     try:
-        bound = inspect.signature(asked).bind(*args, **kwargs)
+        bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         made = getattr(importlib.import_module("bitsandbytes.optim"), name)
     except (TypeError, ImportError, AttributeError):  # a copy, an error of the program; bitsandbytes does not start
