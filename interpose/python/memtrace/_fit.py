@@ -5,7 +5,7 @@
 import os
 from types import ModuleType
 
-from memtrace import _changes
+from memtrace import _changes, _scratch
 from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
 from memtrace._fit_ranks import agree
@@ -13,15 +13,16 @@ from memtrace._session import Session
 
 
 def start(torch: ModuleType, session: Session) -> None:
-    """Watches steps as MEMTRACE_FIT_STEPS says and changes what MEMTRACE_FIT_CHANGES names.
+    """Watches steps as MEMTRACE_FIT_STEPS says, changes what MEMTRACE_FIT_CHANGES names, keeps the user's files.
 
     Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
     """
-    changes = os.environ.get("MEMTRACE_FIT_CHANGES")
-    if changes:
+    if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
-    steps = os.environ.get("MEMTRACE_FIT_STEPS")
-    if steps:
+    if scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
+        _scratch.start(scratch)  # with the interpreter already, where `memtrace run` started it
+        session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
+    if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
         trial = Trial(torch, session, least, most)
         session.after_step.append(trial.step_ended)
