@@ -184,6 +184,10 @@ assert type(torch.optim.Adam(model.parameters(), amsgrad=True)) is torch.optim.A
 
 
 def test_a_change_that_cannot_be_made_is_counted_and_not_spoken_of(tmp_path):
-    script = "import json, torch\nmodel, said = torch.nn.Linear(2, 2).cuda(), {}\noptimizer = torch.optim.SGD(model.parameters())\n"
+    script = """
+import json, torch
+model, said = torch.nn.Linear(2, 2).cuda(), {}
+optimizer = torch.optim.SGD(model.parameters())
+"""
     assert changed(script, tmp_path, "paint")[1] == 0
     assert changed(script, tmp_path, "checkpoint", "model(torch.zeros(2, 2).cuda()).sum().backward()\n")[1] == 0

@@ -84,7 +84,7 @@ while True:
 
 
 def test_a_program_that_ends_before_keeps_its_exit_code_and_says_so_far_it_came(tmp_path):
-    for last, status in (("raise KeyError('its own')", 1), ("sys.exit(7)", 7), ("pass", 0)):
+    for last, status in (("raise KeyError('its own')", 1), ("sys.exit(7)", 7)):
         script = "import sys\nKEEP = lambda step: 0\n" + TRAINING.replace("range(1, 12)", "range(1, 3)") + last
         run = trial(script, tmp_path, "5:10", expect=status)
         assert ("KeyError: 'its own'" in run.err) == (status == 1)

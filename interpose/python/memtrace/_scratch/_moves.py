@@ -40,7 +40,7 @@ class _Moves:
         if old == new:
             return
         self._lift(old)
-        self._make_folder(dst, new)
+        self._places.in_its_folder(dst, new)
         original(names.above(old), names.above(new))
         self._places.delete(old)
         self._places.delete(new)
@@ -73,13 +73,6 @@ class _Moves:
         elif name is not None and self._places.is_below(name):
             target = name
         original(target, above, *args, **kwargs)
-
-    def _make_folder(self, path: Any, name: str) -> None:
-        """That of a thing which may be there, and is replaced then."""
-        folder = os.path.dirname(name)
-        if not os.path.isdir(self._places.found(folder)):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        os.makedirs(self._places.names.above(folder), exist_ok=True)
 
     def _lift(self, name: str) -> None:
         """Has the scratch folder hold all of it."""

@@ -5,7 +5,6 @@
 import errno
 import os
 import shutil
-import stat
 from typing import Any
 
 from memtrace._scratch._kept_away import KeptAway
@@ -61,7 +60,7 @@ class Places:
         """Gives where to make it, in a folder that there is then. Raises FileNotFoundError or FileExistsError."""
         if self.exists(name):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        return self._like(path, self._in_its_folder(path, name))
+        return self._like(path, self.in_its_folder(path, name))
 
     def written(self, path: Any, keeps: bool, is_counted: bool = True) -> Any:
         """Gives where to write to it; `keeps`: what is in it already. Raises FileNotFoundError without its folder."""
@@ -74,7 +73,7 @@ class Places:
             is_below = self.is_below(name)
             if is_below and not os.path.isfile(name):  # a folder, a pipe
                 return self._below(path, name)
-            above = self._in_its_folder(path, name)
+            above = self.in_its_folder(path, name)
             if keeps and is_below:
                 self.copy(name, above)
         if is_counted:
@@ -96,13 +95,14 @@ class Places:
             self._deleted = {gone for gone in self._deleted if not gone.startswith(name + "/")} | {name}
             self.kept.file(name)
 
-    def _in_its_folder(self, path: Any, name: str) -> str:
-        folder = self.found(os.path.dirname(name))
-        if not stat.S_ISDIR(os.stat(folder).st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-        above = self.names.above(name)
-        os.makedirs(os.path.dirname(above), exist_ok=True)
-        return above
+    def in_its_folder(self, path: Any, name: str) -> str:
+        """Gives its name in the scratch folder, in a folder that there is then. Raises as `made` does."""
+        folder = os.path.dirname(name)
+        if not os.path.isdir(self.found(folder)):
+            missing = errno.ENOTDIR if self.exists(folder) else errno.ENOENT
+            raise OSError(missing, os.strerror(missing), path)
+        os.makedirs(self.names.above(folder), exist_ok=True)
+        return self.names.above(name)
 
     def _below(self, path: Any, name: str) -> Any:
         """The program's own words for it, unless they lead into the scratch folder."""
