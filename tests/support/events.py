@@ -120,3 +120,14 @@ def bytes_by(found: Iterable[Block], *names: str) -> dict[tuple[object, ...], in
     for block in found:
         sums[tuple(getattr(block, name) for name in names)] += block.bytes
     return dict(sums)
+
+
+def annotations(trace: Path) -> dict[str, str]:
+    """What the trace says of itself, by key; the latest value counts."""
+    text = subprocess.run([TRACE_TEXT, trace], capture_output=True, text=True, timeout=100, check=True).stdout
+    found = {}
+    for line in text.splitlines():
+        words = line.split(maxsplit=3)
+        if words[1:2] == ["annotate"]:
+            found[words[2]] = " ".join(shlex.split(words[3])) if len(words) > 3 else ""
+    return found

@@ -57,6 +57,8 @@ class Session:
         self._steps_begun = 0
         self._steps_are_stated = False
         self._ends_with_backward = False  # the step: an optimizer stepped within it
+        self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
+        self.before_close: list[Callable[[], object]] = []
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
@@ -147,7 +149,7 @@ class Session:
         """
         self._ends_with_backward = in_backward
         if not in_backward and not self._steps_are_stated:
-            self._begin_step()
+            self._end_step()
 
     def backward_ended(self) -> None:
         """A backward pass is over."""
@@ -157,6 +159,11 @@ class Session:
     def step(self) -> None:
         """The program says that a step ends here."""
         self._steps_are_stated = True
+        self._end_step()
+
+    def _end_step(self) -> None:
+        for watch in self.after_step:
+            watch(self._steps_are_stated)
         self._begin_step()
 
     def _begin_step(self) -> None:
@@ -185,7 +192,15 @@ class Session:
         if self.is_recorded:
             self._label_everything()
             self.host_values.annotate()
+            self._state_last_facts()
         self.core.close()
+
+    def _state_last_facts(self) -> None:
+        try:
+            for state in self.before_close:
+                state()
+        except Exception as error:  # the trace is to be closed all the same
+            say(f"could not write the end of the trial ({type(error).__name__}: {error})")
 
 
 def _put_in_place(torch: ModuleType, shim: ctypes.CDLL) -> str:

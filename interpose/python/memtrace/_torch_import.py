@@ -75,4 +75,8 @@ def _start(torch: ModuleType) -> bool:
     session = _session.begin(torch, minor)
     if session is not None and session.is_recorded:
         _hooks.register(torch, session)
+        if any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
+            from memtrace import _fit
+
+            _fit.start(torch, session)
     return True

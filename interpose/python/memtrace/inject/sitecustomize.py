@@ -62,6 +62,13 @@ class _Beginning:
             memtrace.enable()
 
 
+def _keep_the_users_files(scratch: str) -> None:
+    """In a trial of `memtrace fit`, from the first line on; a program that cannot be kept from them does not begin."""
+    from memtrace import _scratch
+
+    _scratch.start(scratch)
+
+
 def _run_the_users_own() -> None:
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
@@ -73,4 +80,6 @@ def _run_the_users_own() -> None:
 
 if os.environ.get("MEMTRACE") != "0":
     sys.meta_path.insert(0, _Beginning())
+    if os.environ.get("MEMTRACE_FIT_SCRATCH"):
+        _keep_the_users_files(os.environ["MEMTRACE_FIT_SCRATCH"])
 _run_the_users_own()

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Remedies that `memtrace fit` tries without touching the script: MEMTRACE_FIT_CHANGES=NAME[=VALUE],...
+
+One module a change, `watch(torch, session, change)`; docs/fit.md, "Remedies", says what each does.
+"""
+
+import importlib
+from types import ModuleType
+
+from memtrace._changes._change import Change
+from memtrace._session import Session
+
+NAMES = ("adam8bit", "bf16", "checkpoint", "freeze", "fused", "loop")
+
+
+def start(torch: ModuleType, session: Session, wanted: str) -> None:
+    """Makes the changes that `wanted` names; one that is not known is made nowhere."""
+    changes = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
+    for change in changes:
+        if change.name in NAMES:
+            importlib.import_module(f"memtrace._changes._{change.name}").watch(torch, session, change)
+
+    def annotate() -> None:
+        for change in changes:
+            session.core.annotate(f"fit.changed.{change.name}", str(change.places))
+
+    session.before_close.append(annotate)

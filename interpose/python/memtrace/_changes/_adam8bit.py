@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""bitsandbytes' Adam8bit and AdamW8bit where the program makes torch's Adam and AdamW."""
+
+import functools
+import importlib
+import importlib.util
+import inspect
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._session import Session
+
+_CLASSES = {"Adam": "Adam8bit", "AdamW": "AdamW8bit"}
+# What bitsandbytes has no counterpart of.
+_UNKNOWN = ("amsgrad", "maximize", "capturable", "differentiable")
+_SHARED = ("params", "lr", "betas", "eps", "weight_decay")
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """From now on, for these very classes: a class derived from them expects its own base."""
+    if importlib.util.find_spec("bitsandbytes") is None:
+        return
+    classes = {getattr(torch.optim, name): eight_bits for name, eight_bits in _CLASSES.items()}
+
+    @functools.wraps(torch.optim.Adam.__init__)  # whoever asks for the signature gets that
+    def new(asked: Any, *args: Any, **kwargs: Any) -> Any:
+        made = None
+        if asked in classes:
+            made = _quantized(torch, asked, classes[asked], args, kwargs)
+        if made is None:
+            return object.__new__(asked)
+        change.made()
+        return made
+
+    # AdamW inherits it; what is made is no instance of the class that was asked, so its __init__ is not called.
+    torch.optim.Adam.__new__ = new
+
+
+def _quantized(torch: ModuleType, asked: Any, name: str, args: Any, kwargs: Any) -> Any:
+    try:
+        bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        made = getattr(importlib.import_module("bitsandbytes.optim"), name)
+    except (TypeError, ImportError, AttributeError):  # a copy, an error of the program; bitsandbytes does not start
+        return None
+    given = bound.arguments
+    if any(given.get(option) for option in _UNKNOWN) or isinstance(given["lr"], torch.Tensor):
+        return None
+    if given.get("decoupled_weight_decay"):
+        made = importlib.import_module("bitsandbytes.optim").AdamW8bit
+    optimizer = made(**{option: given[option] for option in _SHARED})
+    optimizer.__class__ = _passing_for(asked, made)
+    return optimizer
+
+
+def _passing_for(asked: Any, made: Any) -> Any:
+    """Gives a class of `made` whose instances are instances of `asked` to whoever asks."""
+    return type(made.__name__, (made,), {"__class__": property(lambda _optimizer: asked)})

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gradient checkpointing: by the model's own switch where it has one, else around its repeated blocks."""
+
+import functools
+import importlib
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._changes._outermost_calls import before_training
+from memtrace._identity_map import IdentityMap
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, session: Session, change: Change) -> None:
+    """From the first training forward of each outermost module."""
+    looked_at: IdentityMap[bool] = IdentityMap()
+
+    def change_root(root: Any) -> None:
+        if root.training and not looked_at.get(root):
+            looked_at.set(root, True)
+            change.made(_switch_on(root) if _has_switch(root) else _wrap_blocks(torch, root))
+
+    before_training(torch, session, change_root)
+
+
+def _switches(root: Any) -> list[Any]:
+    """The outermost models with a switch of transformers' kind, or of diffusers'."""
+    found: list[Any] = []
+    waiting = [root]
+    while waiting:
+        module = waiting.pop()
+        if _switch(module) is not None:
+            found.append(module)
+        else:
+            waiting += module.children()
+    return found
+
+
+def _has_switch(root: Any) -> bool:
+    return bool(_switches(root))
+
+
+def _switch(module: Any) -> Any:
+    if getattr(module, "supports_gradient_checkpointing", False):
+        enable = getattr(module, "gradient_checkpointing_enable", None)
+        return enable and functools.partial(enable, gradient_checkpointing_kwargs={"use_reentrant": False})
+    if getattr(module, "_supports_gradient_checkpointing", False):
+        return getattr(module, "enable_gradient_checkpointing", None)
+    return None
+
+
+def _checkpointed(module: Any) -> int:
+    return sum(bool(getattr(part, "gradient_checkpointing", False)) for part in module.modules())
+
+
+def _switch_on(root: Any) -> int:
+    """Gives the number of parts that checkpoint now and did not before."""
+    made = 0
+    for module in _switches(root):
+        before = _checkpointed(module)
+        if before == 0:
+            _switch(module)()
+            made += _checkpointed(module)
+    return made
+
+
+def _wrap_blocks(torch: ModuleType, root: Any) -> int:
+    checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
+    blocks = _repeated_blocks(torch, root)
+    for block in blocks:
+        block.forward = _recomputed(torch, checkpoint, block, block.forward)
+    return len(blocks)
+
+
+def _repeated_blocks(torch: ModuleType, root: Any) -> list[Any]:
+    """The blocks of the longest list of equal ones, and those of other lists of the same class."""
+    lists = [
+        list(part)
+        for part in root.modules()
+        if isinstance(part, (torch.nn.ModuleList, torch.nn.Sequential)) and len({type(block) for block in part}) == 1
+    ]
+    # Of a single operation nothing is saved but what checkpointing keeps as well.
+    lists = [blocks for blocks in lists if next(blocks[0].children(), None) is not None]
+    longest: list[Any] = max(lists, key=len, default=[])
+    if len(longest) < 2:
+        return []
+    return [block for blocks in lists for block in blocks if type(block) is type(longest[0])]
+
+
+def _recomputed(torch: ModuleType, checkpoint: Any, block: Any, forward: Any) -> Any:
+    @functools.wraps(forward)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        if not (block.training and torch.is_grad_enabled()):
+            return forward(*args, **kwargs)
+        return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+    return recomputed

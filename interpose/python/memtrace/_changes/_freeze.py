@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`requires_grad_(False)` of what no optimizer steps: its gradients, and the activations for them, are of no use."""
+
+import functools
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._changes._outermost_calls import before_training
+from memtrace._identity_map import IdentityMap
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, session: Session, change: Change) -> None:
+    """From the first forward after an optimizer was made, for the parameters of each outermost module."""
+    _Freezing(torch, change).watch(session)
+
+
+class _Freezing:
+    def __init__(self, torch: ModuleType, change: Change) -> None:
+        self._torch = torch
+        self._change = change
+        self._stepped: set[int] = set()  # ids of the parameters that ever were in an optimizer
+        self._roots: IdentityMap[int] = IdentityMap()  # how many those were when the module was looked at
+        self._frozen: set[int] = set()
+
+    def watch(self, session: Session) -> None:
+        optimizer_class = self._torch.optim.Optimizer
+        original = optimizer_class.add_param_group
+
+        @functools.wraps(original)
+        def add_param_group(optimizer: Any, group: Any) -> None:
+            original(optimizer, group)
+            self._will_be_stepped(optimizer.param_groups[-1]["params"])
+
+        optimizer_class.add_param_group = add_param_group
+        before_training(self._torch, session, self._freeze)
+
+    def _will_be_stepped(self, tensors: list[Any]) -> None:
+        """An optimizer that is made late takes its parameters back. Copies that no module has (fp32) say nothing."""
+        self._stepped.update(id(tensor) for tensor in tensors if isinstance(tensor, self._torch.nn.Parameter))
+        for tensor in tensors:
+            if id(tensor) in self._frozen:
+                self._frozen.remove(id(tensor))
+                tensor.requires_grad_(True)
+                self._change.made(-1)
+
+    def _freeze(self, root: Any) -> None:
+        if not self._stepped or self._roots.get(root) == len(self._stepped):
+            return
+        self._roots.set(root, len(self._stepped))
+        for parameter in root.parameters():
+            if parameter.requires_grad and id(parameter) not in self._stepped:
+                parameter.requires_grad_(False)
+                self._frozen.add(id(parameter))
+                self._change.made()

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`fused=True` for optimizers whose caller left the choice to torch."""
+
+from types import ModuleType
+
+from memtrace._changes._change import Change
+from memtrace._changes._optimizer_arguments import Arguments, adapt, groups_say, tensors
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """From now on. What a fused update cannot do (tensors that are no floats, gradients through it) stays as it is."""
+
+    def fuse(arguments: Arguments) -> None:
+        chosen = any(arguments.get(name) is not None for name in ("foreach", "fused"))
+        if chosen or arguments.get("differentiable"):
+            return
+        stepped = list(tensors(torch, arguments))
+        if groups_say(arguments, "foreach", "fused"):
+            return
+        if stepped and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped):
+            arguments["fused"] = True
+            change.made()
+
+    adapt(torch, "fused", fuse)

@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`foreach=False`: one tensor after another, so that no list of temporary copies is ever alive."""
+
+from types import ModuleType
+
+from memtrace._changes._change import Change
+from memtrace._changes._optimizer_arguments import Arguments, adapt
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """From now on; a fused optimizer has no such list and stays as it is."""
+
+    def loop(arguments: Arguments) -> None:
+        if not arguments.get("fused") and arguments.get("foreach") is not False:
+            arguments["foreach"] = False
+            change.made()
+
+    adapt(torch, "foreach", loop)

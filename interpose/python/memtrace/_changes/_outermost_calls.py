@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The calls of modules that the program itself makes: those of a module within another's forward are not."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._session import Session
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def before_each(
+    torch: ModuleType, session: Session, prepare: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments]
+) -> None:
+    """Has `prepare` called before every outermost module's forward; what it gives are the arguments then.
+
+    What backward computes again is called as it was the first time.
+    """
+    modules = torch.nn.modules.module
+    original = modules.Module.__call__
+    depth, is_compiling = session.core.module_depth, torch.compiler.is_dynamo_compiling
+    running_backward = torch._C._current_graph_task_id
+
+    @functools.wraps(original)
+    def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling():
+            return original(module, *args, **kwargs)
+        if depth() == 0 and running_backward() == -1:
+            args, kwargs = prepare(module, args, kwargs)
+        return original(module, *args, **kwargs)
+
+    modules.Module.__call__ = call
+
+
+def before_training(torch: ModuleType, session: Session, change_root: Callable[[Any], None]) -> None:
+    """Has `change_root` called with each outermost module before each of its forwards that records gradients."""
+
+    def prepare(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        if torch.is_grad_enabled():
+            change_root(module)
+        return args, kwargs
+
+    before_each(torch, session, prepare)

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What happens in the process of a trial of `memtrace fit` (docs/fit.md); nothing, unless its variables are set."""
+
+import os
+from types import ModuleType
+
+from memtrace import _changes, _scratch
+from memtrace._fit_end import end_process
+from memtrace._fit_peaks import Peaks
+from memtrace._fit_ranks import agree
+from memtrace._session import Session
+
+
+def start(torch: ModuleType, session: Session) -> None:
+    """Watches steps as MEMTRACE_FIT_STEPS says, changes what MEMTRACE_FIT_CHANGES names, keeps the user's files.
+
+    Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
+    """
+    if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
+        _changes.start(torch, session, changes)
+    if scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
+        _scratch.start(scratch)  # with the interpreter already, where `memtrace run` started it
+        session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
+    if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
+        least, most = _bounds(steps)
+        trial = Trial(torch, session, least, most)
+        session.after_step.append(trial.step_ended)
+        session.before_close.append(trial.annotate)
+
+
+def _bounds(steps: str) -> tuple[int, int]:
+    least, colon, most = steps.partition(":")
+    if not (colon and least.isdecimal() and most.isdecimal() and 1 <= int(least) <= int(most)):
+        raise ValueError(f"MEMTRACE_FIT_STEPS is LEAST:MOST, two numbers of steps, not {steps!r}")
+    return int(least), int(most)
+
+
+class Trial:
+    """Counts the steps of one process and ends it when its peaks have settled."""
+
+    def __init__(self, torch: ModuleType, session: Session, least: int, most: int) -> None:
+        """Ends nothing before `least` steps and everything after `most`."""
+        self._torch = torch
+        self._session = session
+        self._least = least
+        self._most = most
+        self._steps = 0
+        self._are_stated = False
+        self._peaks = Peaks(torch)
+
+    def step_ended(self, is_stated: bool) -> None:
+        """A step is over, as an optimizer or as the program says. Ends the process if the trial is."""
+        if is_stated and not self._are_stated:
+            # What optimizers counted so far is within the first step that the program states.
+            self._are_stated, self._steps = True, 0
+        self._steps += 1
+        has_settled = agree(self._torch, self._steps, not self._peaks.rose())
+        if self._steps >= self._most or (has_settled and self._steps >= self._least):
+            self._session.core.annotate("fit.ended", "settled" if has_settled else "steps")
+            end_process(self._session)
+
+    def annotate(self) -> None:
+        """Writes into the trace how far the process came and what it needed."""
+        annotate = self._session.core.annotate
+        annotate("fit.steps", str(self._steps))
+        for key, number in self._peaks.by_key().items():
+            annotate(f"fit.{key}", str(number))

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The most that a process ever had allocated and reserved on each card, whatever the program does to the statistics."""
+
+import functools
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+_KEYS = {"peak_allocated": "allocated_bytes", "peak_reserved": "reserved_bytes"}
+
+
+class Peaks:
+    """Peaks by key and card, in bytes: `peak_allocated.0`. Thread rule: as torch's statistics, from any thread."""
+
+    def __init__(self, torch: ModuleType) -> None:
+        """Reads what there is before the program resets it."""
+        self._torch = torch
+        self._peaks: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()  # when it was last asked whether they rose
+        for name in ("_cuda_resetPeakMemoryStats", "_accelerator_resetPeakStats"):
+            self._watch_reset(name)
+
+    def _watch_reset(self, name: str) -> None:
+        """Programs that print the peak of each step reset it: a peak within a step would be lost."""
+        original = getattr(self._torch._C, name, None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def reset(*args: Any) -> Any:
+            self._read()
+            return original(*args)
+
+        setattr(self._torch._C, name, reset)
+
+    def rose(self) -> bool:
+        """Tells whether any peak is higher than when this was last asked; the first time it is."""
+        self._read()
+        has_risen = self._peaks != self._seen or not self._seen
+        self._seen = self._peaks.copy()
+        return has_risen
+
+    def by_key(self) -> dict[str, int]:
+        """Gives all peaks so far."""
+        self._read()
+        return dict(self._peaks)
+
+    def _read(self) -> None:
+        cuda = self._torch.cuda
+        if not cuda.is_initialized():
+            return
+        for card in range(cuda.device_count()):
+            statistics = cuda.memory_stats(card)
+            for key, name in _KEYS.items():
+                numbered = f"{key}.{card}"
+                self._peaks[numbered] = max(self._peaks[numbered], statistics.get(f"{name}.all.peak", 0))

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What one rank of torch.distributed decides about its end, all decide: else the others would wait for it for ever."""
+
+import contextlib
+import datetime
+from types import ModuleType
+from typing import Any
+
+# Ranks that end their steps this far apart do not train together.
+_PATIENCE = datetime.timedelta(seconds=60)
+
+
+def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
+    """Tells whether all ranks have settled at this step; alone, whether this one has.
+
+    Blocks until the last of them ends the step, as their next collective would.
+    """
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()) or distributed.get_world_size() == 1:
+        return is_settled
+    store = distributed.distributed_c10d._get_default_store()
+    ranks: int = distributed.get_world_size()
+    key = f"memtrace.fit.{step}"
+    try:
+        settled = _sum(store, f"{key}.settled", ranks, int(is_settled))
+    except RuntimeError:  # the time is over, or the process that keeps the store has ended
+        return is_settled
+    with contextlib.suppress(RuntimeError):  # that process must not end before the others have read the sum
+        _sum(store, f"{key}.read", ranks)
+    return settled == ranks
+
+
+def _sum(store: Any, key: str, ranks: int, addend: int = 0) -> int:
+    """Adds up what each rank adds. Blocks until all have."""
+    store.add(key, addend)
+    if store.add(f"{key}.count", 1) == ranks:
+        store.set(f"{key}.sum", str(store.add(key, 0)))
+    store.wait([f"{key}.sum"], _PATIENCE)
+    return int(store.get(f"{key}.sum"))

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The user's files during a trial of `memtrace fit`: what the program writes goes to MEMTRACE_FIT_SCRATCH.
+
+`FOLDER/home/me/out.txt` stands for `/home/me/out.txt`: it is there for whoever reads that name afterwards. What the
+program deletes stays and is not seen any more (docs/fit.md, "The user's files").
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves
+from memtrace._scratch._kept_away import KeptAway
+from memtrace._scratch._names import Names
+from memtrace._scratch._places import Places
+
+_TEMPORARY = ".tmp"
+
+_kept: KeptAway | None = None
+
+
+def start(folder: str) -> None:
+    """From now on, for this process and those that it starts. A second call does nothing."""
+    global _kept
+    if _kept is not None:
+        return
+    _kept = KeptAway(ignored=f"/{_TEMPORARY}/")
+    _keep_temporary_files(folder)
+    # Python writes those past every function that could be replaced.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    places = Places(Names(folder), _kept)
+    _saves.watch(places)
+    _os_calls.watch(places)
+    _moves.watch(places)
+    _opening.watch(places)
+    _doors.watch(places)
+
+
+def _keep_temporary_files(folder: str) -> None:
+    """Sockets and compilers' files, which C makes, have a real folder; and /tmp is a user's folder like any other."""
+    temporary = os.path.join(os.path.realpath(folder), _TEMPORARY)
+    os.makedirs(temporary, exist_ok=True)
+    os.environ["TMPDIR"] = temporary
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]  # to be found again
+
+
+def annotate(state: Callable[[str, str], object]) -> None:
+    """States what was kept away from the user's folders, by key."""
+    if _kept is not None:
+        state("fit.kept_away.files", str(len(_kept.files)))
+        state("fit.kept_away.saves", str(_kept.saves))
+        state("fit.kept_away.first", json.dumps(_kept.first()))

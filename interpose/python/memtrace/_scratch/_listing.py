@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a folder: of the user's what the program did not delete, and what the scratch folder has above it."""
+
+import os
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from memtrace._scratch._places import Places
+
+
+def names_in(places: Places, name: str) -> list[str]:
+    """Lists what the program finds in that folder; nothing if it is none."""
+    names = set()
+    for folder in _layers(places, name):
+        names.update(os.listdir(folder))
+    return sorted(last for last in names if places.exists(os.path.join(name, last)))
+
+
+def listdir(places: Places, original: Callable[..., Any], path: Any) -> Any:
+    """os.listdir."""
+    name = None if path is None else places.names.name(path)
+    if name is None or not _layers(places, name):
+        return original(path if name is None else places.found(path))
+    names = names_in(places, name)
+    return [os.fsencode(last) for last in names] if isinstance(path, bytes) else names
+
+
+def scandir(places: Places, original: Callable[..., Any], path: Any) -> Any:
+    """os.scandir."""
+    name = None if path is None else places.names.name(path)
+    if name is None or not _layers(places, name):
+        return original(path if name is None else places.found(path))
+    return Listing(_entries(places, name, path))
+
+
+def _layers(places: Places, name: str) -> list[str]:
+    """The folders that are seen as one, the upper first."""
+    above = places.names.above(name)
+    below = [name] if os.path.isdir(name) and not places.is_deleted(name) else []
+    return [*([above] if os.path.isdir(above) else []), *below]
+
+
+def _entries(places: Places, name: str, path: Any) -> list["Entry"]:
+    found: dict[str, Entry] = {}
+    for folder in _layers(places, name):
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name not in found and places.exists(os.path.join(name, entry.name)):
+                    found[entry.name] = Entry(path, entry)
+    return list(found.values())
+
+
+class Entry:
+    """An os.DirEntry under the name by which the program asked for its folder."""
+
+    def __init__(self, folder: Any, entry: "os.DirEntry[str]") -> None:
+        """What is not its name is the entry's own."""
+        self._entry = entry
+        text = os.fspath(folder)
+        self.name: Any = os.fsencode(entry.name) if isinstance(text, bytes) else entry.name
+        self.path: Any = os.path.join(text, self.name)
+
+    def __fspath__(self) -> Any:
+        return self.path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._entry, name)
+
+    def __repr__(self) -> str:
+        return f"<DirEntry {self.name!r}>"
+
+
+class Listing:
+    """What os.scandir gives: an iterator that can be closed."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        """All of them are known already."""
+        self._entries: Iterator[Entry] = iter(entries)
+
+    def __iter__(self) -> "Listing":
+        return self
+
+    def __next__(self) -> Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> "Listing":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """There is nothing left then."""
+        self._entries = iter(())

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of `os` that have two names: renaming and links."""
+
+import errno
+import os
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._scratch import _listing
+from memtrace._scratch._places import Places
+from memtrace._scratch._replacing import replace
+
+
+def watch(places: Places) -> None:
+    """From now on."""
+    moves = _Moves(places)
+    for name, answer in (
+        ("rename", moves.rename),
+        ("replace", moves.rename),
+        ("link", moves.link),
+        ("symlink", moves.symlink),
+    ):
+        replace(os, name, answer, places.names.shown)
+
+
+class _Moves:
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def rename(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> None:
+        """What the user has stays; what the program sees has moved."""
+        names = self._places.names
+        old, new = names.name(src), names.name(dst)
+        if old is None or new is None or any(number is not None for number in kwargs.values()):
+            original(src, dst, **kwargs)
+            return
+        if not self._places.exists(old):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), src, None, dst)
+        if old == new:
+            return
+        self._lift(old)
+        self._places.in_its_folder(dst, new)
+        original(names.above(old), names.above(new))
+        self._places.delete(old)
+        self._places.delete(new)
+        self._places.kept.file(new)
+
+    def link(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> None:
+        """A second name for a user's file is a copy of it."""
+        names = self._places.names
+        old, new = names.name(src), names.name(dst)
+        if old is None or new is None:
+            original(src, dst, **kwargs)
+            return
+        above = self._places.made(dst, new)
+        if self._places.is_above(old) or not self._places.is_below(old):
+            original(names.above(old), above, **kwargs)
+        else:
+            self._places.copy(old, os.fsdecode(above))
+
+    def symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+        """To what is in the scratch folder by a name there, to what is not by the user's name."""
+        names = self._places.names
+        new = names.name(dst)
+        if new is None or kwargs.get("dir_fd") is not None:
+            original(src, dst, *args, **kwargs)
+            return
+        target, above = os.fsdecode(src), os.fsdecode(self._places.made(dst, new))
+        name = names.name(os.path.join(os.path.dirname(new), target))
+        if name is not None and self._places.is_above(name):
+            target = target if not os.path.isabs(target) else names.above(name)
+        elif name is not None and self._places.is_below(name):
+            target = name
+        original(target, above, *args, **kwargs)
+
+    def _lift(self, name: str) -> None:
+        """Has the scratch folder hold all of it."""
+        above = self._places.names.above(name)
+        if os.path.isdir(above if self._places.is_above(name) else name):
+            os.makedirs(above, exist_ok=True)
+            for last in _listing.names_in(self._places, name):
+                self._lift(os.path.join(name, last))
+        elif not self._places.is_above(name):
+            os.makedirs(os.path.dirname(above), exist_ok=True)
+            self._places.copy(name, above)

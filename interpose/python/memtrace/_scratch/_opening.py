@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`open`, in its three forms: reading, writing, and both."""
+
+import builtins
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._scratch._places import Places
+from memtrace._scratch._replacing import replace
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def watch(places: Places) -> None:
+    """From now on; who took `open` for himself before that keeps the old one."""
+
+    def opened(original: Callable[..., Any], file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(mode, str) or not set(mode) & set("wax+"):
+            return original(places.found(file), mode, *args, **kwargs)
+        if "x" in mode:
+            _refuse_second(places, file)
+        return original(places.written(file, keeps="w" not in mode), mode, *args, **kwargs)
+
+    def opened_by_flags(original: Callable[..., Any], path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("dir_fd") is not None:
+            return original(path, flags, *args, **kwargs)
+        if not flags & _WRITING:
+            return original(places.found(path), flags, *args, **kwargs)
+        if flags & os.O_CREAT and flags & os.O_EXCL:
+            _refuse_second(places, path)
+        return original(places.written(path, keeps=not flags & os.O_TRUNC), flags, *args, **kwargs)
+
+    show = places.names.shown
+    replace(builtins, "open", opened, show)
+    io.open = builtins.open  # one function, two names
+    replace(os, "open", opened_by_flags, show)
+    if sys.version_info < (3, 11):
+        _replace_accessor()
+
+
+def _refuse_second(places: Places, path: Any) -> None:
+    name = places.names.name(path)
+    if name is not None and places.exists(name):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+
+def _replace_accessor() -> None:
+    """Python 3.10's pathlib has taken the functions of os for itself."""
+    import pathlib
+
+    accessor: Any = getattr(pathlib, "_NormalAccessor", None)
+    for name in [name for name in vars(accessor or object) if callable(getattr(os, name, None))]:
+        setattr(accessor, name, staticmethod(getattr(os, name) if name != "open" else io.open))

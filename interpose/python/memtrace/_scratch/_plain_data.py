@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a program's data is plain: contents that the host has already, small, and of no class of its own."""
+
+import sys
+from typing import Any
+
+_LIMIT = 64 << 20  # bytes of tensors and arrays
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+
+
+def is_plain(value: Any) -> bool:
+    """Tells whether it is made of containers, numbers, text, and up to 64 MiB of tensors and arrays on the host."""
+    return _bytes(value) <= _LIMIT
+
+
+def _bytes(value: Any) -> float:
+    """Gives what its tensors hold; infinity if anything in it is not plain."""
+    if isinstance(value, _ATOMS):
+        return 0
+    if isinstance(value, dict):
+        return sum(map(_bytes, (*value.keys(), *value.values())))
+    if isinstance(value, (list, tuple, set)):
+        return sum(map(_bytes, value))
+    if _is_of(value, "torch", "Tensor"):
+        return float(value.untyped_storage().nbytes()) if value.device.type == "cpu" else float("inf")
+    if _is_of(value, "numpy", "ndarray") or _is_of(value, "numpy", "generic"):
+        return float(value.nbytes)
+    return 0 if _is_of(value, "torch", "dtype") or _is_of(value, "torch", "device") else float("inf")
+
+
+def _is_of(value: Any, module: str, name: str) -> bool:
+    """Without importing what the program did not."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(value, kind)
