@@ -49,6 +49,14 @@ export function onPage(
   });
 }
 
+/** Until everything is drawn that what happened so far asks for: a view draws in the frame after a change. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
+  );
+}
+
 // A list that grows while the page does what it must not.
 async function faultsOf(page: Page, url: string): Promise<string[]> {
   const faults: string[] = [];

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { violations } from "./axe.ts";
-import { onPage } from "./browser.ts";
+import { onPage, settled } from "./browser.ts";
 import { diffPageOf, fileText, momentsPageOf } from "./programs.ts";
 import { trainingTrace } from "./training.ts";
 
@@ -18,11 +18,13 @@ const moments = (): string => momentsPageOf(trainingTrace(), "step:1", "oom");
 /** Until all views are there. */
 async function drawn(of: Page): Promise<void> {
   await of.locator("#flame-after canvas").waitFor();
-  await of.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  await settled(of);
 }
 
-const textOf = async (of: Page, where: string): Promise<string> =>
-  (await of.locator(where).first().textContent()) ?? "";
+async function textOf(of: Page, where: string): Promise<string> {
+  await settled(of);
+  return (await of.locator(where).first().textContent()) ?? "";
+}
 
 onPage("the change is drawn at the moments that the words are about", page, async (of) => {
   await drawn(of);
@@ -70,6 +72,7 @@ onPage("what is chosen on one side is chosen on the other", page, async (of) => 
   );
   assert.match(await textOf(of, "#flame-after output"), /^1 match, 490\.0 MiB/);
   await of.locator("#timeline-after").getByRole("radio", { name: "by owner" }).check();
+  await settled(of);
   assert.ok(
     await of.locator("#timeline-before").getByRole("radio", { name: "by owner" }).isChecked(),
   );

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { Store } from "#page/state.ts";
 import { violations } from "./axe.ts";
-import { onPage, type Setting } from "./browser.ts";
+import { onPage, settled, type Setting } from "./browser.ts";
 import { viewPage } from "./views.ts";
 
 const page = () => viewPage("holders_page.ts");
@@ -17,7 +17,7 @@ async function press(of: Page, ...keys: string[]): Promise<void> {
 
 /** What is said below the graph, once it has drawn. */
 async function line(of: Page): Promise<string> {
-  await of.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)));
+  await settled(of);
   return (await of.locator(".line").textContent()) ?? "";
 }
 

@@ -3,7 +3,7 @@
 //
 // The looks of the page as pictures that a person has seen: docs/testing.md says how to renew them.
 import { join } from "node:path";
-import { onPage } from "./browser.ts";
+import { onPage, settled } from "./browser.ts";
 import { compare } from "./pictures.ts";
 import { pageOf } from "./programs.ts";
 import { trainingTrace } from "./training.ts";
@@ -25,7 +25,7 @@ for (const [name, setting] of Object.entries(settings)) {
       // The name of the temporary file is another each time.
       await of.locator("#run, #ticket").evaluateAll((parts) => parts.forEach((of) => of.remove()));
       await of.mouse.move(0, 0);
-      await of.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)));
+      await settled(of);
       const seen = await of.screenshot({ fullPage: true, animations: "disabled" });
       compare(seen, join(import.meta.dirname, "looks", `${name}.png`));
     },

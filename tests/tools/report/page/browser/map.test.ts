@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { State, Store } from "#page/state.ts";
 import { violations } from "./axe.ts";
-import { onPage, type Setting } from "./browser.ts";
+import { onPage, settled, type Setting } from "./browser.ts";
 import { viewPage } from "./views.ts";
 
 const page = () => viewPage("map_page.ts");
@@ -17,15 +17,17 @@ async function press(of: Page, ...keys: string[]): Promise<void> {
 
 /** What an element says, once the map has drawn. */
 async function words(of: Page, selector: string): Promise<string> {
-  await of.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)));
+  await settled(of);
   return (await of.locator(selector).textContent()) ?? "";
 }
 
 const stateOf = (of: Page): Promise<State> =>
   of.evaluate(() => (globalThis as unknown as { store: Store }).store.state);
 
-const setState = (of: Page, change: Partial<State>) =>
-  of.evaluate((to) => (globalThis as unknown as { store: Store }).store.set(to), change);
+async function setState(of: Page, change: Partial<State>): Promise<void> {
+  await of.evaluate((to) => (globalThis as unknown as { store: Store }).store.set(to), change);
+  await settled(of);
+}
 
 /** The colour of the canvas at a point, as red, green and blue. */
 const pixel = (of: Page, x: number, y: number): Promise<number[]> =>
@@ -77,6 +79,7 @@ onPage("another moment is another picture", page, async (of) => {
 onPage("buttons lead to what changes the map", page, async (of) => {
   const went = async (name: string): Promise<number> => {
     await of.getByRole("button", { name }).click();
+    await settled(of);
     return (await stateOf(of)).event;
   };
   assert.equal(await went("next event"), 12);
@@ -107,6 +110,7 @@ onPage("colours follow the scheme", page, async (of) => {
       .evaluate((bar) => getComputedStyle(bar).fill);
   const light = await failedColour();
   await of.emulateMedia({ colorScheme: "dark" });
+  await settled(of);
   assert.notEqual(await failedColour(), light);
   await setState(of, { event: 0 }); // before anything: nothing is mapped
   await words(of, ".summary");

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { violations } from "./axe.ts";
-import { onPage } from "./browser.ts";
+import { onPage, settled } from "./browser.ts";
 import { pageOf } from "./programs.ts";
 import { trainingTrace } from "./training.ts";
 
@@ -14,10 +14,14 @@ const page = (): string => pageOf(trainingTrace());
 /** Until all views are there. */
 async function drawn(of: Page): Promise<void> {
   await of.locator("#map canvas").waitFor();
+  await settled(of);
 }
 
-const lineOf = async (of: Page): Promise<string> =>
-  (await of.locator("#timeline .line").textContent()) ?? "";
+async function lineOf(of: Page): Promise<string> {
+  await settled(of);
+  return (await of.locator("#timeline .line").textContent()) ?? "";
+}
+
 const whole = "Whole run";
 
 onPage("the views begin at the moment that the words are about", page, async (of) => {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { onPage } from "./browser.ts";
+import { onPage, settled } from "./browser.ts";
 import { filePath, pageOfFile } from "./programs.ts";
 
 const FOLDER = join(process.env["MEMTRACE_CORPUS"] ?? filePath("../shared"), "snapshots");
@@ -22,6 +22,7 @@ for (const name of files) {
     () => pageOfFile(join(FOLDER, name)),
     async (of) => {
       await of.locator("#map canvas").waitFor();
+      await settled(of);
       assert.match((await of.locator("#timeline .line").textContent()) ?? "", / in use/);
     },
   );
