@@ -33,7 +33,6 @@ def fit(run: Finished) -> dict[str, str]:
     "keep, steps, ended",
     [
         ("0", "3:10", ("settled", 3)),
-        ("0", "1:1", ("steps", 1)),
         ("64 * (step < 5)", "3:10", ("settled", 5)),
         ("64 * (step == 4)", "4:10", ("settled", 5)),
         ("64", "3:6", ("steps", 6)),

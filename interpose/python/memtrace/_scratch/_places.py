@@ -76,7 +76,7 @@ class Places:
             above = self.in_its_folder(path, name)
             if keeps and is_below:
                 self.copy(name, above)
-        if is_counted:
+        if is_counted and not os.path.isdir(self.names.above(name)):  # nameless files ask for a folder
             self.kept.file(name)
         return self._like(path, self.names.above(name))
 
