@@ -32,7 +32,7 @@ export function onPage(
   body: (page: Page) => Promise<void>,
   setting: Setting = {},
 ): void {
-  test(name, { skip: MISSING }, async () => {
+  test(name, { skip: MISSING, timeout: 60_000 }, async () => {
     const { prepare, hash, faults: expected = [], ...options } = setting;
     const context = await (await browser()).newContext(options);
     try {
@@ -49,7 +49,9 @@ export function onPage(
   });
 }
 
-/** Until everything is drawn that what happened so far asks for: a view draws in the frame after a change. */
+/**
+ * Until everything is drawn that what happened so far asks for: a view draws in the frame after a change.
+ * Never without scripts: a page then has no frames to wait for. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(
     () =>
