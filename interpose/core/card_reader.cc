@@ -134,6 +134,8 @@ std::map<std::string, std::string> SimulationFacts() {
   facts["simulation.kernel_launches"] = std::to_string(activity.kernel_launches);
   facts["simulation.device_to_host_copies"] = std::to_string(activity.device_to_host_copies);
   facts["simulation.copies_dropped"] = std::to_string(activity.copies_dropped);
+  facts["simulation.host_copy_bytes"] = std::to_string(activity.host_copy_bytes);
+  facts["simulation.product_operations"] = std::to_string(activity.product_operations);
   facts["simulation.faults"] = std::to_string(activity.faults);
   facts["simulation.unsupported_calls"] = std::to_string(activity.unsupported_calls);
   if (const uint64_t calls = CallsWithAssumedWorkspaces(); calls > 0)

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "interpose/simulated_card/library_calls.h"
 
@@ -28,6 +29,26 @@ template <typename Handle>
 cublasStatus_t DestroyBox(Handle handle) {
   delete reinterpret_cast<char*>(handle);
   return CUBLAS_STATUS_SUCCESS;
+}
+
+// Of a layout its size matters: what a product would have taken is counted.
+struct Layout {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::int32_t batches = 1;
+
+  std::uint64_t elements() const { return rows * columns; }
+};
+
+const Layout& FromHandle(cublasLtMatrixLayout_t layout) {
+  return *reinterpret_cast<const Layout*>(layout);
+}
+
+// A multiplication and an addition for each of m x n x k; `a` is m x k, or k x m.
+std::uint64_t OperationsOf(const Layout& a, const Layout& d) {
+  if (d.rows == 0) return 0;
+  const std::uint64_t k = a.elements() / d.rows;
+  return 2 * d.elements() * k * static_cast<std::uint64_t>(d.batches);
 }
 
 cublasStatus_t AcceptAttribute(const void* handle) {
@@ -61,18 +82,26 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType,
-                                          std::uint64_t, std::uint64_t, std::int64_t) {
-  return MakeBox(layout);
+                                          std::uint64_t rows, std::uint64_t columns, std::int64_t) {
+  if (layout == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{.rows = rows, .columns = columns});
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
-  return DestroyBox(layout);
+  delete reinterpret_cast<Layout*>(layout);
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t, const void*,
-                                                std::size_t) {
-  return AcceptAttribute(layout);
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void* value, std::size_t bytes) {
+  if (layout == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  auto& batches = reinterpret_cast<Layout*>(layout)->batches;
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && value != nullptr &&
+      bytes == sizeof(batches))
+    std::memcpy(&batches, value, sizeof(batches));
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
@@ -105,12 +134,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t, const void*,
-                              const void*, cublasLtMatrixLayout_t, const void*,
+                              const void*, cublasLtMatrixLayout_t a, const void*,
                               cublasLtMatrixLayout_t, const void*, const void*,
-                              cublasLtMatrixLayout_t, void*, cublasLtMatrixLayout_t,
+                              cublasLtMatrixLayout_t, void*, cublasLtMatrixLayout_t d,
                               const cublasLtMatmulAlgo_t*, void*, std::size_t,
                               cudaStream_t stream) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (a != nullptr && d != nullptr)
+    memtrace_card_count_operations(OperationsOf(FromHandle(a), FromHandle(d)));
   const int launched = memtrace_card_launch_call("cublasLtMatmul", stream);
   return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

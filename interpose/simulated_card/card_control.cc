@@ -132,6 +132,8 @@ int memtrace_card_activity(struct memtrace_card_activity* activity) {
     now.bytes_dropped = copies.bytes_dropped;
     now.device_to_host_copies = copies.device_to_host;
     now.faults = machine->faults.Total();
+    now.host_copy_bytes = copies.host_bytes;
+    now.product_operations = machine->kernels.Operations();
   }
   return CopyOut(now, activity);
 }
@@ -318,4 +320,8 @@ int memtrace_card_launch_call(const char* name, void* stream) {
     return machine.streams.Launch(stream, device, {.name = kept, .shape = kMemtraceCardOneThread});
   };
   return WithContext(launch, name);
+}
+
+void memtrace_card_count_operations(std::uint64_t operations) {
+  if (Machine* machine = Machine::OfProcess()) machine->kernels.CountOperations(operations);
 }

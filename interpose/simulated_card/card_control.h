@@ -48,18 +48,21 @@ struct memtrace_card_ledger {
   uint64_t peak;              /* the highest total - free so far */
 };
 
-/* What the process did on all cards together, since it started. Counts of calls, except
- * bytes_dropped. */
+/* What the process did on all cards together, since it started. Counts of calls, except where they
+ * say what else. */
 struct memtrace_card_activity {
   uint32_t size;
   uint32_t reserved;        /* 0 */
   uint64_t kernel_launches; /* none of them ran; library calls such as a GEMM count too */
   uint64_t copies_executed; /* copies and fills whose bytes really moved */
   uint64_t copies_dropped;  /* above MEMTRACE_CARD_COPY_LIMIT, or the host could not hold them */
-  uint64_t bytes_dropped;   /* in those */
+  uint64_t bytes_dropped;   /* in those: bytes */
   uint64_t device_to_host_copies; /* the host read values that the simulation may not know */
   uint64_t unsupported_calls;     /* each failed with its library's "not supported" */
   uint64_t faults;                /* see memtrace_card_visit_faults */
+  uint64_t host_copy_bytes;       /* copied between the host and a card, dropped or not */
+  uint64_t product_operations;    /* of floating point: 2 m n k of each product of matrices that
+                                     cuBLAS was asked for; kernels (attention) are not looked into */
 };
 
 /* When work is done, and what the host saw of it. */

@@ -38,6 +38,7 @@ Result Copies::Copy(Address to, Address from, std::uint64_t bytes) {
   if (result == Result::kSuccess) result = Resolve(to, bytes, Access::kReadWrite, &target);
   if (result != Result::kSuccess) return result;
   if (source.on_card && !target.on_card) ++device_to_host_;
+  if (source.on_card != target.on_card) host_bytes_ += bytes;
   const bool moved = bytes <= limit_ && Move(target, source, bytes);
   Note(target, source, moved);
   Count(moved, bytes);
@@ -182,6 +183,7 @@ CopyCounts Copies::Counts() const {
           .dropped = dropped_,
           .bytes_dropped = bytes_dropped_,
           .device_to_host = device_to_host_,
+          .host_bytes = host_bytes_,
           .faults = faults_};
 }
 

@@ -23,8 +23,9 @@ struct CopyCounts {
   std::uint64_t dropped = 0;  // too large, or the host could not hold them
   std::uint64_t bytes_dropped = 0;
   std::uint64_t device_to_host =
-      0;                     // the host read values that a kernel may have been meant to write
-  std::uint64_t faults = 0;  // touched an unmapped, freed or inaccessible device range
+      0;                         // the host read values that a kernel may have been meant to write
+  std::uint64_t host_bytes = 0;  // between the host and a card, dropped or not
+  std::uint64_t faults = 0;      // touched an unmapped, freed or inaccessible device range
 };
 
 // Copies and fills, carried out at once. Addresses in AddressRanges are the card's, all others the
@@ -77,6 +78,7 @@ class Copies {
   std::atomic<std::uint64_t> dropped_ = 0;
   std::atomic<std::uint64_t> bytes_dropped_ = 0;
   std::atomic<std::uint64_t> device_to_host_ = 0;
+  std::atomic<std::uint64_t> host_bytes_ = 0;
   std::atomic<std::uint64_t> faults_ = 0;
   std::array<std::atomic<std::uint64_t>, 3> reads_ = {};
 };

@@ -37,7 +37,11 @@ class Kernels {
   const char* CountLaunch(const void* host_function);
   const char* CountCall(const char* name);
 
+  void CountOperations(std::uint64_t operations) { operations_ += operations; }
+
   std::uint64_t Launches() const { return launches_; }
+  // Of floating point, in products of matrices that a library would have computed.
+  std::uint64_t Operations() const { return operations_; }
   // Calls visit(name, launches) for each name launched at least once, in no order, without the
   // lock.
   void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;
@@ -59,6 +63,7 @@ class Kernels {
   std::unordered_map<const void*, Counts::value_type*> counts_of_functions_;
   Counts counts_;
   std::atomic<std::uint64_t> launches_ = 0;
+  std::atomic<std::uint64_t> operations_ = 0;
 };
 
 }  // namespace memtrace::card

@@ -67,6 +67,9 @@ int memtrace_card_launch_kernel(const void* host_function, void* stream,
 // The same for a library call that stands for kernels, by its name.
 int memtrace_card_launch_call(const char* name, void* stream);
 
+// What such calls would have computed, in floating-point operations.
+void memtrace_card_count_operations(std::uint64_t operations);
+
 // Whether a test watches calls; only then the next is worth its while.
 int memtrace_card_calls_are_watched(void);
 

@@ -6,6 +6,7 @@ import os
 from types import ModuleType
 
 from memtrace import _changes, _scratch
+from memtrace._fit_costs import Costs
 from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
 from memtrace._fit_ranks import agree
@@ -48,6 +49,7 @@ class Trial:
         self._steps = 0
         self._are_stated = False
         self._peaks = Peaks(torch)
+        self._costs = Costs()
 
     def step_ended(self, is_stated: bool) -> None:
         """A step is over, as an optimizer or as the program says. Ends the process if the trial is."""
@@ -55,6 +57,7 @@ class Trial:
             # What optimizers counted so far is within the first step that the program states.
             self._are_stated, self._steps = True, 0
         self._steps += 1
+        self._costs.step_ended()
         has_settled = agree(self._torch, self._steps, not self._peaks.rose())
         if self._steps >= self._most or (has_settled and self._steps >= self._least):
             self._session.core.annotate("fit.ended", "settled" if has_settled else "steps")
@@ -66,3 +69,5 @@ class Trial:
         annotate("fit.steps", str(self._steps))
         for key, number in self._peaks.by_key().items():
             annotate(f"fit.{key}", str(number))
+        for key, number in self._costs.of_last_step().items():
+            annotate(f"fit.step.{key}", str(number))

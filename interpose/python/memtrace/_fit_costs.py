@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a step takes beside memory, as the simulated card counts it: what remedies are compared by."""
+
+import ctypes
+import os
+from ctypes import c_uint32, c_uint64
+
+from memtrace._package import CARD
+
+_COUNTED = ("kernel_launches", "product_operations", "host_copy_bytes")
+
+
+class _Activity(ctypes.Structure):
+    """`struct memtrace_card_activity` of card_control.h."""
+
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("kernel_launches", c_uint64),
+        ("copies_executed", c_uint64),
+        ("copies_dropped", c_uint64),
+        ("bytes_dropped", c_uint64),
+        ("device_to_host_copies", c_uint64),
+        ("unsupported_calls", c_uint64),
+        ("faults", c_uint64),
+        ("host_copy_bytes", c_uint64),
+        ("product_operations", c_uint64),
+    ]
+
+
+class Costs:
+    """Kernel launches, floating-point operations of cuBLAS, and bytes copied to and from the host in the last step."""
+
+    def __init__(self) -> None:
+        """Counts from now on; nothing without a simulated card."""
+        self._read = None
+        if os.environ.get("MEMTRACE_CARD"):
+            self._read = ctypes.CDLL(str(CARD / "libcuda.so.1")).memtrace_card_activity
+        self._before = self._now()
+        self._last = dict.fromkeys(_COUNTED, 0)
+
+    def step_ended(self) -> None:
+        """What is counted next belongs to the next step."""
+        now = self._now()
+        self._last = {name: now[name] - self._before[name] for name in _COUNTED}
+        self._before = now
+
+    def of_last_step(self) -> dict[str, int]:
+        """Gives them by name; zeros before a step ended."""
+        return self._last
+
+    def _now(self) -> dict[str, int]:
+        activity = _Activity(size=ctypes.sizeof(_Activity))
+        if self._read is not None:
+            self._read(ctypes.byref(activity))
+        return {name: int(getattr(activity, name)) for name in _COUNTED}

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial of `memtrace fit` says that a step costs beside memory, against arithmetic from shapes."""
+
+import pytest
+from support.events import annotations
+from support.programs import on_card
+
+STEP = """
+import torch
+torch.cuda.init()
+weight = torch.randn(8, 16, device="cuda", requires_grad=True)
+optimizer = torch.optim.SGD([weight])
+def make(*shape, dtype=torch.float32): return torch.zeros(*shape, dtype=dtype, device="cuda")
+def first(): {first}
+def second(): {second}
+for work in (first, second):
+    weight.grad = torch.zeros_like(weight)
+    work()
+    optimizer.step()
+"""
+
+
+def costs(tmp_path, second: str, first: str = "pass") -> dict[str, int]:
+    """Of the last of two steps: the optimizer's kernels among them."""
+    run = on_card(STEP.format(first=first, second=second), tmp_path, options=("--allocator", "native"),
+                  MEMTRACE_FIT_STEPS="2:2")  # fmt: skip
+    told = annotations(run.trace)
+    return {key[9:]: int(value) for key, value in told.items() if key.startswith("fit.step.")}
+
+
+@pytest.mark.parametrize(
+    "product, operations",
+    [
+        ("make(3, 5) @ make(5, 7)", 2 * 3 * 5 * 7),
+        ("make(3, 5, dtype=torch.bfloat16) @ make(5, 7, dtype=torch.bfloat16)", 2 * 3 * 5 * 7),
+        ("make(3, 5, dtype=torch.float64) @ make(5, 7, dtype=torch.float64)", 2 * 3 * 5 * 7),
+        ("make(4, 3, 5) @ make(4, 5, 7)", 4 * 2 * 3 * 5 * 7),
+        ("torch.bmm(make(4, 3, 5, dtype=torch.float16), make(4, 5, 7, dtype=torch.float16))", 4 * 2 * 3 * 5 * 7),
+        ("torch.nn.functional.linear(make(64, 32), make(48, 32), make(48))", 2 * 64 * 32 * 48),
+        ("torch.nn.functional.linear(make(64, 32), make(48, 32), make(48)).relu()", 2 * 64 * 32 * 48),
+    ],
+)
+def test_floating_point_work_is_that_of_the_shapes(tmp_path, product, operations):
+    assert costs(tmp_path, product)["product_operations"] == operations
+
+
+def test_copies_are_those_between_host_and_card_in_the_last_step(tmp_path):
+    copies = "make(100).cpu(); torch.zeros(50).cuda(); make(1000).clone()"
+    told = costs(tmp_path, copies, first="make(10000).cpu()")
+    assert told["host_copy_bytes"] == 4 * 150
+
+
+def test_launches_are_counted_by_step(tmp_path):
+    nothing = costs(tmp_path, "pass", first="[make(4).add_(1) for _ in range(100)]")["kernel_launches"]
+    assert costs(tmp_path, "x = make(4); x.add_(1); x.add_(1)")["kernel_launches"] == nothing + 3
