@@ -228,6 +228,7 @@ void Explainer::ExplainCards() {
     }
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
+    card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
     result_.cards.push_back(std::move(card));
   }
   if (result_.cards.empty())  // a process that never touched a card

@@ -25,6 +25,7 @@
 #include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
 #include "tools/analysis/scratch.h"
+#include "tools/analysis/second_models.h"
 #include "tools/analysis/timeline.h"
 #include "tools/analysis/verdict.h"
 
@@ -37,6 +38,7 @@ struct CardExplanation {
   Ledger ledger;   // then
   Breakdown peak;  // requested bytes in use
   Position peak_at;
+  SecondModels second_models;  // of `peak`
 };
 
 struct Request {

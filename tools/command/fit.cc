@@ -1,11 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,21 +10,14 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/analysis/native_names.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/fit_trials.h"
 #include "tools/command/number_check.h"
 #include "tools/command/program.h"
-#include "tools/command/trace_input.h"
 #include "tools/command/verbs.h"
-#include "tools/fit/scratch_folder.h"
-#include "tools/fit/search.h"
-#include "tools/report/fit/fit_document.h"
-#include "tools/report/fit/fit_json.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
-#include "tools/report/text_document.h"
+#include "tools/fit/card_limit.h"
+#include "tools/fit/question.h"
 
 namespace memtrace::command {
 namespace {
@@ -45,17 +34,22 @@ constexpr const char* kExamples =
     "  memtrace fit --card 24GiB -- python train.py              need, verdict, remedies\n"
     "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
     "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
+    "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
+    "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "\n"
     "Exit codes: 0 it fits, 1 it does not, 3 the program fails by itself.";
+
+// Where only the need is asked.
+constexpr const char* kAnyCard = "24GiB";
 
 struct Options {
   fit::Question question;
   std::string steps = "2:8";
   std::vector<std::string> variations;
-  bool json = false;
+  std::vector<std::string> scalings;
   bool no_remedies = false;
-  bool quiet = false;
+  FitOutput output;
 };
 
 // "3" or "2:8".
@@ -72,80 +66,26 @@ bool Mentions(const std::vector<std::string>& command, const fit::Variation& var
   });
 }
 
+// False, and one sentence said, if one of them is wrong.
+bool ReadVariations(const std::string& option, const std::vector<std::string>& texts,
+                    const std::vector<std::string>& command,
+                    std::vector<fit::Variation>& variations) {
+  for (const std::string& text : texts) {
+    absl::StatusOr<fit::Variation> variation = fit::ParseVariation(option, text);
+    const bool is_used = variation.ok() && Mentions(command, *variation);
+    if (!is_used) {
+      Note(variation.ok() ? option + ": no word of the command is {" + variation->name + "}"
+                          : std::string(variation.status().message()));
+      return false;
+    }
+    variations.push_back(*std::move(variation));
+  }
+  return true;
+}
+
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// Runs trials in folders of their own, and reads what they left.
-class Trials {
- public:
-  Trials(std::filesystem::path folder, bool quiet) : folder_(std::move(folder)), quiet_(quiet) {}
-
-  absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name) {
-    const std::filesystem::path folder = folder_ / std::to_string(++number_);
-    absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder);
-    if (!result.ok()) return result.status();
-    fit::Outcome outcome = Read(*result);
-    Tell(name, outcome);
-    log_end_ = outcome.log_end;
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-    return outcome;
-  }
-
-  // The last lines of a trial that failed by itself, told as what it printed.
-  void TellLog() const {
-    if (log_end_.empty()) return;
-    for (const absl::string_view line : absl::StrSplit(log_end_, '\n', absl::SkipEmpty()))
-      std::cerr << "  | " << report::Printable({line.data(), line.size()}) << "\n";
-  }
-
- private:
-  static fit::Outcome Read(const fit::TrialResult& result) {
-    constexpr size_t kLogLines = 12;
-    fit::Outcome outcome;
-    outcome.exit_code = result.exit_code;
-    outcome.is_late = result.is_late;
-    outcome.completed = result.exit_code == 0 && !result.is_late;
-    outcome.seconds = result.seconds;
-    for (const std::string& trace : result.traces) ReadProcess(trace, outcome);
-    if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
-    return outcome;
-  }
-
-  static void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
-    const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
-    if (!input.ok()) return;
-    const absl::StatusOr<analysis::Explanation> explained =
-        analysis::Explain(analysis::NativeNames(*input));
-    if (!explained.ok()) return;
-    fit::ProcessNeed need = fit::NeedOf(*explained);
-    if (need.cards.empty()) return;
-    if (outcome.processes.empty()) {
-      outcome.annotations.insert(explained->annotations.begin(), explained->annotations.end());
-      outcome.reads = input->Facts(explained->annotations).simulation.reads;
-    }
-    outcome.processes.push_back(std::move(need));
-  }
-
-  void Tell(std::string_view name, const fit::Outcome& outcome) const {
-    if (quiet_) return;
-    std::string end = outcome.completed ? "completes" : "fails";
-    if (outcome.Failed()) end = "runs out of memory at " + outcome.Failed()->line;
-    Note(absl::StrCat(std::string(name), ": ", end, " (",
-                      report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)), ")"));
-  }
-
-  std::filesystem::path folder_;
-  std::string log_end_;
-  bool quiet_;
-  int number_ = 0;
-};
-
-int CodeOf(const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
-  return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
 }
 
 int Fit(Options& options, const std::vector<std::string>& command) {
@@ -160,38 +100,24 @@ int Fit(Options& options, const std::vector<std::string>& command) {
         "python train.py");
     return kUsage;
   }
-  for (const std::string& text : options.variations) {
-    absl::StatusOr<fit::Variation> variation = fit::ParseVariation(text);
-    const bool is_used = variation.ok() && Mentions(command, *variation);
-    if (!is_used) {
-      Note(variation.ok() ? "--vary: no word of the command is {" + variation->name + "}"
-                          : std::string(variation.status().message()));
-      return kUsage;
-    }
-    question.variations.push_back(*std::move(variation));
+  if (question.trial.cards.empty() && !question.with_smallest_card && options.scalings.empty()) {
+    Note("say on which card: --card 24GiB (memtrace cards lists them), or --smallest-card");
+    return kUsage;
   }
+  if (!ReadVariations("--vary", options.variations, command, question.variations) ||
+      !ReadVariations("--scale", options.scalings, command, question.scalings))
+    return kUsage;
   question.trial.command = command;
+  if (question.trial.cards.empty()) {
+    question.trial.cards = {kAnyCard};
+    question.asks_card = false;
+  }
+  if (auto processes = fit::ProcessVariation(question.trial.command,
+                                             fit::BytesOfCards(question.trial.cards).size()))
+    question.variations.push_back(*std::move(processes));
   question.with_remedies = !options.no_remedies;
   question.user_settings = Variable("PYTORCH_CUDA_ALLOC_CONF");
-  absl::StatusOr<fit::ScratchFolder> scratch = fit::ScratchFolder::Make();
-  if (!scratch.ok()) {
-    Note(std::string(scratch.status().message()));
-    return kEnvironment;
-  }
-  Trials trials(scratch->path(), options.quiet || options.json || isatty(STDERR_FILENO) == 0);
-  fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
-    return trials.Run(trial, name);
-  });
-  const absl::StatusOr<fit::Answer> answer = search.Run(question);
-  if (!answer.ok()) {
-    Note(std::string(answer.status().message()));
-    trials.TellLog();
-    return CodeOf(answer.status());
-  }
-  std::cout << (options.json ? report::JsonFit(*answer)
-                             : report::TextOf(report::FitDocument(*answer)))
-            << std::flush;
-  return answer->fits() ? kDone : kLimitExceeded;
+  return AskFit(question, options.output);
 }
 
 std::vector<std::string> CommandOf(std::vector<std::string> remaining,
@@ -211,7 +137,6 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.add_option("--card", options->question.trial.cards,
                  "The card that is asked about, as memtrace run takes it; repeat it for unequal "
                  "cards")
-      ->required()
       ->type_name("CARD")
       ->allow_extra_args(false)
       ->group("Where it runs");
@@ -231,11 +156,33 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("What is tried");
+  app.add_option("--scale", options->scalings,
+                 "Say how the need grows with an option, and the largest value\n"
+                 "that completes: batch=1,2,4 -- python train.py --batch {batch}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
+  app.add_flag("--smallest-card", options->question.with_smallest_card,
+               "Find the smallest card on which it completes, by bisection:\n"
+               "with torch's allocator, expandable segments, and memtrace's")
+      ->group("What is tried");
+  app.add_option("--margin", options->question.margin_percent,
+                 "Hundredths of the card that a recommendation leaves (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 90))
+      ->group("What is tried");
+  app.add_option("--stub", options->question.trial.stub,
+                 "A Python file that is run before the program's first line, to\n"
+                 "stand in for data, a network or a hub: it replaces functions")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile)
+      ->group("Where it runs");
   app.add_flag("--no-remedies", options->no_remedies, "Say whether it fits, and try nothing")
       ->group("What is tried");
-  app.add_flag("--json", options->json, "Print JSON (schema memtrace.fit/1) instead of text")
+  app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
       ->group("Output");
-  app.add_flag("-q,--quiet", options->quiet, "Do not say what is being run")->group("Output");
+  app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
+      ->group("Output");
   app.callback([&app, &invocation, options, &exit_code] {
     exit_code = Fit(*options, CommandOf(app.remaining(), invocation));
   });

@@ -28,21 +28,71 @@ struct Outcome {
 
   // The first request of any process that failed; nothing if it completed all the same.
   std::optional<FailedLine> Failed() const;
+
+  // Per step of the first process, as its annotations say; 0 if they do not.
+  StepCost cost() const;
 };
 
 struct TriedRemedy {
   std::vector<Candidate> changes;
   Outcome outcome;  // within the card
   bool had_effect = true;
+  // Whether it completed on a smaller card, too: one without the margin. Asked of those alone that
+  // might be recommended.
+  std::optional<bool> has_margin = {};
+};
+
+// The smallest card on which a program completes under an allocator; each size was run.
+struct SmallestCard {
+  std::string allocator;          // "native"
+  uint64_t completes = 0;         // bytes
+  std::optional<uint64_t> fails;  // bytes; nothing: less than what it cannot do without
+  std::string product;            // the smallest known one on which it completes; empty: none
+  uint64_t product_bytes = 0;
+};
+
+// bytes = constant + linear x value + quadratic x value^2
+struct Growth {
+  double constant = 0;
+  double linear = 0;
+  double quadratic = 0;
+
+  double At(double value) const { return constant + (linear + quadratic * value) * value; }
+};
+
+struct NamedGrowth {
+  std::string name;
+  Growth growth;
+};
+
+// How the need grows with an option of the script, on the card that needs most.
+struct Scaling {
+  struct Point {
+    uint64_t value = 0;
+    uint64_t peak_allocated = 0;
+    uint64_t needs = 0;
+  };
+
+  std::string name;
+  std::vector<Point> points;        // each a run without a limit, by value
+  Growth needs;                     // through the first, the middle and the last of them
+  std::vector<NamedGrowth> roles;   // those that grow, the most first
+  std::vector<NamedGrowth> sites;   // the same of lines and modules
+  std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did
+  std::optional<uint64_t> fails;    // the next one tried, that did not
 };
 
 struct Answer {
-  std::vector<std::string> cards;    // as asked
+  std::vector<std::string> cards;    // as asked; empty: only the need was
   std::vector<uint64_t> card_bytes;  // of each card of them
+  uint64_t margin_percent = 0;
   Outcome unlimited;
   Outcome within;
+  std::optional<bool> has_margin;     // of `within`
   std::vector<TriedRemedy> remedies;  // in the order tried
   std::optional<size_t> recommended;  // of `remedies`
+  std::vector<SmallestCard> smallest;
+  std::vector<Scaling> scalings;
 
   bool fits() const { return within.completed; }
 };

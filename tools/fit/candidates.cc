@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
 namespace {
@@ -22,9 +24,15 @@ bool Contradict(const Candidate& a, const Candidate& b) {
   const auto allocates = [](const Candidate& of) {
     return !of.settings.empty() || of.allocator != "native";
   };
-  const auto steps = [](const Candidate& of) { return of.hook == "fused" || of.hook == "loop"; };
+  const auto steps = [](const Candidate& of) {
+    return of.hook == "fused" || of.hook == "loop" || of.hook == "adam8bit";
+  };
+  const auto places = [](const Candidate& of) {
+    return of.hook == "offload" || of.hook == "second_card" || of.hook == "balanced";
+  };
   const bool are_values = !a.option.empty() && a.option == b.option;
-  return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b));
+  return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b)) ||
+         (places(a) && places(b));
 }
 
 Effort LargestEffort(const std::vector<Candidate>& changes) {
@@ -44,51 +52,6 @@ void Append(std::string_view word, std::string& list) {
 }
 
 }  // namespace
-
-std::vector<Candidate> AllCandidates() {
-  return {
-      {.name = "expandable segments",
-       .change = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-       .cost = "nothing in the program changes",
-       .effort = Effort::kSetting,
-       .settings = "expandable_segments:True"},
-      {.name = "memtrace's allocator",
-       .change = "memtrace run -- COMMAND",
-       .cost = "nothing in the program changes",
-       .effort = Effort::kSetting,
-       .allocator = "memtrace"},
-      {.name = "fused optimizer",
-       .change = "AdamW(..., fused=True)",
-       .cost = "none; it is faster",
-       .effort = Effort::kOption,
-       .hook = "fused"},
-      {.name = "optimizer without foreach",
-       .change = "AdamW(..., foreach=False)",
-       .cost = "more kernel launches in the optimizer",
-       .effort = Effort::kOption,
-       .hook = "loop"},
-      {.name = "freeze what is never stepped",
-       .change = "requires_grad_(False) for parameters that are in no optimizer",
-       .cost = "none",
-       .effort = Effort::kLines,
-       .hook = "freeze"},
-      {.name = "gradient checkpointing",
-       .change = "model.gradient_checkpointing_enable()",
-       .cost = "forward of the checkpointed layers twice",
-       .effort = Effort::kLines,
-       .hook = "checkpoint"},
-      {.name = "8-bit optimizer",
-       .change = "bitsandbytes.optim.AdamW8bit(...)",
-       .cost = "states are rounded to 8 bits",
-       .effort = Effort::kResults,
-       .hook = "adam8bit"},
-      {.name = "bf16 parameters",
-       .change = "model.to(torch.bfloat16) before the optimizer is made",
-       .cost = "8 bits of precision: small updates are lost",
-       .effort = Effort::kResults,
-       .hook = "bf16"},
-  };
-}
 
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   return std::pair(LargestEffort(a), a.size()) < std::pair(LargestEffort(b), b.size());
@@ -112,7 +75,7 @@ std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& o
   return sets;
 }
 
-absl::StatusOr<Variation> ParseVariation(std::string_view text) {
+absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_view text) {
   const size_t equals = text.find('=');
   Variation variation;
   if (equals != std::string_view::npos && equals > 0) {
@@ -123,7 +86,7 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text) {
   const bool has_empty =
       std::find(variation.values.begin(), variation.values.end(), "") != variation.values.end();
   if (variation.values.size() >= 2 && !has_empty) return variation;
-  return absl::InvalidArgumentError("--vary: '" + std::string(text) +
+  return absl::InvalidArgumentError(option + ": '" + std::string(text) +
                                     "' names no values; write it as batch_size=8,4,2,1");
 }
 
@@ -151,15 +114,39 @@ std::vector<Candidate> CandidatesOf(const Variation& variation) {
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
                   std::string_view user_settings, const std::vector<Variation>& variations) {
   std::string settings(user_settings);
+  bool needs_card = false;
   for (const Candidate& change : changes) {
     Append(change.hook, trial.changes);
     Append(change.settings, settings);
     if (change.allocator != "native") trial.allocator = change.allocator;
+    needs_card = needs_card || change.takes_another_card;
     if (!change.option.empty()) Put(change.option, change.value, trial.command);
   }
   if (settings != user_settings) trial.set[kSettings] = settings;
   trial.command = AsAsked(std::move(trial.command), variations);
+  if (needs_card && BytesOfCards(trial.cards).size() == 1) trial.cards.push_back(trial.cards[0]);
   return trial;
+}
+
+std::optional<Variation> ProcessVariation(std::vector<std::string>& command, size_t cards) {
+  constexpr std::string_view kOptions[] = {"--nproc-per-node", "--nproc_per_node",
+                                           "--num_processes", "--num-processes"};
+  for (size_t i = 0; i < command.size(); ++i) {
+    const std::string name = command[i].substr(0, command[i].find('='));
+    if (std::find(std::begin(kOptions), std::end(kOptions), name) == std::end(kOptions)) continue;
+    const bool is_one_word = name != command[i];
+    if (!is_one_word && i + 1 == command.size()) continue;
+    const std::string text = is_one_word ? command[i].substr(name.size() + 1) : command[i + 1];
+    uint64_t processes = 0;
+    if (!absl::SimpleAtoi(text, &processes) || processes <= cards) continue;
+    Variation variation{.name = "processes", .values = {text}};
+    for (processes /= 2; processes > 0; processes /= 2)
+      variation.values.push_back(std::to_string(processes));
+    (is_one_word ? command[i] : command[i + 1]) =
+        is_one_word ? name + "={processes}" : "{processes}";
+    return variation;
+  }
+  return std::nullopt;
 }
 
 }  // namespace memtrace::fit

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_FIT_CANDIDATES_H_
 #define MEMTRACE_TOOLS_FIT_CANDIDATES_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ struct Candidate {
   std::string allocator = "native";
   std::string option = "";  // of the script, that the user lets vary; with the next
   std::string value = "";
+  bool takes_another_card = false;  // of the same kind, unless there are several
 };
 
 // All that are known, the least change first (docs/fit.md has the table).
@@ -41,8 +43,8 @@ struct Variation {
   std::string name;
   std::vector<std::string> values;  // the first is the user's own
 };
-// "batch_size=8,4,2". kInvalidArgument: a sentence.
-absl::StatusOr<Variation> ParseVariation(std::string_view text);
+// "batch_size=8,4,2". kInvalidArgument: a sentence that names the option.
+absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_view text);
 
 // The command with each option at its first value.
 std::vector<std::string> AsAsked(std::vector<std::string> command,
@@ -50,6 +52,10 @@ std::vector<std::string> AsAsked(std::vector<std::string> command,
 
 // The other values.
 std::vector<Candidate> CandidatesOf(const Variation& variation);
+
+// The number of processes that a launcher is told to start ("torchrun --nproc-per-node 4"), where
+// it is more than `cards`: fewer of them may be tried. Its place in `command` is left open.
+std::optional<Variation> ProcessVariation(std::vector<std::string>& command, size_t cards);
 
 // The trial with these changes, too, all other options at their first values. `user_settings`: of
 // PYTORCH_CUDA_ALLOC_CONF.

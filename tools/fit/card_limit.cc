@@ -22,23 +22,49 @@ std::string WithoutSize(absl::string_view spec) {
   return absl::StrJoin(kept, ",");
 }
 
+// The specs with another size for each card of them, which `size` makes of the one that it has.
+template <typename Size>
+absl::StatusOr<std::vector<std::string>> Resized(const std::vector<std::string>& specs,
+                                                 const Size& size) {
+  std::vector<std::string> resized;
+  for (const std::string& spec : specs) {
+    std::vector<std::string> cards;
+    for (const absl::string_view card : absl::StrSplit(absl::string_view(spec), ';')) {
+      std::vector<card::CardSpec> parsed;
+      std::string error;
+      if (!card::ParseCardSpecs({card.data(), card.size()}, &parsed, &error))
+        return absl::InvalidArgumentError(error);
+      cards.push_back(
+          absl::StrCat(WithoutSize(card), ",", kSize, size(parsed.front().bytes) >> 20, "MiB"));
+      if (!card::ParseCardSpecs(cards.back(), &parsed, &error))
+        return absl::InvalidArgumentError(error);
+    }
+    resized.push_back(absl::StrJoin(cards, ";"));
+  }
+  return resized;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string>& specs,
                                                    uint64_t bytes) {
-  std::vector<std::string> limited;
+  return Resized(specs, [bytes](uint64_t) { return bytes; });
+}
+
+absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::string>& specs,
+                                                    uint64_t percent) {
+  return Resized(specs, [percent](uint64_t bytes) { return bytes / 100 * (100 - percent); });
+}
+
+std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {
+  std::vector<uint64_t> bytes;
   for (const std::string& spec : specs) {
-    std::vector<card::CardSpec> parsed;
-    std::string error;
-    if (!card::ParseCardSpecs(spec, &parsed, &error)) return absl::InvalidArgumentError(error);
-    std::vector<std::string> cards;
-    for (const absl::string_view card : absl::StrSplit(absl::string_view(spec), ';'))
-      cards.push_back(absl::StrCat(WithoutSize(card), ",", kSize, bytes >> 20, "MiB"));
-    limited.push_back(absl::StrJoin(cards, ";"));
-    if (!card::ParseCardSpecs(limited.back(), &parsed, &error))
-      return absl::InvalidArgumentError(error);
+    std::vector<card::CardSpec> cards;
+    std::string ignored;
+    if (!card::ParseCardSpecs(spec, &cards, &ignored)) continue;
+    for (const card::CardSpec& of : cards) bytes.push_back(of.bytes);
   }
-  return limited;
+  return bytes;
 }
 
 }  // namespace memtrace::fit

@@ -19,6 +19,13 @@ inline constexpr uint64_t kNoLimit = uint64_t{1} << 40;
 absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string>& specs,
                                                    uint64_t bytes);
 
+// Each without so many hundredths of its bytes. Errors as above.
+absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::string>& specs,
+                                                    uint64_t percent);
+
+// Of each card that `specs` describe; of what describes none, nothing.
+std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs);
+
 }  // namespace memtrace::fit
 
 #endif  // MEMTRACE_TOOLS_FIT_CARD_LIMIT_H_

@@ -53,9 +53,18 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
                 .peak_at = card.peak_at,
                 .parts = {},
                 .total = 0,
-                .fragmentation = 0};
+                .fragmentation = 0,
+                .sites = {}};
   PartList parts;
-  for (const auto& [role, name] : kRoles) parts.Add(name, BytesOfRole(card.peak, role));
+  const analysis::SecondModels& second = card.second_models;
+  for (const auto& [role, name] : kRoles) {
+    uint64_t bytes = BytesOfRole(card.peak, role);
+    if (role == trace::Role::kParameter) bytes -= second.parameters;
+    if (role == trace::Role::kBuffer) bytes -= second.buffers;
+    parts.Add(name, bytes);
+    if (role == trace::Role::kBuffer)
+      parts.Add("second models", second.parameters + second.buffers);
+  }
   const uint64_t requested = parts.sum();
   parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
@@ -66,6 +75,9 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
               card.ledger.positive(entry));
   need.total = parts.sum();
   need.parts = parts.Take();
+  for (const analysis::Holding& holding : card.peak.holdings)
+    need.sites.push_back(
+        {std::string(RoleName(holding.role)) + ", " + holding.site, holding.bytes});
   return need;
 }
 

@@ -28,6 +28,14 @@ struct CardNeed {
   // What torch reserved beyond the peak: cached, and in holes. It gives back what it can before a
   // request fails.
   uint64_t fragmentation = 0;
+  std::vector<NeedPart> sites = {};  // of what was requested: "activation, model.layers.*.mlp"
+};
+
+// What a step takes beside memory.
+struct StepCost {
+  uint64_t kernel_launches = 0;
+  uint64_t product_operations = 0;  // of floating point, in products that cuBLAS was asked for
+  uint64_t host_copy_bytes = 0;     // between host and card
 };
 
 // The first request that failed for good.
@@ -47,6 +55,7 @@ enum class TrialEnd : uint8_t {
 };
 
 struct ProcessNeed {
+  std::string name;             // "rank 1", or the process's number
   std::vector<CardNeed> cards;  // that it allocated on
   uint64_t steps = 0;           // that ended
   TrialEnd end = TrialEnd::kProgram;
@@ -57,7 +66,7 @@ struct ProcessNeed {
 // peak).
 ProcessNeed NeedOf(const analysis::Explanation& explanation);
 
-// The same cards of several processes are one.
+// The same cards of several processes are one; what these see of each other is not counted twice.
 std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes);
 
 }  // namespace memtrace::fit

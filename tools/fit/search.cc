@@ -6,45 +6,16 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "interpose/simulated_card/card_spec.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/scaling.h"
+#include "tools/fit/smallest_card.h"
 
 namespace memtrace::fit {
 namespace {
 
 // Each is a run of the program.
 constexpr size_t kMostCombinations = 10;
-
-// An outcome from which nothing about memory can be learnt, as a sentence.
-absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
-  if (outcome.is_late) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the program had not made ", trial.least_steps, " steps after ", trial.seconds,
-                     " s; give it longer with --time, or let it make fewer with --steps"));
-  }
-  if (!outcome.completed && !outcome.Failed()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the program ends with exit code ", outcome.exit_code, " by itself, whatever the card"));
-  }
-  if (outcome.processes.empty()) {
-    return absl::FailedPreconditionError(
-        "the program allocates nothing on a card: there is nothing to fit");
-  }
-  return absl::OkStatus();
-}
-
-std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {
-  std::vector<uint64_t> bytes;
-  for (const std::string& spec : specs) {
-    std::vector<card::CardSpec> cards;
-    std::string ignored;
-    if (!card::ParseCardSpecs(spec, &cards, &ignored)) continue;
-    for (const card::CardSpec& of : cards) bytes.push_back(of.bytes);
-  }
-  return bytes;
-}
 
 // Whether each hook among the changes found something to change.
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
@@ -62,46 +33,86 @@ std::string NameOf(const std::vector<Candidate>& changes) {
   return name;
 }
 
-}  // namespace
-
-std::optional<FailedLine> Outcome::Failed() const {
-  if (completed) return std::nullopt;
-  for (const ProcessNeed& process : processes)
-    if (process.failed) return process.failed;
-  return std::nullopt;
+// Whether all that the run ever reserved stays below these cards: then it makes the same run there,
+// and there is no need to see it.
+bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
+  const std::vector<CardNeed> needs = Joined(outcome.processes);
+  return std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
+    const auto card = static_cast<size_t>(need.card);
+    return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
+  });
 }
 
+// Those that leave a margin before those that do not, then what asks less.
+bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
+  const bool has_margin = a.has_margin.value_or(false);
+  if (has_margin != b.has_margin.value_or(false)) return has_margin;
+  return IsLess(a.changes, b.changes);
+}
+
+}  // namespace
+
 absl::StatusOr<Answer> Search::Run(const Question& question) {
-  Answer answer{.cards = question.trial.cards,
-                .card_bytes = BytesOfCards(question.trial.cards),
-                .unlimited = {},
-                .within = {},
-                .remedies = {},
-                .recommended = {}};
+  Answer answer;
+  if (question.asks_card) {
+    answer.cards = question.trial.cards;
+    answer.card_bytes = BytesOfCards(question.trial.cards);
+  }
+  answer.margin_percent = question.margin_percent;
   Trial within = question.trial;
-  within.command = AsAsked(within.command, question.variations);
-  Trial unlimited = within;
-  absl::StatusOr<std::vector<std::string>> cards = WithBytes(question.trial.cards, kNoLimit);
-  if (!cards.ok()) return cards.status();
-  unlimited.cards = *std::move(cards);
-  absl::StatusOr<Outcome> outcome = run_(unlimited, "without a limit");
+  within.command = AsAsked(within.command, question.Options());
+  const absl::StatusOr<Trial> unlimited = Unlimited(within);
+  if (!unlimited.ok()) return unlimited.status();
+  absl::StatusOr<Outcome> outcome = run_(*unlimited, "without a limit");
   if (!outcome.ok()) return outcome.status();
-  if (absl::Status useless = WhyUseless(*outcome, unlimited); !useless.ok()) return useless;
+  if (absl::Status useless = WhyUseless(*outcome, *unlimited); !useless.ok()) return useless;
   answer.unlimited = *std::move(outcome);
-  outcome = run_(within, "on the card");
+  if (question.asks_card) {
+    if (absl::Status asked = AskCard(question, within, answer); !asked.ok()) return asked;
+  }
+  if (question.with_smallest_card) {
+    absl::StatusOr<std::vector<SmallestCard>> smallest = FindSmallestCards(question, run_);
+    if (!smallest.ok()) return smallest.status();
+    answer.smallest = *std::move(smallest);
+  }
+  for (const Variation& variation : question.scalings) {
+    absl::StatusOr<Scaling> scaling = FindScaling(question, variation, run_);
+    if (!scaling.ok()) return scaling.status();
+    answer.scalings.push_back(*std::move(scaling));
+  }
+  return answer;
+}
+
+absl::Status Search::AskCard(const Question& question, const Trial& within, Answer& answer) {
+  absl::StatusOr<Outcome> outcome = run_(within, "on the card");
   if (!outcome.ok()) return outcome.status();
   if (absl::Status useless = WhyUseless(*outcome, within); !useless.ok()) return useless;
   answer.within = *std::move(outcome);
-  if (!answer.fits() && question.with_remedies) {
-    if (absl::Status tried = TryRemedies(question, answer); !tried.ok()) return tried;
+  if (answer.fits()) {
+    const absl::StatusOr<bool> margin = HasMargin(question, within, answer.within, "on the card");
+    if (margin.ok()) answer.has_margin = *margin;
+    return margin.status();
   }
-  return answer;
+  return question.with_remedies ? TryRemedies(question, answer) : absl::OkStatus();
+}
+
+absl::StatusOr<bool> Search::HasMargin(const Question& question, Trial trial,
+                                       const Outcome& outcome, std::string_view name) {
+  if (question.margin_percent == 0) return true;
+  absl::StatusOr<std::vector<std::string>> cards = WithMargin(trial.cards, question.margin_percent);
+  if (!cards.ok()) return cards.status();
+  trial.cards = *std::move(cards);
+  if (IsBelow(outcome, BytesOfCards(trial.cards))) return true;
+  const absl::StatusOr<Outcome> tried =
+      run_(trial, absl::StrCat(std::string(name), ", with ", question.margin_percent, " % less"));
+  if (!tried.ok()) return tried.status();
+  return tried->completed;
 }
 
 absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Candidate> changes) {
   TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
   const Trial trial =
-      WithChanges(question.trial, tried.changes, question.user_settings, question.variations);
+      WithChanges(question.trial, tried.changes, question.user_settings, question.Options());
   absl::StatusOr<Outcome> outcome = run_(trial, NameOf(tried.changes));
   if (!outcome.ok()) return outcome.status();
   tried.outcome = *std::move(outcome);
@@ -116,20 +127,27 @@ absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
     absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
     if (!tried.ok()) return tried.status();
     if (tried->had_effect) useful.push_back(candidate);
-    Note(*std::move(tried), answer);
+    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
   }
   for (const Variation& variation : question.variations) {
     if (absl::Status tried = TryValues(question, variation, answer, useful); !tried.ok())
       return tried;
   }
+  return TryCombinations(question, useful, answer);
+}
+
+absl::Status Search::TryCombinations(const Question& question, const std::vector<Candidate>& useful,
+                                     Answer& answer) {
   size_t more = kMostCombinations;
   for (const std::vector<Candidate>& changes : Combinations(useful)) {
-    const bool asks_less =
-        !answer.recommended || IsLess(changes, answer.remedies[*answer.recommended].changes);
-    if (!asks_less || more-- == 0) break;
+    if (answer.recommended) {
+      const TriedRemedy& best = answer.remedies[*answer.recommended];
+      if (best.has_margin.value_or(false) && !IsLess(changes, best.changes)) break;
+    }
+    if (more-- == 0) break;
     absl::StatusOr<TriedRemedy> tried = Try(question, changes);
     if (!tried.ok()) return tried.status();
-    Note(*std::move(tried), answer);
+    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
   }
   return absl::OkStatus();
 }
@@ -143,19 +161,29 @@ absl::Status Search::TryValues(const Question& question, const Variation& variat
     if (!tried.ok()) return tried.status();
     last = candidate;
     const bool completed = tried->outcome.completed;
-    Note(*std::move(tried), answer);
+    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
     if (completed) break;
   }
   if (last) useful.push_back(*std::move(last));  // the one that takes least
   return absl::OkStatus();
 }
 
-void Search::Note(TriedRemedy tried, Answer& answer) {
-  const bool is_best =
-      tried.outcome.completed && tried.had_effect &&
-      (!answer.recommended || IsLess(tried.changes, answer.remedies[*answer.recommended].changes));
+// What cannot become the recommendation is not asked for its margin.
+absl::Status Search::Note(const Question& question, TriedRemedy tried, Answer& answer) {
+  const TriedRemedy* best = answer.recommended ? &answer.remedies[*answer.recommended] : nullptr;
+  const bool may_be_best =
+      best == nullptr || !best->has_margin.value_or(false) || IsLess(tried.changes, best->changes);
+  if (tried.outcome.completed && tried.had_effect && may_be_best) {
+    const absl::StatusOr<bool> margin = HasMargin(
+        question,
+        WithChanges(question.trial, tried.changes, question.user_settings, question.Options()),
+        tried.outcome, NameOf(tried.changes));
+    if (!margin.ok()) return margin.status();
+    tried.has_margin = *margin;
+    if (best == nullptr || IsBetter(tried, *best)) answer.recommended = answer.remedies.size();
+  }
   answer.remedies.push_back(std::move(tried));
-  if (is_best) answer.recommended = answer.remedies.size() - 1;
+  return absl::OkStatus();
 }
 
 }  // namespace memtrace::fit

@@ -34,6 +34,8 @@ void AddTrial(const Trial& trial, const fs::path& folder, launch::Environment& e
   environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
   environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
   environment.erase("MEMTRACE_FIT_CHANGES");
+  environment.erase("MEMTRACE_FIT_STUB");
+  if (!trial.stub.empty()) environment["MEMTRACE_FIT_STUB"] = trial.stub;
   if (!trial.changes.empty()) environment["MEMTRACE_FIT_CHANGES"] = trial.changes;
 }
 

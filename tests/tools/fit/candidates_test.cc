@@ -72,9 +72,9 @@ TEST(CandidatesTest, AValueThatIsTriedTakesThePlaceOfTheFirst) {
 }
 
 TEST(CandidatesTest, AVariationNamesTwoValuesOrMore) {
-  EXPECT_THAT(ParseVariation("batch=8,4,2")->values, ElementsAre("8", "4", "2"));
+  EXPECT_THAT(ParseVariation("--vary", "batch=8,4,2")->values, ElementsAre("8", "4", "2"));
   for (const char* wrong : {"", "batch", "batch=", "batch=8", "=8,4", "batch=8,,4"}) {
-    EXPECT_THAT(std::string(ParseVariation(wrong).status().message()),
+    EXPECT_THAT(std::string(ParseVariation("--vary", wrong).status().message()),
                 HasSubstr("write it as batch_size=8,4,2,1"))
         << wrong;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/report/fit/further_sections.h"
+#include "tools/report/fit/remedy_sections.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
@@ -14,9 +16,7 @@ namespace {
 
 using fit::Answer;
 using fit::CardNeed;
-using fit::FailedLine;
 using fit::Outcome;
-using fit::TriedRemedy;
 
 std::string StepsText(const Outcome& outcome) {
   uint64_t steps = 0;
@@ -27,12 +27,6 @@ std::string StepsText(const Outcome& outcome) {
   }
   const std::string made = FormatCounted(steps, "step");
   return is_settled ? "its peak settled within " + made : "seen in " + made;
-}
-
-std::string FailedText(const FailedLine& failed) {
-  return Printable(failed.line) + ", " + DescribePosition(failed.at) + ": " +
-         FormatBytes(failed.bytes) + " asked, short by " + FormatBytes(failed.short_by) +
-         (failed.is_fragmentation ? "; free memory lies in pieces" : "");
 }
 
 // The card that is fullest beside what it has; those that a program needs may be more than it gets.
@@ -57,8 +51,15 @@ Section VerdictOf(const Answer& answer) {
                             std::to_string(card.card) + "'s " + FormatBytes(card.has) + " (" +
                             StepsText(answer.unlimited) + ").";
   Section section{.id = "verdict"};
+  if (answer.cards.empty()) {
+    section.parts = {Paragraph{"NEEDS " + FormatBytes(card.need) + " of card " +
+                               std::to_string(card.card) + " (" + StepsText(answer.unlimited) +
+                               ")."}};
+    return section;
+  }
   if (answer.fits()) {
-    section.parts = {Paragraph{"FITS. " + needs + " It completed on the card."}};
+    section.parts = {
+        Paragraph{"FITS. " + needs + " It completed on the card" + MarginText(answer) + "."}};
     return section;
   }
   section.parts = {Paragraph{"DOES NOT FIT. " + needs}};
@@ -98,63 +99,6 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   return section;
 }
 
-uint64_t MostReserved(const Outcome& outcome) {
-  uint64_t most = 0;
-  for (const CardNeed& need : fit::Joined(outcome.processes))
-    most = std::max(most, need.peak_reserved);
-  return most;
-}
-
-TableRow RowOf(size_t number, const TriedRemedy& remedy) {
-  std::string outcome = "fits";
-  std::string reserved = FormatBytes(MostReserved(remedy.outcome));
-  if (!remedy.outcome.completed) {
-    outcome = remedy.outcome.Failed() ? "does not" : "the program fails";
-    reserved = "";
-  }
-  TableRow row{.cells = {std::to_string(number) + " " + NameOf(remedy), outcome, reserved}};
-  for (const fit::Candidate& change : remedy.changes)
-    row.below.push_back(Printable(change.change) + "; costs: " + change.cost);
-  if (const auto failed = remedy.outcome.Failed()) row.below.push_back(FailedText(*failed));
-  return row;
-}
-
-Section RemedySection(const Answer& answer) {
-  Section section{.id = "remedies", .title = "TRIED", .subtitle = "each by a run on the card"};
-  Table table;
-  table.columns = {{"", 44}, {"", 18}, {"reserved", 12, TableColumn::Kind::kFigure}};
-  std::string nothing;
-  size_t combinations = 0;  // that do not fit either
-  for (const TriedRemedy& remedy : answer.remedies) {
-    if (remedy.changes.size() > 1 && !remedy.outcome.completed) {
-      ++combinations;
-    } else if (remedy.had_effect) {
-      table.rows.push_back(RowOf(table.rows.size() + 1, remedy));
-    } else {
-      nothing += (nothing.empty() ? "" : ", ") + NameOf(remedy);
-    }
-  }
-  if (combinations > 0) table.rest = FormatCounted(combinations, "combination") + " did not fit";
-  if (table.rows.empty()) return section;
-  section.parts.emplace_back(std::move(table));
-  if (!nothing.empty()) section.parts.emplace_back(Note{"nothing to change for: " + nothing});
-  return section;
-}
-
-Section RecommendedSection(const Answer& answer) {
-  Section section{.id = "recommended", .title = "RECOMMENDED"};
-  if (answer.fits() || answer.remedies.empty()) return section;
-  if (!answer.recommended) {
-    section.parts = {
-        Paragraph{"none of these makes it fit; a smaller batch or sequence, LoRA, or a "
-                  "second card would have to"}};
-    return section;
-  }
-  const TriedRemedy& remedy = answer.remedies[*answer.recommended];
-  section.parts = {Paragraph{NameOf(remedy) + ": the smallest change that completed on the card"}};
-  return section;
-}
-
 Section UnknownSection(const Answer& answer) {
   Section section{.id = "unknown", .title = "VALUES THAT WERE NOT KNOWN"};
   for (const analysis::HostRead& read : answer.unlimited.reads) {
@@ -168,19 +112,16 @@ Section UnknownSection(const Answer& answer) {
 
 }  // namespace
 
-std::string NameOf(const TriedRemedy& remedy) {
-  std::string name;
-  for (const fit::Candidate& change : remedy.changes)
-    name += (name.empty() ? "" : " + ") + Printable(change.name);
-  return name;
-}
-
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer)};
   for (const CardNeed& need : fit::Joined(answer.unlimited.processes))
     document.push_back(NeedSection(answer, need));
+  document.push_back(ProcessSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(RecommendedSection(answer));
+  for (const fit::Scaling& scaling : answer.scalings)
+    document.push_back(ScalingSection(answer, scaling));
+  document.push_back(SmallestCardSection(answer));
   document.push_back(UnknownSection(answer));
   return document;
 }

@@ -3,8 +3,6 @@
 #ifndef MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
 #define MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
 
-#include <string>
-
 #include "tools/fit/answer.h"
 #include "tools/report/document.h"
 
@@ -12,9 +10,6 @@ namespace memtrace::report {
 
 // Whether it fits, what each card has to hold, which remedies do.
 Document FitDocument(const fit::Answer& answer);
-
-// "fused optimizer + gradient checkpointing"
-std::string NameOf(const fit::TriedRemedy& remedy);
 
 }  // namespace memtrace::report
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/fit/fit_document.h"
+#include "tools/report/fit/remedy_sections.h"
 #include "tools/report/json_text.h"
 
 namespace memtrace::report {
@@ -13,18 +13,22 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json PartsJson(const fit::CardNeed& need) {
+  ordered_json parts = ordered_json::array();
+  for (const fit::NeedPart& part : need.parts)
+    parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
+  parts.push_back({{"name", "fragmentation"}, {"bytes", need.fragmentation}});
+  return parts;
+}
+
 ordered_json CardsJson(const fit::Outcome& outcome) {
   ordered_json cards = ordered_json::array();
   for (const fit::CardNeed& need : fit::Joined(outcome.processes)) {
-    ordered_json parts = ordered_json::array();
-    for (const fit::NeedPart& part : need.parts)
-      parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
-    parts.push_back({{"name", "fragmentation"}, {"bytes", need.fragmentation}});
     cards.push_back({{"card", need.card},
                      {"peak_allocated", need.peak_allocated},
                      {"peak_reserved", need.peak_reserved},
                      {"needs", need.total},
-                     {"parts", std::move(parts)}});
+                     {"parts", PartsJson(need)}});
   }
   return cards;
 }
@@ -56,17 +60,26 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
+ordered_json CostJson(const fit::StepCost& cost) {
+  return {{"kernel_launches", cost.kernel_launches},
+          {"product_operations", cost.product_operations},
+          {"host_copy_bytes", cost.host_copy_bytes}};
+}
+
 ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
                        {"fits", remedy.outcome.completed},
                        {"had_effect", remedy.had_effect},
+                       {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
                        {"change", JoinedTexts(remedy, &fit::Candidate::change)},
                        {"cost", JoinedTexts(remedy, &fit::Candidate::cost)},
                        {"first_failure", FailureJson(remedy.outcome)},
                        {"seconds", remedy.outcome.seconds}};
+  if (remedy.has_margin) json["has_margin"] = *remedy.has_margin;
+  if (remedy.outcome.completed) json["step_cost"] = CostJson(remedy.outcome.cost());
   if (remedy.outcome.completed && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
@@ -83,6 +96,68 @@ ordered_json UnknownJson(const fit::Outcome& outcome) {
   return values;
 }
 
+ordered_json ProcessesJson(const fit::Outcome& outcome) {
+  ordered_json processes = ordered_json::array();
+  for (const fit::ProcessNeed& process : outcome.processes) {
+    ordered_json cards = ordered_json::array();
+    for (const fit::CardNeed& need : process.cards) {
+      cards.push_back({{"card", need.card},
+                       {"peak_allocated", need.peak_allocated},
+                       {"peak_reserved", need.peak_reserved},
+                       {"needs", need.total},
+                       {"parts", PartsJson(need)}});
+    }
+    processes.push_back({{"name", process.name}, {"steps", process.steps}, {"cards", cards}});
+  }
+  return processes;
+}
+
+ordered_json SmallestJson(const fit::Answer& answer) {
+  ordered_json cards = ordered_json::array();
+  for (const fit::SmallestCard& card : answer.smallest) {
+    cards.push_back({{"allocator", card.allocator},
+                     {"completes", card.completes},
+                     {"fails", nullptr},
+                     {"product", nullptr}});
+    if (card.fails) cards.back()["fails"] = *card.fails;
+    if (!card.product.empty()) cards.back()["product"] = card.product;
+  }
+  return cards;
+}
+
+ordered_json GrowthJson(const fit::Growth& growth) {
+  return {
+      {"constant", growth.constant}, {"linear", growth.linear}, {"quadratic", growth.quadratic}};
+}
+
+ordered_json GrowthsJson(const std::vector<fit::NamedGrowth>& growths) {
+  ordered_json list = ordered_json::array();
+  for (const fit::NamedGrowth& of : growths)
+    list.push_back({{"name", of.name}, {"growth", GrowthJson(of.growth)}});
+  return list;
+}
+
+ordered_json ScalingsJson(const fit::Answer& answer) {
+  ordered_json scalings = ordered_json::array();
+  for (const fit::Scaling& scaling : answer.scalings) {
+    ordered_json points = ordered_json::array();
+    for (const fit::Scaling::Point& point : scaling.points)
+      points.push_back({{"value", point.value},
+                        {"peak_allocated", point.peak_allocated},
+                        {"needs", point.needs}});
+    scalings.push_back({{"name", scaling.name},
+                        {"points", std::move(points)},
+                        {"needs", GrowthJson(scaling.needs)},
+                        {"roles", GrowthsJson(scaling.roles)},
+                        {"sites", GrowthsJson(scaling.sites)},
+                        {"largest", nullptr},
+                        {"fails", nullptr}});
+    if (scaling.largest) scalings.back()["largest"] = *scaling.largest;
+    if (scaling.fails) scalings.back()["fails"] = *scaling.fails;
+  }
+  return scalings;
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
@@ -93,15 +168,23 @@ std::string JsonFit(const fit::Answer& answer) {
   ordered_json json = {{"schema", "memtrace.fit/1"},
                        {"card", answer.cards},
                        {"card_bytes", answer.card_bytes},
-                       {"fits", answer.fits()},
+                       {"fits", nullptr},
+                       {"margin_percent", answer.margin_percent},
+                       {"has_margin", nullptr},
                        {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
                        {"peak_reserved", fullest.value("peak_reserved", uint64_t{0})},
                        {"parts", fullest.value("parts", ordered_json::array())},
                        {"cards", cards},
+                       {"processes", ProcessesJson(answer.unlimited)},
+                       {"step_cost", CostJson(answer.unlimited.cost())},
                        {"first_failure", FailureJson(answer.within)},
                        {"remedies", std::move(remedies)},
                        {"recommended", nullptr},
+                       {"smallest_cards", SmallestJson(answer)},
+                       {"scalings", ScalingsJson(answer)},
                        {"unknown_values", UnknownJson(answer.unlimited)}};
+  if (!answer.cards.empty()) json["fits"] = answer.fits();
+  if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);
   return JsonText(json);
 }

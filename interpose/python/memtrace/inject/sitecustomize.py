@@ -69,6 +69,13 @@ def _keep_the_users_files(scratch: str) -> None:
     _scratch.start(scratch)
 
 
+def _stand_in(stub: str) -> None:
+    """In a trial with --stub: the user's file replaces what the program would ask of a network or of files."""
+    import runpy
+
+    runpy.run_path(stub, run_name="__memtrace_stub__")
+
+
 def _run_the_users_own() -> None:
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
@@ -83,3 +90,5 @@ if os.environ.get("MEMTRACE") != "0":
     if os.environ.get("MEMTRACE_FIT_SCRATCH"):
         _keep_the_users_files(os.environ["MEMTRACE_FIT_SCRATCH"])
 _run_the_users_own()
+if os.environ.get("MEMTRACE") != "0" and os.environ.get("MEMTRACE_FIT_STUB"):
+    _stand_in(os.environ["MEMTRACE_FIT_STUB"])

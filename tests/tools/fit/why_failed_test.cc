@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/why_failed.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::fit {
+namespace {
+
+std::string Log(const std::string& error) {
+  return "epoch 0\nTraceback (most recent call last):\n"
+         "  File \"/home/me/train.py\", line 12, in <module>\n    main()\n"
+         "  File \"/home/me/data/load.py\", line 3, in main\n    load()\n"
+         "  File \"/home/me/.venv/lib/python3.11/site-packages/datasets/load.py\", line 99, in "
+         "load\n"
+         "    ^^^^^^\n" +
+         error + "\n";
+}
+
+TEST(WhyFailedTest, TheUsersInnermostLineAndTheErrorAreNamed) {
+  EXPECT_EQ(WhyFailed(Log("ValueError: 3 is no size"), false),
+            "load.py:3 raises ValueError: 3 is no size");
+}
+
+TEST(WhyFailedTest, ForWhatATrialDoesNotHaveAStandInIsOffered) {
+  constexpr const char* kOffer =
+      "; write what stands in for it into a Python file and name that with --stub";
+  EXPECT_EQ(WhyFailed(Log("FileNotFoundError: [Errno 2] No such file: 'x'"), false),
+            "load.py:3 wants a file that is not there (FileNotFoundError: [Errno 2] No such file: "
+            "'x')" +
+                std::string(kOffer));
+  EXPECT_EQ(WhyFailed(Log("requests.exceptions.ConnectionError: no"), false),
+            "load.py:3 wants the network or a hub (requests.exceptions.ConnectionError: no)" +
+                std::string(kOffer));
+  EXPECT_EQ(WhyFailed(Log("EOFError: EOF when reading a line"), true),
+            "load.py:3 asks the user, and nobody is there (EOFError: EOF when reading a line)");
+}
+
+TEST(WhyFailedTest, OfSeveralTracebacksTheLastCounts) {
+  EXPECT_EQ(
+      WhyFailed(Log("KeyError: 'a'") +
+                    "\nDuring handling of the above exception, another exception occurred:\n\n" +
+                    "Traceback (most recent call last):\n"
+                    "  File \"/home/me/train.py\", line 14, in <module>\n    stop()\n"
+                    "RuntimeError: stopped\n",
+                false),
+      "train.py:14 raises RuntimeError: stopped");
+}
+
+TEST(WhyFailedTest, WithoutATracebackNothingIsSaid) {
+  EXPECT_EQ(WhyFailed("Segmentation fault\n", false), "");
+  EXPECT_EQ(WhyFailed("", false), "");
+}
+
+TEST(WhyFailedTest, ALogThatBeginsWithinATracebackIsRead) {
+  const std::string log = Log("ValueError: no");
+  EXPECT_EQ(WhyFailed(log.substr(log.find("  File")), false), "load.py:3 raises ValueError: no");
+}
+
+}  // namespace
+}  // namespace memtrace::fit

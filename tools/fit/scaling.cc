@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "tools/fit/card_limit.h"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr size_t kMostGrowths = 8;      // that are told
+constexpr size_t kMostRunsOnCard = 10;  // of the search for the largest value
+
+absl::StatusOr<std::vector<uint64_t>> NumbersOf(const Variation& variation) {
+  std::vector<uint64_t> numbers;
+  for (const std::string& text : variation.values) {
+    uint64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number == 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat("--scale: '", text, "' of ", variation.name, " is no number from 1 on"));
+    numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  if (numbers.size() >= 2) return numbers;
+  return absl::InvalidArgumentError("--scale: " + variation.name +
+                                    " has one value; growth needs two or three");
+}
+
+// Of the card that needs most; of another one it may be another card.
+CardNeed Fullest(const Outcome& outcome) {
+  CardNeed fullest;
+  for (CardNeed& need : Joined(outcome.processes))
+    if (need.total >= fullest.total) fullest = std::move(need);
+  return fullest;
+}
+
+// First, middle, last.
+template <typename Value>
+std::vector<Value> Pillars(const std::vector<Value>& of) {
+  if (of.size() <= 3) return of;
+  return {of.front(), of[of.size() / 2], of.back()};
+}
+
+// What grows between the first and the last value, the most first.
+std::vector<NamedGrowth> GrowthsOf(const std::vector<uint64_t>& values,
+                                   const std::vector<CardNeed>& needs,
+                                   std::vector<NeedPart> CardNeed::*parts) {
+  std::map<std::string, std::map<uint64_t, double>> bytes;
+  for (size_t i = 0; i < values.size(); ++i)
+    for (const NeedPart& part : needs[i].*parts)
+      bytes[part.name][values[i]] += static_cast<double>(part.bytes);
+  std::vector<NamedGrowth> growths;
+  for (const auto& [name, by_value] : bytes) {
+    std::vector<std::pair<uint64_t, double>> points;
+    for (const uint64_t value : Pillars(values)) {
+      const auto found = by_value.find(value);
+      points.emplace_back(value, found == by_value.end() ? 0 : found->second);
+    }
+    if (points.back().second > points.front().second)
+      growths.push_back({name, GrowthThrough(points)});
+  }
+  const auto grown = [&values](const NamedGrowth& of) {
+    return of.growth.At(static_cast<double>(values.back())) - of.growth.constant;
+  };
+  std::stable_sort(
+      growths.begin(), growths.end(),
+      [&grown](const NamedGrowth& a, const NamedGrowth& b) { return grown(a) > grown(b); });
+  if (growths.size() > kMostGrowths) growths.resize(kMostGrowths);
+  return growths;
+}
+
+class ValueSearch {
+ public:
+  ValueSearch(const Question& question, const Variation& variation, const Runner& run)
+      : question_(question), variation_(variation), run_(run) {}
+
+  absl::StatusOr<Scaling> Run() {
+    const absl::StatusOr<std::vector<uint64_t>> values = NumbersOf(variation_);
+    if (!values.ok()) return values.status();
+    scaling_.name = variation_.name;
+    if (absl::Status measured = Measure(*values); !measured.ok()) return measured;
+    if (question_.asks_card) {
+      if (absl::Status found = FindLargest(*values); !found.ok()) return found;
+    }
+    return scaling_;
+  }
+
+ private:
+  Trial TrialAt(uint64_t value) const {
+    Candidate candidate{.name = "", .change = "", .cost = ""};
+    candidate.option = variation_.name;
+    candidate.value = std::to_string(value);
+    return WithChanges(question_.trial, {candidate}, question_.user_settings, question_.Options());
+  }
+  std::string NameAt(uint64_t value) const { return absl::StrCat(variation_.name, "=", value); }
+
+  absl::Status Measure(const std::vector<uint64_t>& values) {
+    std::vector<CardNeed> needs;
+    std::vector<std::pair<uint64_t, double>> totals;
+    for (const uint64_t value : values) {
+      const absl::StatusOr<Trial> trial = Unlimited(TrialAt(value));
+      if (!trial.ok()) return trial.status();
+      const absl::StatusOr<Outcome> outcome = run_(*trial, NameAt(value) + ", without a limit");
+      if (!outcome.ok()) return outcome.status();
+      if (absl::Status useless = WhyUseless(*outcome, *trial); !useless.ok()) return useless;
+      needs.push_back(Fullest(*outcome));
+      totals.emplace_back(value, static_cast<double>(needs.back().total));
+      scaling_.points.push_back({value, needs.back().peak_allocated, needs.back().total});
+    }
+    scaling_.needs = GrowthThrough(Pillars(totals));
+    scaling_.roles = GrowthsOf(values, needs, &CardNeed::parts);
+    scaling_.sites = GrowthsOf(values, needs, &CardNeed::sites);
+    return absl::OkStatus();
+  }
+
+  // Begins where the growth says; then one up or down, then halves.
+  absl::Status FindLargest(const std::vector<uint64_t>& values) {
+    const uint64_t step = std::reduce(values.begin(), values.end(), values.front(),
+                                      [](uint64_t a, uint64_t b) { return std::gcd(a, b); });
+    uint64_t at = Predicted(step);  // in steps
+    uint64_t jump = 1;
+    for (size_t runs = 0; runs < kMostRunsOnCard && at > 0; ++runs) {
+      const absl::StatusOr<bool> completed = CompletesAt(at * step);
+      if (!completed.ok()) return completed.status();
+      if (*completed) {
+        scaling_.largest = at * step;
+      } else {
+        scaling_.fails = at * step;
+      }
+      const uint64_t low = scaling_.largest.value_or(0) / step;
+      if (!scaling_.fails) {
+        at = low + jump;
+      } else if (const uint64_t high = *scaling_.fails / step; high - low <= 1) {
+        break;
+      } else {
+        at = scaling_.largest ? low + (high - low) / 2 : high - std::min(jump, high - 1);
+      }
+      jump *= 2;
+    }
+    return absl::OkStatus();
+  }
+
+  // The largest number of steps that the growth has below the card; at least 1.
+  uint64_t Predicted(uint64_t step) const {
+    const std::vector<uint64_t> cards = BytesOfCards(question_.trial.cards);
+    const auto limit = static_cast<double>(*std::min_element(cards.begin(), cards.end()));
+    constexpr uint64_t kMost = uint64_t{1} << 24;
+    uint64_t low = 1;
+    uint64_t high = kMost;
+    while (high - low > 1) {
+      const uint64_t middle = low + (high - low) / 2;
+      const bool is_below = scaling_.needs.At(static_cast<double>(middle * step)) <= limit;
+      (is_below ? low : high) = middle;
+    }
+    return low;
+  }
+
+  absl::StatusOr<bool> CompletesAt(uint64_t value) {
+    const absl::StatusOr<Outcome> outcome = run_(TrialAt(value), NameAt(value));
+    if (!outcome.ok()) return outcome.status();
+    return outcome->completed;
+  }
+
+  const Question& question_;
+  const Variation& variation_;
+  const Runner& run_;
+  Scaling scaling_;
+};
+
+}  // namespace
+
+Growth GrowthThrough(const std::vector<std::pair<uint64_t, double>>& points) {
+  Growth growth;
+  if (points.empty()) return growth;
+  const auto x = [&points](size_t i) { return static_cast<double>(points[i].first); };
+  const auto slope = [&points, &x](size_t a, size_t b) {
+    return (points[b].second - points[a].second) / (x(b) - x(a));
+  };
+  if (points.size() >= 3) growth.quadratic = (slope(1, 2) - slope(0, 1)) / (x(2) - x(0));
+  if (points.size() >= 2) growth.linear = slope(0, 1) - growth.quadratic * (x(0) + x(1));
+  growth.constant = points[0].second - (growth.linear + growth.quadratic * x(0)) * x(0);
+  return growth;
+}
+
+absl::StatusOr<Scaling> FindScaling(const Question& question, const Variation& variation,
+                                    const Runner& run) {
+  return ValueSearch(question, variation, run).Run();
+}
+
+}  // namespace memtrace::fit

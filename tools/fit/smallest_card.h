@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_SMALLEST_CARD_H_
+#define MEMTRACE_TOOLS_FIT_SMALLEST_CARD_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/fit/question.h"
+
+namespace memtrace::fit {
+
+// For torch's allocator as the user has it, with expandable segments, and memtrace's: the smallest
+// card by bisection, each size a run; all cards of the trial are of that size. Near the limit an
+// allocator is not monotonous to the byte, so sizes differ by steps of 64 MiB, or a 256th of the
+// card if that is more. Errors: as of the runner.
+absl::StatusOr<std::vector<SmallestCard>> FindSmallestCards(const Question& question,
+                                                            const Runner& run);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_SMALLEST_CARD_H_

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/why_failed.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr absl::string_view kTraceback = "Traceback (most recent call last):";
+constexpr absl::string_view kFile = "  File \"";
+
+// What a traceback says.
+struct Traceback {
+  std::string line;   // the innermost of the user's own: "train.py:12"
+  std::string error;  // "FileNotFoundError: [Errno 2] ..."
+};
+
+// Of a line `  File "PATH", line N, in f`: "name:N", or empty for libraries and Python's own.
+std::string PlaceOf(absl::string_view line) {
+  if (!absl::ConsumePrefix(&line, kFile)) return "";
+  const size_t quote = line.find("\", line ");
+  if (quote == absl::string_view::npos) return "";
+  const std::string path(line.substr(0, quote));
+  const absl::string_view rest = line.substr(quote + 8);
+  const bool is_library = absl::StrContains(path, "site-packages") ||
+                          absl::StrContains(path, "/lib/python") || absl::StartsWith(path, "<");
+  if (is_library) return "";
+  return std::filesystem::path(path).filename().string() + ":" +
+         std::string(rest.substr(0, rest.find(',')));
+}
+
+Traceback LastTraceback(absl::string_view log) {
+  Traceback last;
+  bool is_inside = false;
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (absl::StrContains(line, kTraceback)) {
+      is_inside = true;
+      last = {};
+    } else if (std::string place = PlaceOf(line); !place.empty()) {
+      last.line = std::move(place);
+      is_inside = true;  // the log's end may begin within a traceback
+    } else if (is_inside && !line.empty() && line.front() != ' ') {
+      last.error = std::string(line);
+      is_inside = false;
+    }
+  }
+  return last;
+}
+
+bool HasAny(const std::string& text, std::initializer_list<absl::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&text](absl::string_view word) { return absl::StrContains(text, word); });
+}
+
+// What the error is about; empty if it is the program's own affair.
+std::string WantOf(const std::string& error) {
+  if (absl::StartsWith(error, "EOFError")) return "asks the user, and nobody is there";
+  if (HasAny(error, {"ConnectionError", "ConnectTimeout", "LocalEntryNotFound", "OfflineMode",
+                     "gaierror", "URLError", "MaxRetryError", "HfHubHTTPError", "ConnectError",
+                     "connect to 'https", "couldn't connect", "Temporary failure in name"}))
+    return "wants the network or a hub";
+  if (absl::StartsWith(error, "FileNotFoundError")) return "wants a file that is not there";
+  return "";
+}
+
+}  // namespace
+
+std::string WhyFailed(std::string_view log, bool has_stub) {
+  const Traceback traceback = LastTraceback({log.data(), log.size()});
+  if (traceback.error.empty()) return "";
+  const std::string where = traceback.line.empty() ? "it" : traceback.line;
+  const std::string want = WantOf(traceback.error);
+  if (want.empty()) return where + " raises " + traceback.error;
+  std::string text = where + " " + want + " (" + traceback.error + ")";
+  if (!has_stub)
+    text += "; write what stands in for it into a Python file and name that with --stub";
+  return text;
+}
+
+}  // namespace memtrace::fit

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_WHY_FAILED_H_
+#define MEMTRACE_TOOLS_FIT_WHY_FAILED_H_
+
+#include <string>
+#include <string_view>
+
+namespace memtrace::fit {
+
+// What a Python program that failed by itself wanted, and what to do, as a clause: "train.py:12
+// wants the network (ConnectionError); ...". From the last traceback of what it printed; empty if
+// there is none. `has_stub`: a stand-in is given already, so none is offered.
+std::string WhyFailed(std::string_view log, bool has_stub);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_WHY_FAILED_H_

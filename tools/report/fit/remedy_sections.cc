@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/fit/remedy_sections.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+#include "tools/report/verdict_text.h"
+
+namespace memtrace::report {
+namespace {
+
+using fit::Answer;
+using fit::CardNeed;
+using fit::Outcome;
+using fit::TriedRemedy;
+
+uint64_t MostReserved(const Outcome& outcome) {
+  uint64_t most = 0;
+  for (const CardNeed& need : fit::Joined(outcome.processes))
+    most = std::max(most, need.peak_reserved);
+  return most;
+}
+
+std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
+  if (!remedy.outcome.completed) return remedy.outcome.Failed() ? "does not" : "the program fails";
+  if (remedy.has_margin && !*remedy.has_margin)
+    return absl::StrFormat("fits, not with %d %% less", answer.margin_percent);
+  return "fits";
+}
+
+TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
+  const std::string reserved =
+      remedy.outcome.completed ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  TableRow row{.cells = {std::to_string(number) + " " + NameOf(remedy), OutcomeText(answer, remedy),
+                         reserved}};
+  for (const fit::Candidate& change : remedy.changes)
+    row.below.push_back(Printable(change.change) + "; costs: " + change.cost);
+  if (remedy.outcome.completed) {
+    std::string counted = CostText(answer.unlimited.cost(), remedy.outcome.cost());
+    if (!counted.empty()) row.below.push_back("counted in a step: " + std::move(counted));
+  }
+  if (const auto failed = remedy.outcome.Failed()) row.below.push_back(FailedText(*failed));
+  return row;
+}
+
+// "kernel launches 1.9 times"; empty if it is the same.
+std::string Ratio(const char* what, uint64_t before, uint64_t after) {
+  if (before == 0 || after == 0) return "";
+  const double ratio = static_cast<double>(after) / static_cast<double>(before);
+  if (ratio > 0.99 && ratio < 1.01) return "";
+  return absl::StrFormat("%s %.2f times", what, ratio);
+}
+
+}  // namespace
+
+std::string NameOf(const TriedRemedy& remedy) {
+  std::string name;
+  for (const fit::Candidate& change : remedy.changes)
+    name += (name.empty() ? "" : " + ") + Printable(change.name);
+  return name;
+}
+
+std::string FailedText(const fit::FailedLine& failed) {
+  return Printable(failed.line) + ", " + DescribePosition(failed.at) + ": " +
+         FormatBytes(failed.bytes) + " asked, short by " + FormatBytes(failed.short_by) +
+         (failed.is_fragmentation ? "; free memory lies in pieces" : "");
+}
+
+std::string MarginText(const Answer& answer) {
+  if (!answer.has_margin || answer.margin_percent == 0) return "";
+  return absl::StrFormat(
+      *answer.has_margin ? ", and would with %d %% less" : ", but would not with %d %% less",
+      answer.margin_percent);
+}
+
+std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
+  std::vector<std::string> costs = {
+      Ratio("kernel launches", before.kernel_launches, after.kernel_launches),
+      Ratio("matrix products' arithmetic", before.product_operations, after.product_operations)};
+  const uint64_t more =
+      after.host_copy_bytes - std::min(after.host_copy_bytes, before.host_copy_bytes);
+  constexpr uint64_t kTold = uint64_t{1} << 20;
+  if (more >= kTold) costs.push_back(FormatBytes(more) + " more between host and card");
+  std::string text;
+  for (const std::string& cost : costs)
+    if (!cost.empty()) text += (text.empty() ? "" : ", ") + cost;
+  return text;
+}
+
+Section RemedySection(const Answer& answer) {
+  Section section{.id = "remedies", .title = "TRIED", .subtitle = "each by a run on the card"};
+  Table table;
+  table.columns = {{"", 44}, {"", 22}, {"reserved", 12, TableColumn::Kind::kFigure}};
+  std::string nothing;
+  size_t combinations = 0;  // that do not fit either
+  for (const TriedRemedy& remedy : answer.remedies) {
+    if (remedy.changes.size() > 1 && !remedy.outcome.completed) {
+      ++combinations;
+    } else if (remedy.had_effect) {
+      table.rows.push_back(RowOf(table.rows.size() + 1, answer, remedy));
+    } else {
+      nothing += (nothing.empty() ? "" : ", ") + NameOf(remedy);
+    }
+  }
+  if (combinations > 0) table.rest = FormatCounted(combinations, "combination") + " did not fit";
+  if (table.rows.empty()) return section;
+  section.parts.emplace_back(std::move(table));
+  if (!nothing.empty()) section.parts.emplace_back(Note{"nothing to change for: " + nothing});
+  return section;
+}
+
+Section RecommendedSection(const Answer& answer) {
+  Section section{.id = "recommended", .title = "RECOMMENDED"};
+  if (answer.fits() || answer.remedies.empty()) return section;
+  if (!answer.recommended) {
+    section.parts = {Paragraph{
+        "none of these makes it fit; let options of the script vary (--vary), or take a larger "
+        "card (--smallest-card says which)"}};
+    return section;
+  }
+  const TriedRemedy& remedy = answer.remedies[*answer.recommended];
+  std::string text = NameOf(remedy) + ": the smallest change that completed on the card";
+  if (answer.margin_percent > 0)
+    text += absl::StrFormat(remedy.has_margin.value_or(false)
+                                ? " and on one that is %d %% smaller"
+                                : "; nothing tried completed on one that is %d %% smaller",
+                            answer.margin_percent);
+  section.parts = {Paragraph{std::move(text)}};
+  return section;
+}
+
+}  // namespace memtrace::report
