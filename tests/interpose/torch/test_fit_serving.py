@@ -114,3 +114,29 @@ said["freed"] = before - torch.cuda.memory_allocated()
     assert told["changed.offload"] == "1"
     assert int(told["cost.offload_bytes"]) == 3 * said["model"]  # away, back, away
     assert said["freed"] >= said["model"] - 2 * MIB
+
+
+def test_models_that_serve_live_on_another_card(tmp_path, unchanged):
+    more = """
+assert all(p.device.index == 1 for m in (reference, front, idle) for p in m.parameters())
+assert all(p.device.index == 0 for p in policy.parameters()) and reference.table.device.index == 1
+with torch.no_grad():
+    told = {str(reference(x)["out"][0].device), str(reference(x.to("cuda:1"))["out"][0].device)}
+    part = str(front.layers[0](x).device)
+assert (told, part) == ({"cuda:0"}, "cuda:0"), (told, part)
+idle(x)["out"][0].sum().backward()
+assert all(p.device == p.grad.device == torch.device("cuda:0") for p in idle.parameters())
+step()
+"""
+    said, told = run(MODELS + STEPS + more, tmp_path, "second_card", card="2x24GiB")
+    assert 3 * SIZE <= said["now1"] < 3 * SIZE + WORKSPACE + MIB
+    assert unchanged["now0"] - said["now0"] == 3 * SIZE + 3 * 512
+    assert unchanged["peak0"] - said["peak0"] >= 3 * SIZE
+    assert told["changed.second_card"] == "2"  # without `idle`, which did not stay
+
+
+def test_without_another_card_nothing_moves(tmp_path, unchanged):
+    for change in ("second_card", "second_card=cuda:7", "second_card=attic"):
+        said, told = run(MODELS + STEPS, tmp_path, change)
+        assert told["changed.second_card"] == "0"
+        assert said == unchanged

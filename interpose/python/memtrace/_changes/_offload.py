@@ -36,13 +36,15 @@ class _Host:
         self._away: dict[int, tuple[Any, int]] = {}  # storages, by address of their object, with their bytes
         self.copied = 0  # bytes
 
-    def put_away(self, module: Any) -> None:
+    def put_away(self, module: Any) -> bool:
+        before = self.copied
         for key, (storage, held) in self._storages(module).items():
             size = storage.nbytes()
             if size >= _LEAST_BYTES and held >= size and storage.resizable():
                 self._away[key] = storage, size
                 storage.resize_(0)
                 self.copied += size
+        return self.copied > before
 
     def _storages(self, module: Any) -> dict[int, tuple[Any, int]]:
         """Gives them with the bytes of the module in them: what else lies there is not the module's to put away."""

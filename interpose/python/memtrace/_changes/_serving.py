@@ -22,8 +22,8 @@ _LEAST_BYTES = 1 << 20
 class Place(Protocol):
     """Where they are while the program does something else."""
 
-    def put_away(self, module: Any) -> None:
-        """Its outermost call, or `generate`, has ended, or training begins without it."""
+    def put_away(self, module: Any) -> bool:
+        """Its outermost call, or `generate`, has ended, or training begins without it; tells whether it was there."""
 
     def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """It, or a part of it, is about to be called; gives the arguments then. Any module, serving or not."""
@@ -60,23 +60,26 @@ class _Serving:
         self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
 
     def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        if self._torch.is_grad_enabled() and self._looked_at != self._stepped:
-            self._looked_at = self._stepped
-            for root in roots(self._torch):
-                if root is not module and self._only_serves(root):
-                    self._serve(root)
+        if self._torch.is_grad_enabled():
+            if self._is_recorded(*module.parameters(), args, kwargs):
+                self._train([parameter for parameter in module.parameters() if self._trained.get(parameter) is None])
+            if self._looked_at != self._stepped:
+                self._looked_at = self._stepped
+                for root in roots(self._torch):
+                    if root is not module and self._only_serves(root):
+                        self._serve(root)
         return self._place.fetch(module, args, kwargs)
 
     def after(self, module: Any, output: Any) -> Any:
-        answer = self._place.answer(module, output)
-        tensors = (*module.parameters(), *_nested.tensors(self._torch, output))
-        if self._torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-            self._train([parameter for parameter in module.parameters() if self._trained.get(parameter) is None])
-        elif self._generating:
+        if self._generating:
             self._waiting.append(module)
-        elif self._only_serves(module):
+        elif not self._is_recorded(output) and self._only_serves(module):
             self._serve(module)
-        return answer
+        return self._place.answer(module, output)
+
+    def _is_recorded(self, *values: Any) -> bool:
+        """A tensor among them takes part in a backward."""
+        return any(tensor.requires_grad for value in values for tensor in _nested.tensors(self._torch, value))
 
     def watch_generate(self, module: Any) -> None:
         """A call for each token is one use of the model."""
@@ -102,22 +105,24 @@ class _Serving:
                 self._serve(module)
 
     def _serve(self, module: Any) -> None:
-        if self._served.get(module) is None:
+        if self._place.put_away(module) and self._served.get(module) is None:
             self._served.set(module, True)
             self._change.made()
-        self._place.put_away(module)
 
     def _only_serves(self, module: Any) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
-        plain = (self._torch.Tensor, self._torch.nn.Parameter)
-        if not all(tensor.is_cuda and type(tensor) in plain for tensor in tensors):
-            return False  # those that are sharded or quantized have their own ways to move
+        if not all(tensor.is_cuda and self._is_plain(tensor) for tensor in tensors):
+            return False
         if sum(tensor.nbytes for tensor in tensors) < _LEAST_BYTES:
             return False
         return not any(self._trained.get(tensor) for tensor in tensors)
 
+    def _is_plain(self, tensor: Any) -> bool:
+        """Those that are sharded or quantized have their own ways to move, and may not be referred to weakly."""
+        return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
+
     def _train(self, parameters: list[Any]) -> None:
-        for parameter in parameters:
+        for parameter in filter(self._is_plain, parameters):
             self._trained.set(parameter, True)
         ids = set(map(id, parameters))
         for module, _ in self._served.items() if ids else ():
