@@ -11,7 +11,18 @@ from types import ModuleType
 from memtrace._changes._change import Change
 from memtrace._session import Session
 
-NAMES = ("adam8bit", "bf16", "checkpoint", "freeze", "fused", "loop", "mean_resizing", "offload", "second_card")
+NAMES = (
+    "adam8bit",
+    "bf16",
+    "checkpoint",
+    "freeze",
+    "fused",
+    "loop",
+    "mean_resizing",
+    "offload",
+    "second_card",
+    "share",
+)
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> None:

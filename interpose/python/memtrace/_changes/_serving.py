@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from memtrace._changes import _nested, _stepped
 from memtrace._changes._change import Change
+from memtrace._changes._living_modules import roots
 from memtrace._changes._outermost_calls import Arguments, around_each
-from memtrace._changes._roots import roots
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
