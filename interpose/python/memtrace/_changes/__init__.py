@@ -17,6 +17,7 @@ NAMES = (
     "checkpoint",
     "freeze",
     "fused",
+    "lora",
     "loop",
     "mean_resizing",
     "offload",
