@@ -13,6 +13,7 @@ from memtrace._session import Session
 
 NAMES = (
     "adam8bit",
+    "balanced",
     "bf16",
     "checkpoint",
     "freeze",
