@@ -10,6 +10,7 @@ from memtrace._changes import _nested, _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._identity_map import IdentityMap
+from memtrace._import_watch import when_imported
 from memtrace._session import Session
 
 
@@ -21,6 +22,13 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
         return
     if card.type == "cuda" and card.index is not None and 0 <= card.index < torch.cuda.device_count():
         _serving.watch(torch, session, change, _SecondCard(torch, card))
+        when_imported("transformers.training_args", lambda module: _train_on_one(module.TrainingArguments))
+
+
+def _train_on_one(arguments_class: Any) -> None:
+    """A Trainer that sees two cards would put a whole model on each: `args._n_gpu = 1`, as it does for spread ones."""
+    original = arguments_class.n_gpu
+    arguments_class.n_gpu = property(lambda arguments: min(1, original.__get__(arguments)))
 
 
 class _SecondCard:
