@@ -11,7 +11,20 @@ from types import ModuleType
 from memtrace._changes._change import Change
 from memtrace._session import Session
 
-NAMES = ("adam8bit", "bf16", "checkpoint", "freeze", "fused", "loop")
+NAMES = (
+    "adam8bit",
+    "balanced",
+    "bf16",
+    "checkpoint",
+    "freeze",
+    "fused",
+    "lora",
+    "loop",
+    "mean_resizing",
+    "offload",
+    "second_card",
+    "share",
+)
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace._changes._outermost_calls import Arguments, before_each
+from memtrace._changes import _nested
+from memtrace._changes._outermost_calls import Arguments, around_each
 from memtrace._session import Session
 
 # Losses that take no two dtypes: their backward says "Found dtype Float but expected BFloat16". Others promote.
@@ -22,20 +23,16 @@ def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Any], bool]) -
             return args, kwargs
         return _cast(torch, args), _cast(torch, kwargs)
 
-    before_each(torch, session, prepare)
+    around_each(torch, session, prepare)
     for name in _LOSSES:
         setattr(torch.nn.functional, name, _of_one_dtype(torch, getattr(torch.nn.functional, name)))
 
 
 def _cast(torch: ModuleType, value: Any) -> Any:
-    """Goes into lists, tuples and dicts; objects of the program stay as they are."""
-    if isinstance(value, torch.Tensor):
-        return value.to(torch.bfloat16) if value.is_cuda and value.dtype is torch.float32 else value
-    if type(value) in (list, tuple):
-        return type(value)(_cast(torch, element) for element in value)
-    if type(value) is dict:
-        return {key: _cast(torch, element) for key, element in value.items()}
-    return value
+    def cast(tensor: Any) -> Any:
+        return tensor.to(torch.bfloat16) if tensor.is_cuda and tensor.dtype is torch.float32 else tensor
+
+    return _nested.replace(torch, value, cast)
 
 
 def _of_one_dtype(torch: ModuleType, loss: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`requires_grad_(False)` of what no optimizer steps: its gradients, and the activations for them, are of no use."""
 
-import functools
 from types import ModuleType
 from typing import Any
 
+from memtrace._changes import _stepped
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._identity_map import IdentityMap
@@ -26,15 +26,7 @@ class _Freezing:
         self._frozen: set[int] = set()
 
     def watch(self, session: Session) -> None:
-        optimizer_class = self._torch.optim.Optimizer
-        original = optimizer_class.add_param_group
-
-        @functools.wraps(original)
-        def add_param_group(optimizer: Any, group: Any) -> None:
-            original(optimizer, group)
-            self._will_be_stepped(optimizer.param_groups[-1]["params"])
-
-        optimizer_class.add_param_group = add_param_group
+        _stepped.hear(self._torch, self._will_be_stepped)
         before_training(self._torch, session, self._freeze)
 
     def _will_be_stepped(self, tensors: list[Any]) -> None:

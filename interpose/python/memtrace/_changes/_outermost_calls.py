@@ -12,12 +12,16 @@ from memtrace._session import Session
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def before_each(
-    torch: ModuleType, session: Session, prepare: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments]
+def around_each(
+    torch: ModuleType,
+    session: Session,
+    prepare: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments],
+    finish: Callable[[Any, Any], Any] = lambda _module, output: output,
 ) -> None:
     """Has `prepare` called before every outermost module's forward; what it gives are the arguments then.
 
-    What backward computes again is called as it was the first time.
+    `finish` gets what the module gave and says what the caller gets. What backward computes again is called as it was
+    the first time.
     """
     modules = torch.nn.modules.module
     original = modules.Module.__call__
@@ -26,11 +30,10 @@ def before_each(
 
     @functools.wraps(original)
     def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling():
+        if is_compiling() or depth() != 0 or running_backward() != -1:
             return original(module, *args, **kwargs)
-        if depth() == 0 and running_backward() == -1:
-            args, kwargs = prepare(module, args, kwargs)
-        return original(module, *args, **kwargs)
+        args, kwargs = prepare(module, args, kwargs)
+        return finish(module, original(module, *args, **kwargs))
 
     modules.Module.__call__ = call
 
@@ -43,4 +46,4 @@ def before_training(torch: ModuleType, session: Session, change_root: Callable[[
             change_root(module)
         return args, kwargs
 
-    before_each(torch, session, prepare)
+    around_each(torch, session, prepare)

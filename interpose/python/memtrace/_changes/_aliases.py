@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors that stand for copies, and whether one was written, or what it stands for, while it was alive."""
+
+import functools
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType, ModuleType
+from typing import Any
+
+from memtrace._identity_map import IdentityMap
+
+
+@dataclass
+class _Copy:
+    of: "weakref.ref[Any]"  # a parameter
+    storage: int  # the address of the object of its memory when it was copied
+    version: int  # of that memory then: torch counts what is written in place
+    place: str  # file:line
+
+
+class Aliases:
+    """Follows them where torch gives one for another: `detach`, `data`, `Parameter(...)`."""
+
+    def __init__(self, torch: ModuleType, wrong: Callable[[str], object]) -> None:
+        """Calls `wrong` with the place of the copy, by the next `check` at the latest."""
+        self._torch = torch
+        self._wrong = wrong
+        self._alive: dict[int, tuple[weakref.ref[Any], _Copy]] = {}  # by id
+        self._sources: IdentityMap[bool] = IdentityMap()  # parameters that were ever copied
+
+    def add(self, alias: Any, parameter: Any) -> None:
+        """`alias` stands for a copy of `parameter` that the program makes now."""
+        if self._sources.get(parameter) is None:
+            if not self._sources.items():
+                self._follow()
+            self._sources.set(parameter, True)
+        storage = parameter.untyped_storage()._cdata
+        self._track(alias, _Copy(weakref.ref(parameter), storage, parameter._version, _place()))
+
+    def _track(self, alias: Any, copy: _Copy) -> None:
+        key, alive = id(alias), self._alive
+
+        def ended(reference: "weakref.ref[Any]") -> None:
+            entry = alive.get(key)
+            if entry is not None and entry[0] is reference:
+                del alive[key]
+            self._check(copy)
+
+        alive[key] = weakref.ref(alias, ended), copy
+
+    def check(self) -> None:
+        """Looks at all that are alive; one that is not was looked at when it ended."""
+        for _alias, copy in list(self._alive.values()):
+            self._check(copy)
+
+    def _check(self, copy: _Copy) -> None:
+        parameter = copy.of()
+        if parameter is None or parameter.untyped_storage()._cdata != copy.storage:
+            return  # it has gone, or to another memory
+        if parameter._version != copy.version:
+            self._wrong(copy.place)
+
+    def _copy(self, tensor: Any) -> _Copy | None:
+        alias, copy = self._alive.get(id(tensor), (None, None))
+        return copy if alias is not None and alias() is tensor else None
+
+    def _follow(self) -> None:
+        tensor_class, parameter_class = self._torch.Tensor, self._torch.nn.Parameter
+        tensor_class.detach = self._following(tensor_class.detach)
+        # What is written through torch's own `data` is not counted; through `detach` it is.
+        data, detach = tensor_class.data, tensor_class.detach
+
+        def get(tensor: Any) -> Any:
+            is_shared = self._copy(tensor) is not None or self._sources.get(tensor) is not None
+            return detach(tensor) if is_shared else data.__get__(tensor)
+
+        tensor_class.data = property(get, lambda tensor, value: data.__set__(tensor, value))
+        parameter_class.__new__ = self._making(parameter_class.__new__)
+
+    def _making(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def make(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+            return self._derived(original(cls, data, *args, **kwargs), data)
+
+        return make
+
+    def _following(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def follow(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._derived(original(tensor, *args, **kwargs), tensor)
+
+        return follow
+
+    def _derived(self, made: Any, source: Any) -> Any:
+        copy = self._copy(source)
+        if copy is not None:
+            self._track(made, copy)
+        return made
+
+
+def _place() -> str:
+    """Gives the line of the program that makes the copy."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_library(frame):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_library(frame: FrameType) -> bool:
+    name = str(frame.f_globals.get("__name__", ""))
+    return name == "copy" or name.partition(".")[0] in ("memtrace", "torch")

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models of transformers spread over all cards by accelerate: `device_map="balanced"`."""
+
+import functools
+import importlib
+import importlib.util
+import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._import_watch import when_imported
+from memtrace._session import Session
+
+_OPTION = "device_map"
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """From the import of transformers' models. Nothing without accelerate or a second card, or for one rank of many."""
+    is_alone = os.environ.get("WORLD_SIZE", "1") == "1"
+    if is_alone and torch.cuda.device_count() > 1 and importlib.util.find_spec("accelerate") is not None:
+        spreading = _Spreading(torch, change)
+        when_imported("transformers.modeling_utils", lambda module: spreading.watch(module.PreTrainedModel))
+        when_imported("transformers.trainer", lambda module: spreading.watch_trainer(module.Trainer))
+
+
+class _Spreading:
+    def __init__(self, torch: ModuleType, change: Change) -> None:
+        self._torch = torch
+        self._change = change
+
+    def watch(self, model_class: Any) -> None:
+        """What is loaded gets the option; what was made otherwise is spread when it is moved to a card as a whole."""
+        model_class.from_pretrained = classmethod(self._loading(model_class.from_pretrained.__func__))
+        model_class.to = self._moving(model_class.to, self._card_of_to)
+        model_class.cuda = self._moving(model_class.cuda, lambda *_args, **_kwargs: (True, None))
+        model_class.to_empty = self._moving(model_class.to_empty, self._card_of_to_empty)
+
+    def watch_trainer(self, trainer_class: Any) -> None:
+        """Before it looks at the model: on one card that would become several whole ones, a card each."""
+        original = trainer_class.__init__
+
+        @functools.wraps(original)
+        def construct(trainer: Any, model: Any = None, *args: Any, **kwargs: Any) -> None:
+            if hasattr(model, "_no_split_modules") and not _is_spread(model):
+                self._spread(model, None)
+            original(trainer, model, *args, **kwargs)
+
+        trainer_class.__init__ = construct
+
+    def _loading(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get(_OPTION) is not None:
+                return original(cls, *args, **kwargs)
+            loaded = original(cls, *args, **{**kwargs, _OPTION: "balanced"})
+            # With `output_loading_info` there is more than the model.
+            model = loaded[0] if isinstance(loaded, tuple) else loaded
+            self._change.made(_is_spread(model))
+            return loaded
+
+        return from_pretrained
+
+    def _card_of_to(self, *args: Any, **kwargs: Any) -> tuple[bool, Any]:
+        device, dtype, *_ = self._torch._C._nn._parse_to(*args, **kwargs)
+        return device is not None and device.type == "cuda", dtype
+
+    def _card_of_to_empty(self, *, device: Any, **_options: Any) -> tuple[bool, Any]:
+        return device is not None and self._torch.device(device).type == "cuda", None
+
+    def _moving(self, original: Callable[..., Any], parse: Callable[..., tuple[bool, Any]]) -> Callable[..., Any]:
+        """`parse` says whether its arguments name a card, and a dtype."""
+
+        @functools.wraps(original)
+        def move(model: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                to_card, dtype = parse(*args, **kwargs)
+            except (TypeError, RuntimeError):  # whose sentence is torch's to say
+                to_card, dtype = False, None
+            if not to_card or not (_is_spread(model) or self._spread(model, dtype)):
+                return original(model, *args, **kwargs)
+            return model.to(dtype) if dtype is not None else model
+
+        return move
+
+    def _spread(self, model: Any, dtype: Any) -> bool:
+        """Tells whether the cards had room. Blocks that transformers keeps together stay together."""
+        tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        if any(tensor.is_cuda for tensor in tensors.values()) or getattr(model, "hf_quantizer", None) is not None:
+            return False
+        if dtype is not None:
+            model.to(dtype)
+        accelerate, modeling = importlib.import_module("accelerate"), importlib.import_module("accelerate.utils")
+        whole = {"no_split_module_classes": list(model._no_split_modules or [])}
+        memory = modeling.get_balanced_memory(model, **whole)
+        cards = accelerate.infer_auto_device_map(model, max_memory=memory, **whole)
+        if len(set(cards.values())) < 2 or any(isinstance(card, str) for card in cards.values()):
+            return False
+        self._make_empty(model, {name: tensor for name, tensor in tensors.items() if tensor.is_meta}, cards)
+        accelerate.dispatch_model(model, cards, skip_keys=getattr(model, "_skip_keys_device_placement", None))
+        self._change.made()
+        return True
+
+    def _make_empty(self, model: Any, tensors: dict[str, Any], cards: dict[str, int]) -> None:
+        place = importlib.import_module("accelerate.utils").set_module_tensor_to_device
+        for name, tensor in tensors.items():
+            card = next(cards[part] for part in _paths(name) if part in cards)
+            place(model, name, card, value=self._torch.empty_like(tensor, device=f"cuda:{card}"))
+        if tensors:
+            model.tie_weights()
+
+
+def _is_spread(model: Any) -> bool:
+    cards = (getattr(model, "hf_device_map", None) or {}).values()
+    return len(set(cards)) > 1 and not any(str(card) in ("cpu", "disk") for card in cards)
+
+
+def _paths(name: str) -> list[str]:
+    """Gives a.b.c, a.b, a and the whole's."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(len(parts), -1, -1)]

@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The models of the program, whether they were called or not. Both look at every object of the process."""
+
+import gc
+from types import ModuleType
+from typing import Any
+
+
+def modules(torch: ModuleType) -> list[Any]:
+    """Gives every module whose making has begun, the oldest first."""
+    found = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
+    return [module for module in found if "_modules" in vars(module)]
+
+
+def roots(torch: ModuleType) -> list[Any]:
+    """Gives those that are no part of another."""
+    found = modules(torch)
+    parts = {id(part) for module in found for part in vars(module)["_modules"].values()}
+    return [module for module in found if id(module) not in parts]

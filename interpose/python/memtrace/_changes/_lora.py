@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""LoRA by peft: small adapters are trained, and the model that the optimizer was made for is not."""
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._changes._living_modules import roots
+from memtrace._changes._optimizer_arguments import tensors
+from memtrace._identity_map import IdentityMap
+from memtrace._session import Session
+
+_RANK = 16
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """From the next optimizer on; the change's value is the rank. Nothing without peft."""
+    rank = int(change.value) if change.value.isdecimal() else _RANK
+    if importlib.util.find_spec("peft") is None:
+        return
+    lora = _Lora(torch, change, rank)
+    optimizer_class = torch.optim.Optimizer
+    original = optimizer_class.__init__
+
+    @functools.wraps(original)
+    def construct(optimizer: Any, params: Any, *args: Any, **kwargs: Any) -> None:
+        original(optimizer, lora.instead_of(params), *args, **kwargs)
+
+    optimizer_class.__init__ = construct
+
+
+class _Lora:
+    def __init__(self, torch: ModuleType, change: Change, rank: int) -> None:
+        self._torch = torch
+        self._change = change
+        self._rank = rank
+        # Adapters by model, with their names; none where peft could do nothing.
+        self._adapters: IdentityMap[dict[str, Any]] = IdentityMap()
+
+    def instead_of(self, params: Any) -> Any:
+        """Gives what an optimizer of these parameters steps instead: in the same groups, in the same form."""
+        arguments = {"params": params}
+        try:
+            asked = {id(tensor) for tensor in tensors(self._torch, arguments)}
+        except (TypeError, KeyError, IndexError):  # whose sentence is torch's to say
+            return arguments["params"]
+        for model in self._models(asked):
+            adapters = self._adapters.get(model)
+            if adapters is None:
+                adapters = self._adapt(model)
+                self._adapters.set(model, adapters)
+                self._change.made(len(adapters))
+            if adapters:
+                self._replace(arguments["params"], model, adapters)
+        return arguments["params"]
+
+    def _models(self, asked: set[int]) -> Iterator[Any]:
+        """Gives the outermost models of transformers with such parameters, and other outermost modules."""
+        for root in roots(self._torch):
+            if not asked.isdisjoint(map(id, root.parameters())):
+                models = list(_transformers_models(root)) or [root]
+                yield from (model for model in models if not asked.isdisjoint(map(id, model.parameters())))
+
+    def _adapt(self, model: Any) -> dict[str, Any]:
+        peft = importlib.import_module("peft")
+        layer = importlib.import_module("peft.tuners.tuners_utils").BaseTunerLayer
+        plain = all(type(parameter) is self._torch.nn.Parameter for parameter in model.parameters())
+        is_spread = isinstance(model, self._torch.nn.parallel.DistributedDataParallel)
+        if not plain or is_spread or any(isinstance(part, layer) for part in model.modules()):
+            return {}
+        before = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
+        for targets in (None, "all-linear"):  # peft's own choice for this architecture, or all
+            try:
+                peft.get_peft_model(model, peft.LoraConfig(r=self._rank, lora_alpha=self._rank, target_modules=targets))
+            except self._torch.OutOfMemoryError:
+                raise
+            except Exception:  # not an architecture that peft knows; no linear layers
+                for parameter, is_trained in before:
+                    parameter.requires_grad_(is_trained)
+            else:
+                return {name: p for name, p in model.named_parameters() if p.requires_grad}
+        return {}
+
+    def _replace(self, params: list[Any], model: Any, adapters: dict[str, Any]) -> None:
+        """Puts the adapters where the first of the model's parameters was asked for; groups that lose all stay."""
+        frozen = {id(parameter) for parameter in model.parameters()}
+        is_put = False
+        groups = [entry for entry in params if isinstance(entry, dict)]
+        for group in groups:
+            if isinstance(group["params"], self._torch.Tensor):
+                group["params"] = [group["params"]]
+        for entries in [group["params"] for group in groups] or [params]:
+            named = bool(entries) and isinstance(entries[0], tuple)
+            kept = [entry for entry in entries if id(entry[1] if named else entry) not in frozen]
+            if len(kept) < len(entries) and not is_put:
+                is_put = True
+                kept += adapters.items() if named else adapters.values()
+            entries[:] = kept
+
+
+def _transformers_models(root: Any) -> Iterator[Any]:
+    if any(base.__name__ == "PreTrainedModel" for base in type(root).__mro__):
+        yield root
+    else:
+        for child in root.children():
+            yield from _transformers_models(child)

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`resize_token_embeddings(..., mean_resizing=False)`: no covariance of the old embeddings, which takes fp32."""
+
+import functools
+import inspect
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._import_watch import when_imported
+from memtrace._session import Session
+
+_METHOD = "resize_token_embeddings"
+_OPTION = "mean_resizing"
+
+
+def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
+    """From the import of transformers' models, for whoever did not say False."""
+    when_imported("transformers.modeling_utils", lambda module: _watch_models(module.PreTrainedModel, change))
+
+
+def _watch_models(base: Any, change: Change) -> None:
+    """Models with a method of their own hand the option on to the base's, which finds False chosen already."""
+    _watch_class(base, change)
+    original = base.__init_subclass__
+
+    def init_subclass(cls: Any, /, **kwargs: Any) -> None:
+        original.__func__(cls, **kwargs)
+        _watch_class(cls, change)
+
+    base.__init_subclass__ = classmethod(init_subclass)
+
+
+def _watch_class(cls: Any, change: Change) -> None:
+    original = vars(cls).get(_METHOD)
+    if original is None or _OPTION not in inspect.signature(original).parameters:
+        return
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def resize(model: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(model, *args, **kwargs)
+        except TypeError:  # whose sentence is transformers' to say
+            return original(model, *args, **kwargs)
+        if bound.arguments.get(_OPTION, True) is False:
+            return original(model, *args, **kwargs)
+        bound.arguments[_OPTION] = False
+        before = _rows(model)
+        embeddings = original(*bound.args, **bound.kwargs)
+        change.made(_rows(model) > before)
+        return embeddings
+
+    setattr(cls, _METHOD, resize)
+
+
+def _rows(model: Any) -> int:
+    return int(model.get_input_embeddings().weight.shape[0])

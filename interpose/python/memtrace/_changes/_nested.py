@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tensors in what a module is called with and what it gives."""
+
+import copy
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+
+def replace(torch: ModuleType, value: Any, change: Callable[[Any], Any]) -> Any:
+    """Gives `value` with `change(tensor)` for each tensor.
+
+    Goes into lists, tuples and dicts, transformers' outputs, too; other objects of the program stay as they are.
+    """
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(replace(torch, element, change) for element in value)
+    if type(value) is dict:
+        return {key: replace(torch, element, change) for key, element in value.items()}
+    if _is_model_output(value):
+        changed = copy.copy(value)
+        for key, element in value.items():
+            changed[key] = replace(torch, element, change)
+        return changed
+    return value
+
+
+def tensors(torch: ModuleType, value: Any) -> Iterator[Any]:
+    """Gives the tensors that `replace` finds."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif type(value) in (list, tuple):
+        for element in value:
+            yield from tensors(torch, element)
+    elif type(value) is dict or _is_model_output(value):
+        for element in value.values():
+            yield from tensors(torch, element)
+
+
+def _is_model_output(value: Any) -> bool:
+    """Of transformers' and diffusers' classes: dicts whose values are attributes as well."""
+    return isinstance(value, dict) and any(
+        base.__name__ in ("ModelOutput", "BaseOutput") for base in type(value).__mro__
+    )

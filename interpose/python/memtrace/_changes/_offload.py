@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models that only serve wait in the host's memory: `model.to("cuda")` before, `model.to("cpu")` after their calls."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes import _serving
+from memtrace._changes._change import Change
+from memtrace._changes._outermost_calls import Arguments
+from memtrace._session import Session
+
+# Bytes; what is smaller stays: a rotary table, a step's number, whose values the host may know.
+_LEAST_BYTES = 1 << 16
+# What would read or write memory that is not there; a kernel that does is not run on the simulated card.
+_COPIES = ("clone", "copy_", "to", "cpu")
+
+
+def watch(torch: ModuleType, session: Session, change: Change) -> None:
+    """From now on; says at the end how many bytes went over the bus, both ways together."""
+    host = _Host(torch, session)
+    _serving.watch(torch, session, change, host)
+    for name in _COPIES:
+        setattr(torch.Tensor, name, host.fetching(getattr(torch.Tensor, name)))
+    session.before_close.append(lambda: session.core.annotate("fit.cost.offload_bytes", str(host.copied)))
+
+
+class _Host:
+    """Gives the card's memory back and takes it again; the tensors stay what they are, without a copy in the host."""
+
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._away: dict[int, tuple[Any, int]] = {}  # storages, by address of their object, with their bytes
+        self.copied = 0  # bytes
+
+    def put_away(self, module: Any) -> bool:
+        before = self.copied
+        for key, (storage, held) in self._storages(module).items():
+            size = storage.nbytes()
+            if size >= _LEAST_BYTES and held >= size and storage.resizable():
+                self._away[key] = storage, size
+                storage.resize_(0)
+                self.copied += size
+        return self.copied > before
+
+    def _storages(self, module: Any) -> dict[int, tuple[Any, int]]:
+        """Gives them with the bytes of the module in them: what else lies there is not the module's to put away."""
+        found: dict[int, tuple[Any, int]] = {}
+        for tensor in (*module.parameters(), *module.buffers()):
+            storage = tensor.untyped_storage()
+            held = found.get(storage._cdata, (storage, 0))[1]
+            found[storage._cdata] = storage, held + tensor.nbytes
+        return found
+
+    def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        self.take_back(module)
+        return args, kwargs
+
+    def answer(self, _module: Any, output: Any) -> Any:
+        return output
+
+    def take_back(self, module: Any) -> None:
+        if not self._away:
+            return
+        came = [self._take(tensor) for tensor in (*module.parameters(), *module.buffers())]
+        if any(came):
+            self._session.labels.module(module)
+
+    def _take(self, tensor: Any) -> bool:
+        storage, size = self._away.pop(tensor.untyped_storage()._cdata, (None, 0))
+        if storage is not None:
+            storage.resize_(size)
+            self.copied += size
+        return storage is not None
+
+    def fetching(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Gives a method of tensors that finds the memory of those that it is called with."""
+        is_compiling = self._torch.compiler.is_compiling
+
+        @functools.wraps(original)
+        def copy(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._away and not is_compiling():
+                for each in (tensor, *args):
+                    if isinstance(each, self._torch.Tensor) and each.is_cuda:
+                        self._take(each)
+            return original(tensor, *args, **kwargs)
+
+        return copy

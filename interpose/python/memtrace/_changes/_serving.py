@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models that only serve: nothing of them is stepped, and no backward goes through them."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Protocol
+
+from memtrace._changes import _nested, _stepped
+from memtrace._changes._change import Change
+from memtrace._changes._living_modules import roots
+from memtrace._changes._outermost_calls import Arguments, around_each
+from memtrace._identity_map import IdentityMap
+from memtrace._import_watch import when_imported
+from memtrace._session import Session
+
+# Less is not worth a line of the program.
+_LEAST_BYTES = 1 << 20
+
+
+class Place(Protocol):
+    """Where they are while the program does something else."""
+
+    def put_away(self, module: Any) -> bool:
+        """Its outermost call, or `generate`, has ended, or training begins without it; tells whether it was there."""
+
+    def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """It, or a part of it, is about to be called; gives the arguments then. Any module, serving or not."""
+
+    def answer(self, module: Any, output: Any) -> Any:
+        """Gives what its caller gets for what it gave."""
+
+    def take_back(self, module: Any) -> None:
+        """It does not only serve: it is for good where the program put it."""
+
+
+def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
+    """Puts them away after each outermost call, and, before the first training forward, those not called yet."""
+    serving = _Serving(torch, change, place)
+    _stepped.hear(torch, serving.will_be_stepped)
+    around_each(torch, session, serving.before, serving.after)
+    when_imported("transformers.generation.utils", lambda module: serving.watch_generate(module))
+
+
+class _Serving:
+    def __init__(self, torch: ModuleType, change: Change, place: Place) -> None:
+        self._torch = torch
+        self._change = change
+        self._place = place
+        self._trained: IdentityMap[bool] = IdentityMap()  # parameters that an optimizer or a graph has
+        self._served: IdentityMap[bool] = IdentityMap()
+        self._stepped = 0  # parameters that optimizers have
+        self._looked_at = 0  # how many those were when idle models were looked for
+        self._generating = 0  # calls of generate, one in another
+        self._waiting: list[Any] = []  # for the end of the outermost of them
+
+    def will_be_stepped(self, tensors: list[Any]) -> None:
+        self._stepped += len(tensors)
+        self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
+
+    def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        if self._torch.is_grad_enabled():
+            if self._is_recorded(*module.parameters(), args, kwargs):
+                self._train([parameter for parameter in module.parameters() if self._trained.get(parameter) is None])
+            if self._looked_at != self._stepped:
+                self._looked_at = self._stepped
+                for root in roots(self._torch):
+                    if root is not module and self._only_serves(root):
+                        self._serve(root)
+        return self._place.fetch(module, args, kwargs)
+
+    def after(self, module: Any, output: Any) -> Any:
+        if self._generating:
+            self._waiting.append(module)
+        elif not self._is_recorded(output) and self._only_serves(module):
+            self._serve(module)
+        return self._place.answer(module, output)
+
+    def _is_recorded(self, *values: Any) -> bool:
+        """A tensor among them takes part in a backward."""
+        return any(tensor.requires_grad for value in values for tensor in _nested.tensors(self._torch, value))
+
+    def watch_generate(self, module: Any) -> None:
+        """A call for each token is one use of the model."""
+        owner = module.GenerationMixin
+        original: Callable[..., Any] = owner.generate
+
+        @functools.wraps(original)
+        def generate(*args: Any, **kwargs: Any) -> Any:
+            self._generating += 1
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._generating -= 1
+                if not self._generating:
+                    self._generated()
+
+        owner.generate = generate
+
+    def _generated(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for module in {id(module): module for module in waiting}.values():
+            if self._only_serves(module):
+                self._serve(module)
+
+    def _serve(self, module: Any) -> None:
+        if self._place.put_away(module) and self._served.get(module) is None:
+            self._served.set(module, True)
+            self._change.made()
+
+    def _only_serves(self, module: Any) -> bool:
+        tensors = [*module.parameters(), *module.buffers()]
+        if not all(tensor.is_cuda and self._is_plain(tensor) for tensor in tensors):
+            return False
+        if sum(tensor.nbytes for tensor in tensors) < _LEAST_BYTES:
+            return False
+        return not any(self._trained.get(tensor) for tensor in tensors)
+
+    def _is_plain(self, tensor: Any) -> bool:
+        """Those that are sharded or quantized have their own ways to move, and may not be referred to weakly."""
+        return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
+
+    def _train(self, parameters: list[Any]) -> None:
+        for parameter in filter(self._is_plain, parameters):
+            self._trained.set(parameter, True)
+        ids = set(map(id, parameters))
+        for module, _ in self._served.items() if ids else ():
+            if any(id(parameter) in ids for parameter in module.parameters()):
+                self._served.pop(module)
+                self._change.made(-1)
+                self._place.take_back(module)

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of parameters that nobody writes share the memory of what they are copies of."""
+
+import functools
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._aliases import Aliases
+from memtrace._changes._change import Change
+from memtrace._changes._parameter_storages import ParameterStorages
+from memtrace._session import Session
+
+# A smaller copy is not worth a line of the program.
+_LEAST_BYTES = 1 << 20
+
+
+def watch(torch: ModuleType, session: Session, change: Change) -> None:
+    """From now on, for `clone`, `to(copy=True)` and what calls them: `copy.deepcopy` of modules and parameters."""
+    sharing = _Sharing(torch, session, change)
+    torch.Tensor.clone = sharing.cloning(torch.Tensor.clone)
+    torch.clone = sharing.cloning(torch.clone)  # type: ignore[attr-defined]
+    torch.Tensor.to = sharing.moving(torch.Tensor.to)
+
+
+class _Sharing:
+    def __init__(self, torch: ModuleType, session: Session, change: Change) -> None:
+        self._torch = torch
+        self._change = change
+        self._storages = ParameterStorages(torch)
+        self._aliases = Aliases(torch, functools.partial(self._is_wrong, session))
+        self._is_right = True
+        self._differentiable = _differentiable_alias(torch)
+        session.before_close.append(self._aliases.check)
+
+    def _is_wrong(self, session: Session, place: str) -> None:
+        """A copy, or what it is a copy of, was written: what the program computes needs both."""
+        if self._is_right:
+            self._is_right = False
+            self._change.made(-self._change.places)
+            session.core.annotate("fit.wrong.share", place)
+
+    def cloning(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def clone(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            shared = self._share(tensor) if not args and self._keeps_order(kwargs) else None
+            return original(tensor, *args, **kwargs) if shared is None else shared
+
+        return clone
+
+    def _keeps_order(self, kwargs: dict[str, Any]) -> bool:
+        return kwargs.get("memory_format") in (None, self._torch.preserve_format)
+
+    def moving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get("copy") is not True or not self._is_large(tensor):
+                return original(tensor, *args, **kwargs)
+            # Without `copy` it is the tensor itself exactly if neither its card nor its type changes.
+            moved = original(tensor, *args, **{**kwargs, "copy": False})
+            if moved is not tensor:
+                return moved
+            shared = self._share(tensor)
+            return original(tensor, *args, **kwargs) if shared is None else shared
+
+        return to
+
+    def _is_large(self, tensor: Any) -> bool:
+        plain = (self._torch.Tensor, self._torch.nn.Parameter)
+        return type(tensor) in plain and tensor.is_cuda and tensor.nbytes >= _LEAST_BYTES
+
+    def _share(self, tensor: Any) -> Any:
+        """Gives what may stand for a copy of `tensor`; None if it is no parameter's, or only a part of one."""
+        if not self._is_right or self._torch.compiler.is_compiling() or not self._is_large(tensor):
+            return None
+        parameter = self._storages.parameter_of(tensor)
+        if parameter is None or parameter.is_inference():
+            return None
+        is_recorded = tensor.requires_grad and self._torch.is_grad_enabled()
+        alias = self._differentiable(tensor) if is_recorded else parameter.detach()
+        self._aliases.add(alias, parameter)
+        self._change.made()
+        return alias
+
+
+def _differentiable_alias(torch: ModuleType) -> Callable[[Any], Any]:
+    """Gives a function that a backward goes through as through `clone`, and whose result may be written as its."""
+    function: Any = importlib.import_module("torch.autograd").Function
+
+    class Alias(function):  # type: ignore[misc]
+        @staticmethod
+        def forward(_context: Any, tensor: Any) -> Any:
+            return tensor.detach()
+
+        @staticmethod
+        def backward(_context: Any, gradient: Any) -> Any:
+            return gradient
+
+    apply: Callable[[Any], Any] = Alias.apply
+    return apply

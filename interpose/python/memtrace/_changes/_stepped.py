@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which tensors optimizers step."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+def hear(torch: ModuleType, of: Callable[[list[Any]], object]) -> None:
+    """Calls `of` with the tensors of every group that any optimizer gets from now on."""
+    optimizer_class = torch.optim.Optimizer
+    original = optimizer_class.add_param_group
+
+    @functools.wraps(original)
+    def add_param_group(optimizer: Any, group: Any) -> None:
+        original(optimizer, group)
+        of(optimizer.param_groups[-1]["params"])
+
+    optimizer_class.add_param_group = add_param_group

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The second model of a Trainer's loss: elsewhere while its own is trained."""
+
+import json
+from pathlib import Path
+
+from frameworks_under_test import needs_frameworks, run
+from support.events import annotations
+
+pytestmark = needs_frameworks
+
+SMALL = 1 << 20  # bytes of a model's tensors below 64 KiB, which stay
+
+
+def train(folder: Path, change: str, card: str) -> tuple[int, list[int], str]:
+    """Bytes of the reference, bytes held on each card after training, places."""
+    done = run("trainer_reference.py", folder, card=card, MEMTRACE_FIT_CHANGES=change)
+    told = done.printed()
+    return told["reference"], json.loads(told["held"]), annotations(done.trace).get(f"fit.changed.{change}", "")
+
+
+def test_a_trainers_reference_is_elsewhere(tmp_path):
+    size, (unchanged,), _ = train(tmp_path, "", "24GiB")
+    _, (held,), places = train(tmp_path, "offload", "24GiB")
+    assert places == "1" and 0 <= held - (unchanged - size) < SMALL
+    _, (first, second), places = train(tmp_path, "second_card", "2x24GiB")
+    assert places == "1" and abs(first - (unchanged - size)) < SMALL and second >= size
