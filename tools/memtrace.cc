@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   using memtrace::command::DefineCompletion;
   using memtrace::command::DefineDiff;
   using memtrace::command::DefineDoctor;
+  using memtrace::command::DefineEstimate;
   using memtrace::command::DefineExport;
   using memtrace::command::DefineFit;
   using memtrace::command::DefineImport;
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
       {
           {.name = "run", .define = DefineRun, .starts_program = true},
           {.name = "fit", .define = DefineFit, .starts_program = true},
+          {.name = "estimate", .define = DefineEstimate},
           {.name = "report", .define = DefineReport},
           {.name = "stats", .define = DefineStats},
           {.name = "tree", .define = DefineTree},

@@ -10,6 +10,7 @@ namespace memtrace::command {
 
 void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code);
+void DefineEstimate(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineReport(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineDoctor(CLI::App& app, const Invocation& invocation, int& exit_code);
 void DefineStats(CLI::App& app, const Invocation& invocation, int& exit_code);

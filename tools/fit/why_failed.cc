@@ -70,9 +70,18 @@ std::string WantOf(const std::string& error) {
   return "";
 }
 
+// Of a last line "memtrace: ...", which a program of ours leaves.
+std::string OwnSentence(absl::string_view log) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(log, '\n', absl::SkipEmpty());
+  if (lines.empty()) return "";
+  absl::string_view last = lines.back();
+  return absl::ConsumePrefix(&last, "memtrace: ") ? std::string(last) : "";
+}
+
 }  // namespace
 
 std::string WhyFailed(std::string_view log, bool has_stub) {
+  if (std::string said = OwnSentence({log.data(), log.size()}); !said.empty()) return said;
   const Traceback traceback = LastTraceback({log.data(), log.size()});
   if (traceback.error.empty()) return "";
   const std::string where = traceback.line.empty() ? "it" : traceback.line;

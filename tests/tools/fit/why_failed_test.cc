@@ -52,6 +52,11 @@ TEST(WhyFailedTest, WithoutATracebackNothingIsSaid) {
   EXPECT_EQ(WhyFailed("", false), "");
 }
 
+TEST(WhyFailedTest, AProgramOfOursSaysItItself) {
+  EXPECT_EQ(WhyFailed(Log("KeyError: 1") + "memtrace: models/x has no config.json\n", false),
+            "models/x has no config.json");
+}
+
 TEST(WhyFailedTest, ALogThatBeginsWithinATracebackIsRead) {
   const std::string log = Log("ValueError: no");
   EXPECT_EQ(WhyFailed(log.substr(log.find("  File")), false), "load.py:3 raises ValueError: no");
