@@ -8,6 +8,7 @@ process that reads it is the same interpreter.
 """
 
 import builtins
+import copyreg
 import dataclasses
 import dis
 import functools
@@ -40,6 +41,8 @@ def reduction(value: Any) -> Any:
         return types.MethodType, (value.__func__, value.__self__)
     if isinstance(value, types.MappingProxyType):
         return types.MappingProxyType, (dict(value),)
+    if type(value).__qualname__ == "ConvertOutputsToFp32":  # accelerate's, around a forward; it refuses to be pickled
+        return copyreg.__newobj__, (type(value),), vars(value)  # type: ignore[attr-defined]
     return _of_attribute(value)
 
 
