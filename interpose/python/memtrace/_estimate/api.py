@@ -22,9 +22,10 @@ def estimate(
     This process and its GPU are not touched: `model` and `optimizer` are described without their weights. A model that
     is on no card is taken to card 0. `example_inputs` is what the model is called with: a dict, a tuple, or one tensor.
     `loss` makes the loss of what the model gives; without it that is the output's `loss`, or the mean of the (first)
-    output. `card` is what `memtrace run --card` takes ("24GiB", "rtx-4090"); without it, the cards of this process with
-    what others hold of them now. At least `steps` steps are made, until the peak settles. Without an optimizer, a model
-    in training mode is run forward and backward, one in evaluation mode forward only.
+    output. Called inside torch.autocast, the steps are made in it. `card` is what `memtrace run --card` takes ("24GiB",
+    "rtx-4090"); without it, the cards of this process with what others hold of them now. At least `steps` steps are
+    made, until the peak settles. Without an optimizer, a model in training mode is run forward and backward, one in
+    evaluation mode forward only.
 
     Raises ValueError if `card` describes no card or `steps` is below 1, RuntimeError if the model cannot be taken to
     another process or the step fails by itself. Takes some seconds. Thread rule: from any thread that does not train.
@@ -35,7 +36,8 @@ def estimate(
     if steps < 1:
         raise ValueError(f"steps is a number from 1, not {steps}")
     args, kwargs = inputs_of_call(example_inputs)
-    return experiment.run(Job(model, optimizer, args, kwargs, loss), card, steps)
+    job = Job(model, optimizer, args, kwargs, loss, autocast=_autocast())
+    return experiment.run(job, card, steps)
 
 
 def check_fit(
@@ -55,6 +57,12 @@ def check_fit(
     if not found.fits:
         raise DoesNotFit(found)
     return found
+
+
+def _autocast() -> Any:
+    import torch
+
+    return torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
 
 
 def inputs_of_call(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -29,6 +29,7 @@ class Job:
     method: str = ""  # of the model; "": the model itself is called
     passes: int = 1  # forward and backward before the optimizer steps
     autocast: Any = None  # a dtype, or None
+    keeps_gradients: bool = False  # until the next step's forward is over, as Lightning does
 
 
 class _Pickler(pickle.Pickler):

@@ -56,5 +56,6 @@ class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen a
             method="training_step",
             passes=min(_PASSES, trainer.accumulate_grad_batches),
             autocast=getattr(torch, mixed) if mixed else None,
+            keeps_gradients=True,
         )
         return experiment.run(job, self._card, _STEPS)

@@ -29,14 +29,22 @@ def _step(job: Job) -> None:
         with torch.no_grad():
             _forward(job)
     else:
-        for _ in range(job.passes):
-            _loss(job, _forward(job)).backward()
+        _train(job)
+    if job.optimizer is None:
+        memtrace.step()  # nothing else says that it is over
+
+
+def _train(job: Job) -> None:
+    clear = (job.optimizer or job.model).zero_grad
+    for number in range(job.passes):
+        loss = _loss(job, _forward(job))
+        if job.keeps_gradients and number == 0:
+            clear()
+        loss.backward()
     if job.optimizer is not None:
         job.optimizer.step()
-        job.optimizer.zero_grad()
-    else:
-        job.model.zero_grad()
-        memtrace.step()  # nothing else says that it is over
+    if not job.keeps_gradients:
+        clear()
 
 
 def _forward(job: Job) -> Any:
