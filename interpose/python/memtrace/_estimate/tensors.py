@@ -68,13 +68,14 @@ class TensorReductions:
 
     def _storage_of(self, tensor: Any) -> Storage:
         storage = tensor.untyped_storage()
-        known = self._storages.get(storage._cdata)
+        key = getattr(storage, "_cdata", None) or id(tensor)  # without it, nothing is known to be shared
+        known = self._storages.get(key)
         if known is None:
             device = str(tensor.device)
             if self._moves_to is not None and tensor.device.type in ("cpu", "meta"):
                 device = self._moves_to
             known = Storage(storage.nbytes(), device, tensor.dtype, _content(tensor, storage))
-            self._storages[storage._cdata] = known
+            self._storages[key] = known
         return known
 
     def _of_optimizer(self, optimizer: Any) -> Any:
