@@ -10,7 +10,8 @@ namespace memtrace::fit {
 
 // What a Python program that failed by itself wanted, and what to do, as a clause: "train.py:12
 // wants the network (ConnectionError); ...". From the last traceback of what it printed; empty if
-// there is none. A last line of memtrace's own says it itself. `has_stub`: a stand-in is given already, so none is offered.
+// there is none. A last line of memtrace's own says it itself. `has_stub`: a stand-in is given
+// already, so none is offered.
 std::string WhyFailed(std::string_view log, bool has_stub);
 
 }  // namespace memtrace::fit

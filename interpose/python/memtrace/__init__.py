@@ -11,11 +11,27 @@ With `memtrace run -- python train.py` nothing need be changed in a script. With
         ...
     memtrace.step()                      # a training step ends here (counted by optimizer steps otherwise)
 
+Whether a training fits, before it begins::
+
+    print(memtrace.estimate(model, optimizer, batch, card="24GiB"))
+
 Thread rule: every function from any thread. `MEMTRACE=0` in the environment switches everything off.
 """
 
 from memtrace._api import enable, pluggable_library, step, tag
 from memtrace._card import simulated_card
+from memtrace._estimate.answer import DoesNotFit, Estimate
+from memtrace._estimate.api import check_fit, estimate
 
 __version__ = "0.1.0"
-__all__ = ["enable", "pluggable_library", "simulated_card", "step", "tag"]
+__all__ = [
+    "DoesNotFit",
+    "Estimate",
+    "check_fit",
+    "enable",
+    "estimate",
+    "pluggable_library",
+    "simulated_card",
+    "step",
+    "tag",
+]

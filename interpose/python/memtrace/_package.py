@@ -3,6 +3,7 @@
 """Where the package's libraries are, and which torch they were built for."""
 
 import re
+import sysconfig
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -11,6 +12,13 @@ PACKAGE = Path(__file__).parent
 CARD = PACKAGE / "lib" / "simulated_card"
 INJECT = PACKAGE / "inject"  # on PYTHONPATH: memtrace starts with the interpreter
 CORE_LIBRARY = PACKAGE / "lib" / "libmemtrace.so"
+
+
+def program() -> Path | None:
+    """Finds the program `memtrace`; None if it is not installed."""
+    # The package may come from an environment below this one: ENVIRONMENT/lib/pythonX.Y/site-packages/memtrace.
+    folders = [Path(sysconfig.get_path("scripts")), PACKAGE.parent / "bin", PACKAGE.parents[3] / "bin"]
+    return next((file for folder in folders if (file := folder / "memtrace").exists()), None)
 
 
 def supported_torch() -> list[str]:

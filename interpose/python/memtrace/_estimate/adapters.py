@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""LoRA as peft makes it: adapters beside a frozen model."""
+
+from typing import Any
+
+from memtrace._estimate.problem import ProblemError, first_line, package
+
+# Their heads are new and trained whole.
+_TASKS = {
+    "ForSequenceClassification": "SEQ_CLS",
+    "ForTokenClassification": "TOKEN_CLS",
+    "ForQuestionAnswering": "QUESTION_ANS",
+}
+# What diffusers' own training scripts adapt.
+_ATTENTION = ["to_q", "to_k", "to_v", "to_out.0"]
+
+
+def add_lora(model: Any, rank: int, *, is_of_diffusers: bool) -> Any:
+    """Gives `model` with adapters on what peft takes by default. Raises ProblemError if it has nothing to adapt."""
+    peft = package("peft", "--lora")
+    common = {"r": rank, "lora_alpha": 2 * rank}
+    try:
+        if is_of_diffusers:
+            model.requires_grad_(False)
+            model.add_adapter(peft.LoraConfig(**common, target_modules=_ATTENTION))
+            return model
+        return peft.get_peft_model(model, peft.LoraConfig(**common, **_of_transformers(peft, model)))
+    except ValueError as error:
+        name = type(model).__name__
+        raise ProblemError(f"--lora: peft finds nothing to adapt in {name}: {first_line(error)}") from None
+
+
+def _of_transformers(peft: Any, model: Any) -> dict[str, Any]:
+    name = type(model).__name__
+    known = peft.utils.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+    return {
+        "task_type": next((task for ending, task in _TASKS.items() if name.endswith(ending)), None),
+        "target_modules": None if model.config.model_type in known else "all-linear",
+    }

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that a program calls to know whether its training fits."""
+
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._estimate.answer import DoesNotFit, Estimate
+
+
+def estimate(
+    model: Any,
+    optimizer: Any = None,
+    example_inputs: Any = (),
+    *,
+    card: str | None = None,
+    loss: Callable[[Any], Any] | None = None,
+    steps: int = 2,
+) -> Estimate:
+    """Finds what training `model` needs, by making its steps on a simulated card in another process.
+
+    This process and its GPU are not touched: `model` and `optimizer` are described without their weights. A model that
+    is on no card is taken to card 0. `example_inputs` is what the model is called with: a dict, a tuple, or one tensor.
+    `loss` makes the loss of what the model gives; without it that is the output's `loss`, or the mean of the (first)
+    output. Called inside torch.autocast, the steps are made in it. `card` is what `memtrace run --card` takes ("24GiB",
+    "rtx-4090"); without it, the cards of this process with what others hold of them now. At least `steps` steps are
+    made, until the peak settles. Without an optimizer, a model in training mode is run forward and backward, one in
+    evaluation mode forward only.
+
+    Raises ValueError if `card` describes no card or `steps` is below 1, RuntimeError if the model cannot be taken to
+    another process or the step fails by itself. Takes some seconds. Thread rule: from any thread that does not train.
+    """
+    from memtrace._estimate import experiment
+    from memtrace._estimate.description import Job
+
+    if steps < 1:
+        raise ValueError(f"steps is a number from 1, not {steps}")
+    args, kwargs = inputs_of_call(example_inputs)
+    job = Job(model, optimizer, args, kwargs, loss, autocast=_autocast())
+    return experiment.run(job, card, steps)
+
+
+def check_fit(
+    model: Any,
+    optimizer: Any,
+    example_inputs: Any,
+    card: str | None = None,
+    *,
+    loss: Callable[[Any], Any] | None = None,
+    steps: int = 2,
+) -> Estimate:
+    """Asserts that training `model` fits `card`; arguments and errors are those of `estimate`.
+
+    Raises DoesNotFit, an AssertionError that says where it will run out and by how much, if it does not.
+    """
+    found = estimate(model, optimizer, example_inputs, card=card, loss=loss, steps=steps)
+    if not found.fits:
+        raise DoesNotFit(found)
+    return found
+
+
+def _autocast() -> Any:
+    import torch
+
+    return torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
+
+
+def inputs_of_call(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Gives positional and named arguments: a mapping is named ones, a sequence positional ones."""
+    if hasattr(example_inputs, "keys"):
+        return (), {str(name): example_inputs[name] for name in example_inputs.keys()}  # noqa: SIM118  # BatchEncoding
+    if isinstance(example_inputs, (tuple, list)):
+        return tuple(example_inputs), {}
+    return (example_inputs,), {}

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the inputs of a model of transformers are made from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from memtrace._estimate.options import Options
+
+_DEFAULT_SEQ = 512
+_LIMITS = ("max_position_embeddings", "n_positions", "max_target_positions", "seq_length")
+# Tables of learned positions, by the last part of their paths.
+_TABLES = ("wpe", "position_embeddings", "embed_positions", "position_embedding")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What the inputs of one model are made from."""
+
+    model: Any
+    options: Options
+    names: tuple[str, ...]  # of what its forward takes
+    dtype: Any  # of floating-point inputs
+
+    @property
+    def config(self) -> Any:
+        """The whole model's."""
+        return self.model.config
+
+    @property
+    def text(self) -> Any:
+        """The config of what reads or writes text, the whole one if there is no other."""
+        return self.config.get_text_config(decoder=self.config.is_encoder_decoder)
+
+    @property
+    def seq(self) -> int:
+        """Tokens."""
+        limits = [limit for name in _LIMITS if isinstance(limit := getattr(self.text, name, None), int) and limit > 0]
+        return self.options.seq or min([_DEFAULT_SEQ, *limits, *self.position_tables().values()])
+
+    def position_tables(self) -> dict[str, int]:
+        """How many positions of text were learned, by the path of their table."""
+        import torch
+
+        return {
+            path: module.num_embeddings
+            for path, module in self.model.named_modules()
+            if path.rpartition(".")[2] in _TABLES and "vision" not in path and isinstance(module, torch.nn.Embedding)
+        }
+
+
+def filled(call: Call, name: str, shape: tuple[int, ...]) -> Any:
+    """Makes an input of which nothing is known but name and shape: ids are words, masks are 1, the rest is noise."""
+    import torch
+
+    if name.endswith(("ids", "labels")):
+        return torch.full(shape, 0 if name.endswith("type_ids") else 1)
+    if name.endswith("mask"):
+        return torch.ones(shape, dtype=torch.long)
+    return torch.randn(shape, dtype=call.dtype, device="cuda")

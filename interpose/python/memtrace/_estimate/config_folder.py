@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder that describes a model: transformers', diffusers', or a pipeline of diffusers'."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memtrace._estimate.problem import ProblemError, first_line
+
+_CONFIG = "config.json"
+_PIPELINE = "model_index.json"
+# What a pipeline trains.
+_PARTS = ("transformer", "unet", "prior")
+
+
+@dataclass(frozen=True)
+class ConfigFolder:
+    """A model's config.json, read."""
+
+    path: Path  # of the folder
+    values: dict[str, Any]
+
+    @property
+    def file(self) -> Path:
+        """The file for sentences."""
+        return self.path / _CONFIG
+
+    @property
+    def is_of_diffusers(self) -> bool:
+        """Or of transformers."""
+        return "_class_name" in self.values
+
+
+def read(folder: Path) -> ConfigFolder:
+    """Finds the model in `folder`. Raises ProblemError if there is none."""
+    if not folder.is_dir():
+        raise ProblemError(f"{folder}: there is no such folder; give the folder that holds the model's {_CONFIG}")
+    if (folder / _PIPELINE).exists():
+        folder = _trained_part(folder)
+    if not (folder / _CONFIG).exists():
+        raise ProblemError(f"{folder}: there is no {_CONFIG} and no {_PIPELINE}; give the folder that holds one")
+    return ConfigFolder(folder, _read_json(folder / _CONFIG))
+
+
+def _trained_part(pipeline: Path) -> Path:
+    for part in _PARTS:
+        if (pipeline / part / _CONFIG).exists():
+            return pipeline / part
+    raise ProblemError(f"{pipeline}: the pipeline has none of {', '.join(_PARTS)}; give the folder of one model of it")
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ProblemError(f"{file}: cannot be read as JSON: {first_line(error)}") from None
+    if not isinstance(values, dict):
+        raise ProblemError(f"{file}: is no JSON object; a model's config is one")
+    return values

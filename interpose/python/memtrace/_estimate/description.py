@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A step of a running program, described so that another process can make it on simulated cards."""
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import IO, Any
+
+from memtrace._estimate import by_value
+from memtrace._estimate.tensors import TensorReductions
+
+_SEVERAL_CARDS = ("DistributedDataParallel", "DataParallel", "FullyShardedDataParallel")
+# What modules hold of each other; each is looked at by itself.
+_PARTS = ("_modules", "_parameters", "_buffers")
+
+
+@dataclass
+class Job:
+    """What a step consists of."""
+
+    model: Any
+    optimizer: Any = None
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    loss: Callable[[Any], Any] | None = None
+    method: str = ""  # of the model; "": the model itself is called
+    passes: int = 1  # forward and backward before the optimizer steps
+    autocast: Any = None  # a dtype, or None
+    keeps_gradients: bool = False  # until the next step's forward is over, as Lightning does
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: IO[bytes], moves_to: str | None) -> None:
+        super().__init__(file, protocol=5)
+        self._tensors = TensorReductions(moves_to)
+
+    def reducer_override(self, value: Any) -> Any:
+        reduction = self._tensors.reduction(value)
+        return by_value.reduction(value) if reduction is NotImplemented else reduction
+
+
+def write(job: Job, file: IO[bytes]) -> None:
+    """Writes `job`. Raises RuntimeError if it holds something that cannot be taken to another process."""
+    _refuse_wrappers(job.model)
+    moves_to = None if _is_on_card(job.model) else "cuda:0"
+    text = BytesIO()
+    try:
+        _Pickler(text, moves_to).dump(job)
+    except Exception as error:  # __reduce__ of whatever the model holds
+        where = next(_culprits(job), "something of it")
+        raise RuntimeError(
+            f"memtrace.estimate: {where} cannot be taken to the process that tries the step "
+            f"({type(error).__name__}: {error}); leave it out, or run the script under memtrace fit"
+        ) from error
+    pickle.dump(sys.path, file)
+    file.write(text.getvalue())
+
+
+def read(file: IO[bytes]) -> Job:
+    """Makes the job in this process, on its cards. Modules are found as in the process that wrote it."""
+    paths: list[str] = pickle.load(file)
+    sys.path[:] = [*paths, *(path for path in sys.path if path not in paths)]
+    job: Job = pickle.load(file)
+    return job
+
+
+def _is_on_card(model: Any) -> bool:
+    return any(tensor.is_cuda for tensor in (*model.parameters(), *model.buffers()))
+
+
+def _refuse_wrappers(model: Any) -> None:
+    name = type(model).__name__
+    if name in _SEVERAL_CARDS:
+        raise RuntimeError(f"memtrace.estimate: the model is a {name}; give the model inside it (model.module)")
+    if name == "OptimizedModule":
+        raise RuntimeError(
+            "memtrace.estimate: the model is torch.compile's; give the model inside it, which is run as it is"
+        )
+
+
+def _culprits(job: Job) -> Iterator[str]:
+    """The attributes that cannot be pickled, by their paths; then the other parts of the job."""
+    for path, module in job.model.named_modules():
+        for name, value in vars(module).items():
+            if name not in _PARTS and not _can_be_written(value):
+                yield f"the model's {path}.{name}" if path else f"the model's attribute {name}"
+    for name in ("model", "optimizer", "args", "kwargs", "loss"):
+        if not _can_be_written(getattr(job, name)):
+            yield {"args": "example_inputs", "kwargs": "example_inputs"}.get(name, f"the {name}")
+
+
+def _can_be_written(value: Any) -> bool:
+    try:
+        _Pickler(BytesIO(), None).dump(value)
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A batch like those that a DataLoader will give, without a trace of it in the training."""
+
+import contextlib
+import itertools
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+
+def example_batch(loader: Any) -> Any:
+    """Collates the first samples of the loader's data set, in this process.
+
+    Neither the loader nor its sampler is iterated, no random number is used up. Raises RuntimeError for data that can
+    be read only once.
+    """
+    with _random_numbers_kept():
+        if loader.batch_sampler is None and loader.batch_size is None:  # the data set has whole batches
+            return loader.collate_fn(_samples(loader.dataset, 1)[0])
+        count = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1
+        return loader.collate_fn(_samples(loader.dataset, count))
+
+
+def _samples(dataset: Any, count: int) -> list[Any]:
+    from torch.utils.data import IterableDataset
+
+    if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__"):
+        samples = iter(dataset)
+        if samples is dataset:
+            raise RuntimeError("the data can be read only once")
+        return list(itertools.islice(samples, count))
+    places = list(range(min(count, len(dataset))))
+    if hasattr(dataset, "__getitems__"):
+        return list(dataset.__getitems__(places))
+    return [dataset[place] for place in places]
+
+
+@contextlib.contextmanager
+def _random_numbers_kept() -> Iterator[None]:
+    import torch
+
+    numpy: Any = sys.modules.get("numpy")
+    states = random.getstate(), torch.random.get_rng_state(), numpy.random.get_state() if numpy else None
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        torch.random.set_rng_state(states[1])
+        if numpy:
+            numpy.random.set_state(states[2])

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a described step on simulated cards, in a process that this one only starts."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from memtrace._estimate import answer, cards_here, description
+from memtrace._estimate.answer import Estimate
+from memtrace._package import PACKAGE, program
+
+_MOST_STEPS = 8
+_ANSWERED = (0, 1)
+# Of a launcher: the other process is alone.
+_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+
+
+def run(job: description.Job, card: str | None, steps: int) -> Estimate:
+    """Tries `job` for at least `steps` steps on `card`, or on cards like this process's.
+
+    Raises RuntimeError if the job cannot be described or fails by itself, or memtrace's program is not installed;
+    ValueError if `card` describes none.
+    """
+    memtrace = program()
+    if memtrace is None:
+        raise RuntimeError("memtrace.estimate: the program memtrace is not installed; install memtrace again")
+    spec = card or cards_here.spec()
+    most = max(steps, _MOST_STEPS)
+    with tempfile.TemporaryDirectory(prefix="memtrace-estimate-") as folder:
+        file = Path(folder) / "step.pickle"
+        with file.open("wb") as opened:
+            description.write(job, opened)
+        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most)]
+        command = [str(memtrace), "fit", "--json", "--no-remedies", "--steps", f"{steps}:{most}", "--card", spec]
+        done = subprocess.run(
+            [*command, "--", *replica], env=_environment(card), capture_output=True, text=True, check=False
+        )
+    if done.returncode not in _ANSWERED:
+        _refuse(done.returncode, done.stderr)
+    return answer.from_fit(json.loads(done.stdout), spec)
+
+
+def _environment(card: str | None) -> dict[str, str]:
+    """The environment of the other process: without what steers memtrace and ranks in it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE") and name not in _RANKS}
+    for name, separator in (("LD_PRELOAD", ":"), ("PYTHONPATH", os.pathsep)):
+        entries = [entry for entry in kept.pop(name, "").split(separator) if entry]
+        others = [entry for entry in entries if not entry.startswith(str(PACKAGE))]
+        if others:
+            kept[name] = separator.join(others)
+    if card is not None or not os.environ.get("MEMTRACE_CARD"):
+        kept.pop("CUDA_VISIBLE_DEVICES", None)  # the specification is of the visible ones
+    return kept
+
+
+def _refuse(status: int, text: str) -> None:
+    lines = [line.strip().removeprefix("|").strip() for line in text.splitlines() if line.strip()]
+    said = [line.removeprefix("memtrace: ") for line in lines]
+    if status == 2 and said:
+        raise ValueError(said[0])
+    raise RuntimeError(
+        f"memtrace.estimate: the step fails by itself on a simulated card: {said[-1] if said else status}"
+    )

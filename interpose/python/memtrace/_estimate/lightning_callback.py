@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The callback for Lightning. Imported by `memtrace.callbacks` when it is asked for."""
+
+import importlib
+import sys
+from typing import Any
+
+from memtrace._estimate import experiment
+from memtrace._estimate.answer import Estimate
+from memtrace._estimate.description import Job
+from memtrace._estimate.example_batch import example_batch
+from memtrace._estimate.warning import warn_unless_fits
+
+_STEPS = 2
+# More passes before a step need no more memory than two.
+_PASSES = 2
+_MIXED = {"bf16-mixed": "bfloat16", "16-mixed": "float16"}
+
+
+def _callback_class() -> Any:
+    """Lightning's, from the one of its two packages that the program uses."""
+    names = ["lightning.pytorch", "pytorch_lightning"]
+    name = next((name for name in names if name in sys.modules), None)
+    return importlib.import_module(name or names[0]).Callback
+
+
+class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen at run time
+    """Warns before the first step if the training will run out of memory; one of `Trainer(callbacks=[...])`.
+
+    The step is tried with the module's `training_step`, its optimizer, accumulation and precision on a batch of its
+    data. Modules with several optimizers, or manual optimization, are not tried; a warning says so.
+    """
+
+    def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
+        """Asks about `card`, or the cards of the process; with `stop`, raises memtrace.DoesNotFit, no warning."""
+        super().__init__()
+        self._card = card
+        self._stop = stop
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        """Tries the step, in the first process of the job."""
+        if trainer.is_global_zero:
+            warn_unless_fits(lambda: self._find(trainer, pl_module), self._stop)
+
+    def _find(self, trainer: Any, module: Any) -> Estimate:
+        import torch
+
+        if len(trainer.optimizers) != 1 or not module.automatic_optimization:
+            raise RuntimeError("it has not exactly one optimizer that Lightning steps")
+        mixed = _MIXED.get(str(trainer.precision))
+        job = Job(
+            module,
+            trainer.optimizers[0],
+            (example_batch(trainer.train_dataloader), 0),
+            method="training_step",
+            passes=min(_PASSES, trainer.accumulate_grad_batches),
+            autocast=getattr(torch, mixed) if mixed else None,
+            keeps_gradients=True,
+        )
+        return experiment.run(job, self._card, _STEPS)

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `python -m memtrace.estimate_program` is asked for."""
+
+import argparse
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from memtrace._estimate.problem import EXIT_USAGE
+
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+OPTIMIZERS = ("adamw", "adamw-fused", "adamw-8bit", "adam", "sgd", "adafactor", "none")
+NO_OPTIMIZER = "none"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Numbers are counts: sequences, tokens, LoRA's rank (0: none), optimizer steps."""
+
+    folder: Path
+    dtype: str | None  # a key of DTYPES; None: as the config has it
+    batch: int
+    seq: int | None
+    shapes: dict[str, tuple[int, ...]]
+    optimizer: str
+    lora: int
+    checkpointing: bool
+    frozen_copy: bool
+    steps: int
+
+    @property
+    def is_trained(self) -> bool:
+        """Or only run forward."""
+        return self.optimizer != NO_OPTIMIZER
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"memtrace: {message}; --help lists the options\n")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1")
+    return int(text)
+
+
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
+    found = re.fullmatch(r"(\w+)=([1-9]\d*(?:x[1-9]\d*)*)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape; write it as hidden_states=4x17x16x32x32")
+    return found[1], tuple(int(size) for size in found[2].split("x"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="memtrace estimate",
+        description="Build a model from its config alone, without weights, and train it for some steps.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("folder", type=Path, metavar="CONFIG_DIR", help="a folder with a config.json (or a pipeline's)")
+    add: Any = parser.add_argument
+    add("--dtype", choices=DTYPES, help="of the parameters (default: as the config has it, else fp32)")
+    add("--batch", type=_count, default=1, metavar="N", help="samples in a step (default: 1)")
+    add("--seq", type=_count, metavar="N", help="tokens of text in a sample (default: 512, or what the model can take)")
+    add("--shape", type=_shape, action="append", default=[], metavar="NAME=AxB", help="an input's whole shape; repeat")
+    add("--optimizer", choices=OPTIMIZERS, default="adamw", help="none: forward only (default: adamw)")
+    add("--lora", type=_count, default=0, metavar="RANK", help="train peft's LoRA adapters of this rank alone")
+    add("--checkpointing", action="store_true", help="gradient checkpointing, as the model itself does it")
+    add("--frozen-copy", action="store_true", help="a frozen copy is run in each step, too (reference, distillation)")
+    add("--steps", type=_count, default=8, metavar="N", help="optimizer steps at most (default: 8)")
+    return parser
+
+
+def parse(arguments: list[str]) -> Options:
+    """Reads the command line; ends the process with code 2 and one sentence if it is wrong."""
+    parser = _parser()
+    words = vars(parser.parse_args(arguments))
+    options = Options(shapes=dict(words.pop("shape")), **words)
+    if not options.is_trained and (options.lora or options.checkpointing or options.frozen_copy):
+        parser.error("--optimizer none runs forward only: --lora, --checkpointing and --frozen-copy are for training")
+    return options

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m memtrace._estimate.replica FILE STEPS`: makes the steps that another process described."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import memtrace
+from memtrace._estimate import description
+from memtrace._estimate.description import Job
+
+
+def main(file: str, steps: str) -> None:
+    """Reads the description and makes so many steps; runs out of memory as the program itself would."""
+    with Path(file).open("rb") as opened:
+        job = description.read(opened)
+    device = next((tensor.device for tensor in job.model.parameters() if tensor.is_cuda), "cuda:0")
+    job.args, job.kwargs = _on(device, job.args), _on(device, job.kwargs)
+    for _ in range(int(steps)):
+        _step(job)
+
+
+def _step(job: Job) -> None:
+    import torch
+
+    if job.optimizer is None and not job.model.training:
+        with torch.no_grad():
+            _forward(job)
+    else:
+        _train(job)
+    if job.optimizer is None:
+        memtrace.step()  # nothing else says that it is over
+
+
+def _train(job: Job) -> None:
+    clear = (job.optimizer or job.model).zero_grad
+    for number in range(job.passes):
+        loss = _loss(job, _forward(job))
+        if job.keeps_gradients and number == 0:
+            clear()
+        loss.backward()
+    if job.optimizer is not None:
+        job.optimizer.step()
+    if not job.keeps_gradients:
+        clear()
+
+
+def _forward(job: Job) -> Any:
+    import torch
+
+    called = getattr(job.model, job.method) if job.method else job.model
+    mixed = torch.autocast("cuda", job.autocast) if job.autocast is not None else contextlib.nullcontext()
+    with mixed:
+        return called(*job.args, **job.kwargs)
+
+
+def _loss(job: Job, outputs: Any) -> Any:
+    if job.loss is not None:
+        return job.loss(outputs)
+    found = outputs["loss"] if isinstance(outputs, dict) and "loss" in outputs else getattr(outputs, "loss", None)
+    if found is None:
+        found = outputs[0] if isinstance(outputs, (tuple, list)) else outputs
+    if not hasattr(found, "backward"):
+        kind = type(outputs).__name__
+        raise TypeError(f"the model gives a {kind} without a loss; say what is minimised: estimate(..., loss=function)")
+    return found if found.dim() == 0 else found.float().mean()
+
+
+def _on(device: Any, value: Any) -> Any:
+    if hasattr(value, "to"):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {name: _on(device, item) for name, item in value.items()}
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)(_on(device, item) for item in value)
+    return value
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The callback for transformers' Trainer. Imported by `memtrace.callbacks` when it is asked for."""
+
+from typing import Any
+
+from transformers import TrainerCallback
+
+from memtrace._estimate import experiment
+from memtrace._estimate.answer import Estimate
+from memtrace._estimate.api import inputs_of_call
+from memtrace._estimate.description import Job
+from memtrace._estimate.example_batch import example_batch
+from memtrace._estimate.warning import warn_unless_fits
+
+_STEPS = 2
+# More passes before a step need no more memory than two.
+_PASSES = 2
+
+
+class FitCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no complete types
+    """Warns before the first step if the training will run out of memory: `Trainer(..., callbacks=[FitCallback()])`.
+
+    The step is tried with the trainer's model, optimizer, accumulation and precision on a batch of its data. It is
+    transformers' own step: a `compute_loss` of yours is not called.
+    """
+
+    def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
+        """Asks about `card`, or the cards of the process; with `stop`, raises memtrace.DoesNotFit, no warning."""
+        self._card = card
+        self._stop = stop
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Tries the step, in the first process of the job."""
+        if state.is_world_process_zero:
+            warn_unless_fits(lambda: self._find(args, **kwargs), self._stop)
+
+    def _find(self, args: Any, model: Any, optimizer: Any, train_dataloader: Any, **_others: Any) -> Estimate:
+        positional, named = inputs_of_call(example_batch(train_dataloader))
+        passes = min(_PASSES, args.gradient_accumulation_steps)
+        inner = getattr(optimizer, "optimizer", optimizer)  # accelerate's wraps it
+        return experiment.run(Job(model, inner, positional, named, passes=passes), self._card, _STEPS)

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of a training that nobody wrote a script for."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import memtrace
+from memtrace._estimate.problem import ProblemError, first_line
+
+_OWNER = "frozen_copy"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A model on the card with what it is called with. Without an optimizer it is run forward only."""
+
+    model: Any
+    inputs: dict[str, Any]
+    optimizer: Any = None
+    frozen_copy: Any = None
+
+
+def run(training: Training, steps: int) -> None:
+    """Makes so many steps, as a plain training loop does.
+
+    Raises torch.OutOfMemoryError, and ProblemError if the model cannot be called like this.
+    """
+    import torch
+
+    try:
+        _run(training, steps)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:  # of the model's own
+        name = type(training.model).__name__
+        sentence = f"{name} cannot be run with {', '.join(training.inputs)}: {first_line(error)}"
+        raise ProblemError(f"{sentence}; give it --shape, or run your script under memtrace fit") from error
+
+
+def _run(training: Training, steps: int) -> None:
+    import torch
+
+    for _ in range(steps):
+        if training.optimizer is None:
+            with torch.no_grad():
+                training.model(**training.inputs)
+            memtrace.step()  # nothing else says that it is over
+        else:
+            _step(training)
+
+
+def _step(training: Training) -> None:
+    target = _target(training)
+    outputs = training.model(**training.inputs)
+    _loss(outputs, target).backward()
+    training.optimizer.step()
+    training.optimizer.zero_grad()
+
+
+@contextlib.contextmanager
+def as_frozen_copy() -> Iterator[None]:
+    """What is allocated inside belongs to the copy."""
+    with memtrace.tag(_OWNER):
+        yield
+
+
+def _target(training: Training) -> Any:
+    import torch
+
+    if training.frozen_copy is None:
+        return None
+    inputs = {name: value for name, value in training.inputs.items() if name not in ("labels", "return_loss")}
+    with torch.no_grad(), as_frozen_copy():
+        return _prediction(training.frozen_copy(**inputs))
+
+
+def _loss(outputs: Any, target: Any) -> Any:
+    """The model's own, if it has one, and the distance to `target`; without either, that to noise."""
+    import torch
+
+    own = getattr(outputs, "loss", None)
+    if target is None and own is not None:
+        return own
+    predicted = _prediction(outputs)
+    if target is None:
+        target = torch.randn_like(predicted)
+    distance = torch.nn.functional.mse_loss(predicted.float(), target.float())
+    return distance if own is None else own + distance
+
+
+def _prediction(outputs: Any) -> Any:
+    """Logits where there are any, else the first tensor of numbers."""
+    logits = getattr(outputs, "logits", None)
+    return logits if hasattr(logits, "dim") else next(_tensors(outputs))
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    if hasattr(value, "dim"):
+        if value.dim() > 0 and value.is_floating_point():
+            yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors(item)

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a model of transformers is called with: from the names that its forward takes and the sizes of its config."""
+
+import inspect
+from typing import Any
+
+from memtrace._estimate import image_inputs
+from memtrace._estimate.call import Call, filled
+from memtrace._estimate.labels import labels
+from memtrace._estimate.options import Options
+from memtrace._estimate.problem import ProblemError
+
+_SAMPLES_OF_SOUND = 160_000  # 10 s at 16 kHz
+# No model's first words; those may be special.
+_FIRST_WORD = 10
+
+
+def make(model: Any, options: Options) -> dict[str, Any]:
+    """Makes the arguments of `model`, on the host or, if they hold no values, on the card.
+
+    Raises ProblemError if forward demands something that is not known.
+    """
+    import torch
+
+    parameters = inspect.signature(model.forward).parameters
+    call = Call(model, options, tuple(parameters), model.dtype)
+    inputs = {**_text(call), **image_inputs.make(call), **_sound(call)}
+    if call.config.is_encoder_decoder and "decoder_input_ids" in call.names:
+        inputs["decoder_input_ids"] = torch.ones(options.batch, call.seq, dtype=torch.long)
+    inputs |= {name: filled(call, name, shape) for name, shape in options.shapes.items() if name not in inputs}
+    _check(call, inputs)
+    if options.is_trained:
+        inputs |= labels(call, inputs)
+    return inputs
+
+
+def _text(call: Call) -> dict[str, Any]:
+    import torch
+
+    if "input_ids" not in call.names:
+        return {}
+    shape = call.options.shapes.get("input_ids", (call.options.batch, call.seq))
+    if type(call.model).__name__.endswith("ForMultipleChoice") and len(shape) == 2:
+        shape = (shape[0], 2, shape[1])
+    _check_positions(call, shape[-1])
+    words = int(getattr(call.text, "vocab_size", _FIRST_WORD + 1))
+    ids = torch.randint(min(_FIRST_WORD, words - 1), words, shape)
+    end = getattr(call.text, "eos_token_id", None)
+    if call.config.is_encoder_decoder and isinstance(end, int):
+        ids[..., -1] = end  # where a classifier of such a model reads
+    inputs = {"input_ids": ids}
+    if "attention_mask" in call.names:
+        inputs["attention_mask"] = torch.ones_like(ids)
+    return inputs
+
+
+def _check_positions(call: Call, length: int) -> None:
+    for path, positions in call.position_tables().items():
+        if length > positions:
+            raise ProblemError(f"--seq: {length} tokens are more than the {positions} positions of {path}")
+
+
+def _sound(call: Call) -> dict[str, Any]:
+    config, batch = call.config, call.options.batch
+    if "input_features" in call.names and hasattr(config, "num_mel_bins"):
+        shape = (batch, config.num_mel_bins, 2 * getattr(config, "max_source_positions", 1500))
+        return {"input_features": filled(call, "input_features", call.options.shapes.get("input_features", shape))}
+    if "input_values" in call.names:
+        has_pictures_of_sound = hasattr(config, "num_mel_bins") and hasattr(config, "max_length")
+        usual = (config.max_length, config.num_mel_bins) if has_pictures_of_sound else (_SAMPLES_OF_SOUND,)
+        shape = call.options.shapes.get("input_values", (batch, *usual))
+        return {"input_values": filled(call, "input_values", shape)}
+    return {}
+
+
+def _check(call: Call, inputs: dict[str, Any]) -> None:
+    name = type(call.model).__name__
+    for given in call.options.shapes:
+        if given not in call.names:
+            raise ProblemError(f"--shape {given}: {name} takes no such input, only {', '.join(call.names)}", 2)
+    for parameter in inspect.signature(call.model.forward).parameters.values():
+        is_demanded = parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        if is_demanded and parameter.name not in inputs:
+            raise ProblemError(f"{name} demands {parameter.name}; give --shape {parameter.name}=AxB")
+    if not inputs:
+        raise ProblemError(f"{name}: no input of it is known; give --shape for one of {', '.join(call.names)}")

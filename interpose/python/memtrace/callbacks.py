@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks that say before the first step whether a training fits.
+
+`FitCallback` for transformers' Trainer, `LightningFitCallback` for Lightning; each framework is imported when its
+callback is first named here.
+"""
+
+import importlib
+from typing import Any
+
+_MODULES = {
+    "FitCallback": "memtrace._estimate.trainer_callback",
+    "LightningFitCallback": "memtrace._estimate.lightning_callback",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Gives a callback class. Raises ImportError if its framework is not installed."""
+    if name not in _MODULES:
+        raise AttributeError(f"memtrace.callbacks has no {name!r}, only {', '.join(_MODULES)}")
+    return getattr(importlib.import_module(_MODULES[name]), name)

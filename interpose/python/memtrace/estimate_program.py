@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m memtrace.estimate_program CONFIG_DIR`: a training of the model that a config describes.
+
+It is what `memtrace fit` runs where there is no training script (docs/estimate.md).
+Nothing is fetched, no weights are read: the model is built from its config and placed on the card unfilled. Exit codes:
+2 for options that cannot be right, 3 for a config that cannot be built, 5 where a library or the card is missing.
+"""
+
+import os
+import sys
+from typing import Any
+
+from memtrace import _session
+from memtrace._estimate import (
+    adapters,
+    config_folder,
+    diffusers_inputs,
+    diffusers_model,
+    optimizers,
+    options,
+    placement,
+    training,
+    transformers_inputs,
+    transformers_model,
+)
+from memtrace._estimate.problem import ProblemError, first_line, package
+from memtrace._say import EXIT_ENVIRONMENT
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the training that the command line describes; gives the exit code."""
+    os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
+    asked = options.parse(arguments)
+    try:
+        work = _prepare(asked)
+        _say_what_runs(asked, work)
+        training.run(work, asked.steps)
+    except ProblemError as problem:
+        print(f"memtrace: {problem}", file=sys.stderr, flush=True)
+        return problem.exit_code
+    return 0
+
+
+def _prepare(asked: options.Options) -> training.Training:
+    folder = config_folder.read(asked.folder)
+    torch = package("torch", "an estimate")
+    if not torch.cuda.is_available():
+        raise ProblemError("this process has no card; run it under memtrace fit --card CARD", EXIT_ENVIRONMENT)
+    model = _placed(folder, asked)
+    if asked.lora:
+        model = adapters.add_lora(model, asked.lora, is_of_diffusers=folder.is_of_diffusers)
+    if asked.checkpointing:
+        _checkpoint(model, asked)
+    model.train(asked.is_trained)
+    inputs = _on_card((diffusers_inputs if folder.is_of_diffusers else transformers_inputs).make(_inner(model), asked))
+    copy = None
+    if asked.frozen_copy:
+        with training.as_frozen_copy():
+            copy = _placed(folder, asked).requires_grad_(False).eval()
+    optimizer = optimizers.make(asked.optimizer, model) if asked.is_trained else None
+    return training.Training(model, inputs, optimizer, copy)
+
+
+def _placed(folder: config_folder.ConfigFolder, asked: options.Options) -> Any:
+    model = (diffusers_model if folder.is_of_diffusers else transformers_model).build(folder, asked)
+    placement.place(model, "cuda")
+    return model
+
+
+def _inner(model: Any) -> Any:
+    """The model itself, without peft around it: its forward names what it takes."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def _checkpoint(model: Any, asked: options.Options) -> None:
+    enable = getattr(model, "gradient_checkpointing_enable", None) or getattr(
+        model, "enable_gradient_checkpointing", None
+    )
+    try:
+        if enable is None:
+            raise ValueError("it has no such switch")
+        enable()
+    except ValueError as error:
+        raise ProblemError(f"--checkpointing: {type(_inner(model)).__name__} cannot: {first_line(error)}") from None
+    if asked.lora and hasattr(model, "enable_input_require_grads"):
+        model.enable_input_require_grads()
+
+
+def _on_card(value: Any) -> Any:
+    if hasattr(value, "cuda"):
+        return value.cuda()
+    if isinstance(value, dict):
+        return {name: _on_card(item) for name, item in value.items()}
+    return tuple(_on_card(item) for item in value) if isinstance(value, tuple) else value
+
+
+def _say_what_runs(asked: options.Options, work: training.Training) -> None:
+    """On stdout, and in the trace as `estimate.model` and `estimate.inputs`."""
+    model = _inner(work.model)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    facts = {
+        "estimate.model": f"{type(model).__name__}, {count:,} parameters, {str(model.dtype).removeprefix('torch.')}",
+        "estimate.inputs": ", ".join(f"{name} {_size(value)}" for name, value in work.inputs.items()),
+    }
+    session = _session.current()
+    for key, fact in facts.items():
+        print(fact, flush=True)
+        if session is not None:
+            session.core.annotate(key, fact)
+
+
+def _size(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return "x".join(map(str, value.shape)) or "1"
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [str(value)]
+    return "(" + ", ".join(item if isinstance(item, str) else _size(item) for item in values) + ")"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

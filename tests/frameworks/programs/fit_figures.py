@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs with a fit callback tell: estimates, warnings, and what the training itself took."""
+
+import json
+import os
+import sys
+import warnings
+from typing import Any
+
+import torch
+from memtrace import Estimate
+from memtrace._estimate import experiment
+
+_warned: list[str] = []
+
+
+def watch_estimates() -> list[Estimate]:
+    """From now on, what callbacks find is put into this list."""
+    found: list[Estimate] = []
+    run = experiment.run
+
+    def noting(*arguments: Any) -> Estimate:
+        found.append(run(*arguments))
+        return found[-1]
+
+    experiment.run = noting
+    show = warnings.showwarning
+
+    def note(message: Any, *others: Any, **named: Any) -> None:
+        _warned.append(str(message))
+        show(message, *others, **named)
+
+    warnings.showwarning = note
+    return found
+
+
+def tell_beside(found: list[Estimate], **figures: Any) -> None:
+    """Prints one JSON line."""
+    own = {"allocated": torch.cuda.max_memory_allocated(), "reserved": torch.cuda.max_memory_reserved()}
+    estimates = [{"allocated": one.peak_allocated, "reserved": one.peak_reserved, "fits": one.fits} for one in found]
+    sys.stdout.flush()
+    told = {"own": own, "estimates": estimates, "warned": [text for text in _warned if "memtrace" in text], **figures}
+    os.write(1, f"{json.dumps(told)}\n".encode())

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`memtrace.estimate` in a script: its figures are the training's own, and nothing of the process is touched."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.programs import on_card
+
+MODEL = """
+import dataclasses, functools, json, sys, threading
+import torch
+import memtrace
+
+FACTOR = 2
+
+@dataclasses.dataclass
+class Sizes:
+    width: int = 1024
+    depth: int = 4
+
+    @functools.cached_property
+    def widths(self):
+        return [self.width] * self.depth
+
+def scaled(x):
+    return x * FACTOR
+
+class Layer(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width, bias=False)
+        self.activation = lambda x: scaled(torch.relu(x))
+
+    def forward(self, x):
+        return self.activation(self.linear(x))
+
+class Model(torch.nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.sizes = sizes
+        self.layers = torch.nn.ModuleList(map(Layer, sizes.widths))
+        self.tied = torch.nn.Linear(sizes.width, sizes.width, bias=False)
+        self.tied.weight = self.layers[0].linear.weight
+        self.layers[1].requires_grad_(False)
+
+    def forward(self, x, mask):
+        assert [field.name for field in dataclasses.fields(self.sizes)] == ["width", "depth"]
+        for layer in self.layers:
+            x = layer(x)
+        if not mask.all():  # what the batch says steers the step
+            x = torch.cat([x, x])
+        return self.tied(x)
+
+model = Model(Sizes())
+batch = {"x": torch.randn(512, 1024), "mask": torch.tensor([True, False])}
+loss_of = lambda outputs: scaled(outputs).sum()
+"""
+
+COMPARED = """
+import os
+from memtrace._estimate import cards_here
+
+model.cuda()
+optimizer = torch.optim.AdamW([
+    {"params": [p for p in model.parameters() if p.requires_grad], "lr": 1e-3},
+])
+torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+
+def state():
+    return torch.cuda.memory_stats(), torch.get_rng_state().tolist(), len(optimizer.state), model.training
+
+before = state()
+fresh = memtrace.estimate(model, optimizer, batch, loss=loss_of)
+assert state() == before
+
+batch = {name: value.cuda() for name, value in batch.items()}
+for step in range(3):
+    loss_of(model(**batch)).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+trained = memtrace.estimate(model, optimizer, batch, loss=loss_of)
+with torch.no_grad():
+    evaluated = memtrace.estimate(model.eval(), None, batch)
+figures = {"own": [torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()]}
+for name, found in {"fresh": fresh, "trained": trained, "evaluated": evaluated}.items():
+    figures[name] = {"peaks": [found.peak_allocated, found.peak_reserved], "parts": found.parts, "fits": found.fits}
+del os.environ["MEMTRACE_CARD"]  # as if it were a GPU
+figures["card"] = cards_here.spec()
+print(json.dumps(figures))
+"""
+
+ERRORS = """
+optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
+try:
+    memtrace.check_fit(model, optimizer, batch, card="540MiB", loss=loss_of)
+except AssertionError as error:
+    found = error.estimate
+    print(json.dumps([type(error).__name__, str(error), str(found), found.short_by, found.first_failure.phase]))
+
+def tell(**changed):
+    words = {"model": model, "example_inputs": batch, "card": "2GiB", **changed}
+    try:
+        print("no error", memtrace.estimate(**words))
+    except (RuntimeError, ValueError) as error:
+        print(type(error).__name__, str(error).replace("\\n", " "))
+
+tell(card="24GB")
+tell(card=None)
+tell(steps=0)
+tell(example_inputs=torch.randn(2, 3))
+tell(model=torch.nn.DataParallel(model))
+model.layers[2].lock = threading.Lock()
+tell()
+"""
+
+
+def test_its_figures_are_those_of_the_training_itself(tmp_path: Path) -> None:
+    finished = on_card(MODEL + COMPARED, tmp_path, card="2GiB,other=300MiB,cc=9.0", options=("--allocator", "native"))
+    figures = finished.printed()
+    allocated, reserved = figures["own"]
+    fresh, trained, evaluated = figures["fresh"], figures["trained"], figures["evaluated"]
+    # Scripts' own: 3 steps, of which the last two are alike.
+    assert fresh["peaks"] == [allocated, reserved]
+    assert trained["parts"]["optimizer states"] == fresh["parts"]["optimizer states"]
+    assert fresh["parts"]["parameters"] == 4 * (4 << 20)  # tied ones once
+    assert fresh["fits"] and trained["fits"] and evaluated["fits"]
+    assert "gradients" not in evaluated["parts"]
+    assert fresh["parts"]["other processes"] == 300 << 20
+    assert figures["card"] == "2048MiB,other=300MiB,cc=9.0"
+
+
+def test_what_does_not_fit_and_what_cannot_be_tried_is_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(MODEL + ERRORS)
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE_")}
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=tmp_path,
+        env={**alone, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    fit, *errors = done.stdout.splitlines()
+    assert fit.startswith('["DoesNotFit", "will run out in the first ')
+    assert " more than the " in fit and " left" in fit and "First to fail: train.py:" in fit
+    says = [
+        ("ValueError", "write 24GiB"),
+        ("RuntimeError", 'this process has no card; say which one is meant, as in card="24GiB"'),
+        ("ValueError", "steps is a number from 1"),
+        ("RuntimeError", "the step fails by itself on a simulated card: TypeError"),
+        ("RuntimeError", "the model is a DataParallel; give the model inside it"),
+        ("RuntimeError", "the model's layers.2.lock cannot be taken to the process that tries the step"),
+    ]
+    assert len(errors) == len(says)
+    for line, (kind, text) in zip(errors, says, strict=True):
+        assert line.startswith(kind) and text in line
+
+
+@pytest.mark.parametrize("name", ["FitCallback", "LightningFitCallback"])
+def test_importing_memtrace_imports_no_framework(name: str) -> None:
+    frameworks = "print({'torch', 'transformers', 'lightning'} & set(sys.modules))"
+    script = f"import sys, memtrace, memtrace.callbacks; {frameworks}; memtrace.callbacks.{name}s"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "set()\n"
+    assert "AttributeError: memtrace.callbacks has no" in done.stderr
