@@ -28,9 +28,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--device-map", choices=("one", "auto"), default="one", help="one card, or spread over all")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
     parser.add_argument("--new-tokens", type=int, default=6)
-    parser.add_argument(
-        "--no-mean", action="store_true", help="new rows at random, not around the mean of the old ones"
-    )
+    parser.add_argument("--no-mean", action="store_true", help="new rows at random, not by the old ones' mean")
     return parser.parse_args()
 
 
