@@ -66,9 +66,12 @@ def compared_failure(row: Row, printed: str) -> tuple[str, str, str]:
     place = row.place if row.place in frames else frames[-1]
     reference = f"OOM: {row.asked} in {row.place}" + (f", {row.free} free" if row.free else "")
     own = f"OOM: {asked} in {place}, {free} free, {allocated} GiB allocated"
-    is_same = (asked, place) == (row.asked, row.place)
-    difference = "another failure" if not is_same else "none" if free == row.free or not row.free else "free"
-    return reference, own, difference
+    if place != row.place:
+        return reference, own, "another place"
+    differing = [name for name, is_equal in (("asked", asked == row.asked), ("free", free == row.free)) if not is_equal]
+    if not row.free:
+        differing = [name for name in differing if name != "free"]
+    return reference, own, ", ".join(differing) or "none"
 
 
 def main() -> None:

@@ -15,29 +15,42 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker
 
 
-def describe_as_fake() -> None:
+def make_at_once() -> None:
     """Models of the examples come by way of the meta device, which a fake tensor cannot come from."""
     import weightless
 
-    def on_card(make, dtype=torch.bfloat16, device="cuda"):
+    def described(make, dtype=torch.bfloat16):
         before = torch.get_default_dtype()
         torch.set_default_dtype(dtype)
         try:
-            with torch.device(device):
+            with torch.device("cuda:0"):
                 return make()
         finally:
             torch.set_default_dtype(before)
 
-    weightless.on_card = on_card
+    weightless.described = described
+    torch.nn.Module.to_empty = lambda module, device: module
 
 
-def forget_earlier_calls(tracker: MemTracker) -> None:
-    """The tracker refuses a second call of a model unless its statistics by module are reset; peaks stay."""
+class NoHandle:
+    """Stands for a hook on a frozen parameter."""
+
+    def remove(self) -> None:
+        """Does nothing."""
+
+
+def help_along(tracker: MemTracker) -> None:
+    """What the tracker refuses by itself: a model's second call, and a model with frozen parameters."""
 
     def before_forward(module: torch.nn.Module, _inputs: object) -> None:
         modules = tracker._mod_tracker
-        if set(modules.parents) == {"Global"} and not modules.is_bw and module in tracker.memory_tracking:
-            tracker.reset_mod_stats()
+        if set(modules.parents) != {"Global"} or modules.is_bw:
+            return
+        if module in tracker.memory_tracking:
+            tracker.reset_mod_stats()  # the peak stays
+        for parameter in module.parameters():
+            if not parameter.requires_grad and parameter not in tracker._param_to_grad_hook_handles:
+                tracker._param_to_grad_hook_handles[parameter] = (NoHandle(), NoHandle())
 
     torch.nn.modules.module.register_module_forward_pre_hook(before_forward)
 
@@ -46,9 +59,9 @@ def main() -> None:
     script = Path(sys.argv[1]).resolve()
     sys.argv = sys.argv[1:]
     sys.path.insert(0, str(script.parent))
-    describe_as_fake()
+    make_at_once()
     tracker = MemTracker()
-    forget_earlier_calls(tracker)
+    help_along(tracker)
     with FakeTensorMode(allow_non_fake_inputs=True), tracker:
         runpy.run_path(str(script), run_name="__main__")
     peaks = tracker.get_tracker_snapshot("peak")

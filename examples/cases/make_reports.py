@@ -91,11 +91,14 @@ def gathered(trace: Path) -> Path:
 
 
 def embed() -> None:
-    """Puts the files into the pages."""
+    """Puts the files that there are into the pages."""
+
+    def renewed(block: re.Match[str]) -> str:
+        made = DOCS / block[2]
+        return block[1] + made.read_text() + block[3] if made.exists() else block[0]
+
     for page in DOCS.glob("*.md"):
-        before = page.read_text()
-        after = EMBEDDED.sub(lambda found: found[1] + (DOCS / found[2]).read_text() + found[3], before)
-        page.write_text(after)
+        page.write_text(EMBEDDED.sub(renewed, page.read_text()))
 
 
 def main() -> None:

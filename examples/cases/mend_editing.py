@@ -105,6 +105,10 @@ class Editor:
         patched.update_params([w + updates[n].to(self.sub, w.dtype) if n in updates else w for n, w in weights.items()])
         return lambda batch: patched(**batch)
 
+    def divergence(self, after: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+        logarithms = F.log_softmax(after.to(self.main).float(), -1)
+        return F.kl_div(logarithms, F.softmax(before.float(), -1), reduction="batchmean")
+
     def step(self, step: int) -> None:
         with torch.no_grad():
             before = [self.model(**self.batch(self.main)).logits for _ in range(2)]
@@ -116,8 +120,7 @@ class Editor:
         after = [edited(self.batch(self.sub)) for _ in range(5)]
         loss = sum(output.loss for output in after[:3]).to(self.main)
         for output, logits in zip(after[3:], before, strict=True):
-            now = F.log_softmax(output.logits.to(self.main).float(), -1)
-            loss = loss + F.kl_div(now, F.softmax(logits.float(), -1), reduction="batchmean")
+            loss = loss + self.divergence(output.logits, logits)
         said(f"step {step} losses")
         loss.backward()
         said(f"step {step} backward")

@@ -28,7 +28,7 @@ def run(tmp_path, command, card, expect):
     ("command", "card", "asked", "function"),
     [
         ("mend_editing.py", "40GiB", "298.00 MiB", "kl_div"),
-        ("mend_editing.py --edited-device cuda:1", "2x24GiB", "166.00 MiB", "_multi_tensor_adam"),
+        ("mend_editing.py --edited-device cuda:1", "2x24GiB", "166.00 MiB", "step"),
         ("grpo.py --lora --new 8", "24GiB", "40.00 MiB", "forward"),
         ("cogvideox_unlearning.py", "46.07GiB", "204.00 MiB", "apply_rotary_emb"),
         ("cogvideox_unlearning.py --checkpointing", "46.07GiB", "18.00 MiB", "_init_group"),
