@@ -84,7 +84,7 @@ def tracker_says(command: list[str]) -> float | str:
     printed = printed_on_card(TRACKER, *command).strip().splitlines()
     if printed and printed[-1].isdecimal():
         return int(printed[-1]) / GIB
-    return re.sub(r"[^\w .,:'()-]", "", printed[-1])[:80] if printed else "no output"
+    return re.sub(r" at 0x\w+|[^\w .,:'()-]", "", printed[-1])[:80] if printed else "no output"
 
 
 def fit_says(command: list[str]) -> float:
@@ -103,7 +103,8 @@ def timed(function: Callable[[list[str]], float | str], command: list[str], trut
 
 
 def cell(said: float, truth: float) -> str:
-    return f"{said:.3f} ({100 * (said / truth - 1):+.1f} %)"
+    error = round(100 * (said / truth - 1), 1) + 0.0  # no -0.0
+    return f"{said:.3f} ({error:+.1f} %)"
 
 
 def main() -> None:

