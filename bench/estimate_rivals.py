@@ -82,8 +82,9 @@ def printed_on_card(*command: str) -> str:
 def tracker_says(command: list[str]) -> float | str:
     """GiB, or why there is no figure."""
     printed = printed_on_card(TRACKER, *command).strip().splitlines()
-    if printed and printed[-1].isdecimal():
-        return int(printed[-1]) / GIB
+    for line in printed:
+        if line.isdecimal():
+            return int(line) / GIB
     return re.sub(r" at 0x\w+|[^\w .,:'()-]", "", printed[-1])[:80] if printed else "no output"
 
 
