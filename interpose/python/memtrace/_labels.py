@@ -85,7 +85,7 @@ class Labels:
     def inputs(self, arguments: Any) -> None:
         """What a model is called with; nothing that has another role already (the recorder sees to that)."""
         for tensor in _tensors(arguments, 4):
-            if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad:
+            if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad or _is_fake(tensor):
                 continue
             try:
                 storage = tensor.untyped_storage()  # a slice was brought in with the whole
@@ -193,13 +193,15 @@ class _Ranges:
 
     def add(self, tensor: Tensor, path: int, parameter: Tensor = None) -> None:
         """`parameter` is the one that it serves: what has no owner of its own belongs to whom that belongs."""
+        if _is_fake(tensor):
+            return
         try:
             own, of = _local(tensor), _local(parameter)
             address, device = own.data_ptr(), own.get_device()
             if address and device >= 0:
                 serves = of.data_ptr() if of is not None and of.is_cuda else 0
                 self.words.extend((device, address, own.nbytes, serves, path))
-        except Exception:  # sparse, fake, wrapped or not initialised: it has no one range
+        except Exception:  # sparse, wrapped or not initialised: it has no one range
             return
 
     def add_gradient(self, parameter: Tensor, path: int) -> None:
@@ -218,6 +220,11 @@ def _local(tensor: Tensor) -> Tensor:
     if spread is None:
         spread = _is_spread[kind] = hasattr(kind, "_local_tensor")
     return tensor._local_tensor if spread else tensor
+
+
+def _is_fake(tensor: Tensor) -> bool:
+    """Tells whether it has no memory: such a one warns the user when it is asked for its address."""
+    return type(tensor).__name__ == "FakeTensor"
 
 
 def _tensors(value: Any, depth: int) -> Iterator[Tensor]:

@@ -102,12 +102,15 @@ PROGRAMS = {
         model(torch.zeros(2, 4, device="cuda")).sum().backward()
         torch.optim.SGD(model.parameters(), lr=0.1).step()
     """,
-    "fake tensors": """
+    "fake tensors, which warn whoever asks for their address": """
+        import warnings
         from torch._subclasses.fake_tensor import FakeTensorMode
-        with FakeTensorMode():
+        with FakeTensorMode(), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
             model = torch.nn.Linear(4, 4, device="cuda")
             model(torch.zeros(2, 4, device="cuda")).sum().backward()
             torch.optim.AdamW(model.parameters()).step()
+        assert not [warning for warning in warned if "data pointer" in str(warning.message)]
     """,
     "a mode that counts the program's calls": """
         from torch.overrides import TorchFunctionMode
