@@ -38,7 +38,8 @@ test-newest: ## the tests that depend on torch and CUDA, with the newest torch (
 	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
 	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
-test-all: test ## and what is slow: the newest torch, frameworks, sanitizers, fuzzers, all recordings
+test-all: test ## and what is slow: each header alone, the newest torch, frameworks, sanitizers, fuzzers, all recordings
+	@cmake --build $(BUILD) -j $(JOBS) --target check_headers
 	@setup/setup.sh frameworks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest

@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# One line a target. Every header named in a target is also compiled alone, so none leans on its includer.
+# One line a target. Every header named in a target can also be compiled alone, so that none leans on its includer.
 
 # What depends on the torch and the CUDA that are installed: the package, and the tests labelled torch. With the
 # newest torch (docs/testing.md) only this is built.
 add_custom_target(torch_dependent)
 
-# memtrace_check_headers(<target> <header>...): one translation unit a header.
+# A third of all translation units: for `make test-all`.
+add_custom_target(check_headers)
+
+# memtrace_check_headers(<target> <header>...): one translation unit a header, built by check_headers.
 function(memtrace_check_headers target)
   set(units)
   foreach(header ${ARGN})
@@ -18,7 +21,8 @@ function(memtrace_check_headers target)
     list(APPEND units ${unit})
   endforeach()
   if(units)
-    add_library(${target}_headers OBJECT ${units})
+    add_library(${target}_headers OBJECT EXCLUDE_FROM_ALL ${units})
+    add_dependencies(check_headers ${target}_headers)
     target_link_libraries(${target}_headers PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
     target_compile_options(${target}_headers PRIVATE -O0 -g0)
   endif()

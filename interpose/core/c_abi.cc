@@ -11,6 +11,7 @@
 #include "interpose/core/abi_border.h"
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/outside_growth.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/source_call.h"
@@ -255,8 +256,10 @@ void memtrace_observe(const memtrace_observed* event) {
     if (auto* observed = Process::Get().observed(known.device)) {
       observed->Note(known);
       // Its segment came by the hooks of libmemtrace_preload.so, too.
-      if (known.kind == MEMTRACE_OBSERVED_MAP)
+      if (known.kind == MEMTRACE_OBSERVED_MAP) {
         Process::Get().outside().Claim(known.address, known.bytes);
+        memtrace::SampleIfOutsideGrew(known.device);
+      }
       Process::Get().LookAtStart(known.device);
     }
   });

@@ -3,11 +3,10 @@
 //
 // The part of memtrace.h for memory that the program takes from the driver itself.
 #include <algorithm>
-#include <array>
-#include <atomic>
 
 #include "interpose/core/abi_border.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/outside_growth.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/source_call.h"
@@ -15,20 +14,6 @@
 
 namespace memtrace {
 namespace {
-
-// One card sample for a sixteenth more, or 64 MiB: a report shows the card as it was near the peak.
-constexpr Bytes kLeastGrowth = 64_MiB;
-constexpr size_t kMostCards = 64;
-
-void SampleIfGrown(int device) {
-  static std::array<std::atomic<Bytes>, kMostCards> next;
-  if (device < 0 || static_cast<size_t>(device) >= kMostCards) return;
-  std::atomic<Bytes>& due = next[static_cast<size_t>(device)];
-  const Bytes now = Process::Get().outside().on_card(device);
-  if (now < due.load(std::memory_order_relaxed)) return;
-  due.store(now + now / 16 + kLeastGrowth, std::memory_order_relaxed);
-  Process::Get().SampleCards();
-}
 
 bool IsHeard() {
   return !SourceCall::IsRunning() && Process::Get().recorder() != nullptr &&
@@ -58,7 +43,8 @@ void Take(const memtrace_outside& memory) {
   if (!IsHeard()) return;
   const OutsideBlock block = FromAbi(memory);
   Process::Get().outside().Taken(block);
-  if (IsOnCard(block.kind)) SampleIfGrown(block.device);
+  const bool is_observed = Process::Get().observed(block.device) != nullptr;
+  if (IsOnCard(block.kind) && !is_observed) SampleIfOutsideGrew(block.device);
 }
 
 // torch's own allocator is refused, gives back what it has cached and asks again: it says itself

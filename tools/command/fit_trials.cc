@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/analysis/native_names.h"
+#include "tools/analysis/explanation.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/program.h"
 #include "tools/command/trace_input.h"
@@ -34,8 +34,7 @@ std::string NameOf(const analysis::RunFacts& facts) {
 void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
   if (!input.ok()) return;
-  const absl::StatusOr<analysis::Explanation> explained =
-      analysis::Explain(analysis::NativeNames(*input));
+  const absl::StatusOr<analysis::Explanation> explained = analysis::Explain(*input);
   if (!explained.ok()) return;
   fit::ProcessNeed need = fit::NeedOf(*explained);
   if (need.cards.empty()) return;

@@ -57,19 +57,17 @@ bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   return std::pair(LargestEffort(a), a.size()) < std::pair(LargestEffort(b), b.size());
 }
 
-std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& of) {
+std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& base,
+                                               const std::vector<Candidate>& by) {
   std::vector<std::vector<Candidate>> sets;
-  const auto add = [&sets](const std::vector<Candidate>& set) {
-    for (size_t i = 0; i < set.size(); ++i)
-      for (size_t j = 0; j < i; ++j)
-        if (Contradict(set[i], set[j])) return;
-    sets.push_back(set);
-  };
-  for (size_t i = 0; i < of.size(); ++i) {
-    for (size_t j = i + 1; j < of.size(); ++j) {
-      add({of[i], of[j]});
-      for (size_t k = j + 1; k < of.size(); ++k) add({of[i], of[j], of[k]});
-    }
+  for (const Candidate& candidate : by) {
+    const bool goes_with_it =
+        std::none_of(base.begin(), base.end(), [&candidate](const Candidate& member) {
+          return member.name == candidate.name || Contradict(member, candidate);
+        });
+    if (!goes_with_it) continue;
+    std::vector<Candidate>& set = sets.emplace_back(base);
+    set.push_back(candidate);
   }
   std::stable_sort(sets.begin(), sets.end(), IsLess);
   return sets;

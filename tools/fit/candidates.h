@@ -31,9 +31,10 @@ struct Candidate {
 // All that are known, the least change first (docs/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
-// Sets of two and three of these, without those that contradict each other, the least change first:
-// by their largest effort, then by how many they are.
-std::vector<std::vector<Candidate>> Combinations(const std::vector<Candidate>& of);
+// `base` with one more of `by` each, without those that contradict each other, the least change
+// first: by their largest effort, then by how many they are.
+std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& base,
+                                               const std::vector<Candidate>& by);
 
 // Whether `a` asks less of whoever makes it than `b`.
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b);

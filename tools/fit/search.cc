@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
@@ -14,8 +16,7 @@
 namespace memtrace::fit {
 namespace {
 
-// Each is a run of the program.
-constexpr size_t kMostCombinations = 10;
+constexpr size_t kMostMembers = 3;  // of a combination
 
 // Whether each hook among the changes found something to change.
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
@@ -41,6 +42,47 @@ bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
     const auto card = static_cast<size_t>(need.card);
     return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
   });
+}
+
+// How far a run came before memory ran out; launches tell runs within a phase apart.
+std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
+  const std::optional<FailedLine> failed = outcome.Failed();
+  if (!failed) return {0, 0, 0};
+  const auto launches = outcome.annotations.find("simulation.kernel_launches");
+  uint64_t number = 0;
+  if (launches != outcome.annotations.end() && !absl::SimpleAtoi(launches->second, &number))
+    number = 0;
+  return {failed->at.step, failed->at.phase_run, number};
+}
+
+bool IsOneOf(const Candidate& candidate, const std::vector<Candidate>& of) {
+  return std::any_of(of.begin(), of.end(),
+                     [&candidate](const Candidate& other) { return other.name == candidate.name; });
+}
+
+// The set of so many of `among` that was tried, did not fit and got furthest; of equals the least.
+std::vector<Candidate> FurthestOf(const Answer& answer, const std::vector<Candidate>& among,
+                                  size_t members) {
+  const TriedRemedy* furthest = nullptr;
+  for (const TriedRemedy& tried : answer.remedies) {
+    const bool is_meant = tried.changes.size() == members && tried.had_effect &&
+                          std::all_of(tried.changes.begin(), tried.changes.end(),
+                                      [&among](const Candidate& of) { return IsOneOf(of, among); });
+    if (!is_meant) continue;
+    const auto progress = Progress(tried.outcome);
+    const bool is_further =
+        furthest == nullptr || progress > Progress(furthest->outcome) ||
+        (progress == Progress(furthest->outcome) && IsLess(tried.changes, furthest->changes));
+    if (is_further) furthest = &tried;
+  }
+  return furthest == nullptr ? std::vector<Candidate>() : furthest->changes;
+}
+
+// Whether it would be recommended if it completed.
+bool MayBeBest(const std::vector<Candidate>& changes, const Answer& answer) {
+  if (!answer.recommended) return true;
+  const TriedRemedy& best = answer.remedies[*answer.recommended];
+  return !best.has_margin.value_or(false) || IsLess(changes, best.changes);
 }
 
 // Those that leave a margin before those that do not, then what asks less.
@@ -136,18 +178,23 @@ absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
   return TryCombinations(question, useful, answer);
 }
 
+// Those that ask less than what is recommended already, with the one of them that got furthest; if
+// none of these pairs fits, each third with the pair that did. A set without the furthest would
+// fail where that alone no longer does.
 absl::Status Search::TryCombinations(const Question& question, const std::vector<Candidate>& useful,
                                      Answer& answer) {
-  size_t more = kMostCombinations;
-  for (const std::vector<Candidate>& changes : Combinations(useful)) {
-    if (answer.recommended) {
-      const TriedRemedy& best = answer.remedies[*answer.recommended];
-      if (best.has_margin.value_or(false) && !IsLess(changes, best.changes)) break;
+  std::vector<Candidate> cheaper;
+  for (const Candidate& candidate : useful)
+    if (MayBeBest({candidate}, answer)) cheaper.push_back(candidate);
+  std::vector<Candidate> base = FurthestOf(answer, cheaper, 1);
+  for (size_t members = 2; members <= kMostMembers && !base.empty(); ++members) {
+    for (const std::vector<Candidate>& changes : Extensions(base, cheaper)) {
+      if (!MayBeBest(changes, answer)) break;  // nor is any after it
+      absl::StatusOr<TriedRemedy> tried = Try(question, changes);
+      if (!tried.ok()) return tried.status();
+      if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
     }
-    if (more-- == 0) break;
-    absl::StatusOr<TriedRemedy> tried = Try(question, changes);
-    if (!tried.ok()) return tried.status();
-    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
+    base = FurthestOf(answer, cheaper, members);
   }
   return absl::OkStatus();
 }
@@ -171,9 +218,7 @@ absl::Status Search::TryValues(const Question& question, const Variation& variat
 // What cannot become the recommendation is not asked for its margin.
 absl::Status Search::Note(const Question& question, TriedRemedy tried, Answer& answer) {
   const TriedRemedy* best = answer.recommended ? &answer.remedies[*answer.recommended] : nullptr;
-  const bool may_be_best =
-      best == nullptr || !best->has_margin.value_or(false) || IsLess(tried.changes, best->changes);
-  if (tried.outcome.completed && tried.had_effect && may_be_best) {
+  if (tried.outcome.completed && tried.had_effect && MayBeBest(tried.changes, answer)) {
     const absl::StatusOr<bool> margin = HasMargin(
         question,
         WithChanges(question.trial, tried.changes, question.user_settings, question.Options()),

@@ -28,9 +28,13 @@ std::string Deciding(const Explanation& explanation, const analysis::Remedy& rem
          FormatBytes(remedy.this_step) + ")";
 }
 
+// The replay ends where the recording does: at the request that failed.
+bool IsReplayed(const analysis::Remedy& remedy) { return remedy.how_known == "replayed"; }
+
 std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& ledger) {
   const std::string need = FormatBytes(remedy.need());
   if (remedy.at_least) return "at least " + need;
+  if (IsReplayed(remedy)) return need + ", passes";
   return need + (ledger.total_known && remedy.need() <= ledger.total ? ", fits" : "");
 }
 
@@ -40,6 +44,9 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
   TableRow row{.cells = {std::to_string(number) + " " + Printable(remedy.name),
                          NeedText(remedy, ledger), std::string(remedy.how_known)},
                .below = {Printable(remedy.change + cost)}};
+  if (IsReplayed(remedy))
+    row.below.emplace_back(
+        "what comes after this request was not recorded; memtrace fit would run it");
   const std::string deciding = Deciding(explanation, remedy, ledger.total);
   if (!deciding.empty()) row.below.push_back(deciding);
   return row;

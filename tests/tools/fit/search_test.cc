@@ -28,6 +28,11 @@ class Program {
     inert_.insert(hook);
     return *this;
   }
+  // With this hook it gets further.
+  Program& GetsFurtherBy(const std::string& hook) {
+    further_ = hook;
+    return *this;
+  }
   Program& EndsBy(int exit_code) {
     exit_code_ = exit_code;
     return *this;
@@ -48,6 +53,7 @@ class Program {
     if (!outcome.completed) {
       outcome.exit_code = 1;
       process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
+      if (absl::StrContains(trial.changes, further_)) process.failed->at.step = 1;
     }
     return outcome;
   }
@@ -74,6 +80,7 @@ class Program {
 
   std::vector<std::set<std::string>> fits_;
   std::set<std::string> inert_;
+  std::string further_ = "nothing";
   int exit_code_ = 0;
   std::vector<std::string> ran_;
 };
@@ -115,6 +122,21 @@ TEST(SearchTest, NothingIsCombinedThatAsksMoreThanWhatFits) {
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "memtrace's allocator");
   for (const TriedRemedy& remedy : answer.remedies) EXPECT_EQ(remedy.changes.size(), 1U);
+}
+
+TEST(SearchTest, WhatGotFurthestIsPartOfEveryCombination) {
+  Program program({std::set<std::string>{"checkpoint", "adam8bit"}});
+  program.GetsFurtherBy("checkpoint");
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_EQ(Recommended(answer), "gradient checkpointing + 8-bit optimizer");
+  for (const TriedRemedy& remedy : answer.remedies)
+    EXPECT_TRUE(remedy.changes.size() == 1 || remedy.changes[0].hook == "checkpoint");
+}
+
+TEST(SearchTest, AThirdGoesWithThePairThatGotFurthest) {
+  Program program({std::set<std::string>{"checkpoint", "fused", "bf16"}});
+  program.GetsFurtherBy("checkpoint");
+  EXPECT_EQ(program.Ask(Asked())->remedies.back().changes.size(), 3U);
 }
 
 TEST(SearchTest, WhatChangedNothingIsNoRemedy) {

@@ -25,6 +25,7 @@ std::string StepsText(const Outcome& outcome) {
     steps = std::max(steps, process.steps);
     is_settled = is_settled && process.end == fit::TrialEnd::kSettled;
   }
+  if (steps == 0) return "seen in the whole program";
   const std::string made = FormatCounted(steps, "step");
   return is_settled ? "its peak settled within " + made : "seen in " + made;
 }
@@ -62,7 +63,10 @@ Section VerdictOf(const Answer& answer) {
         Paragraph{"FITS. " + needs + " It completed on the card" + MarginText(answer) + "."}};
     return section;
   }
-  section.parts = {Paragraph{"DOES NOT FIT. " + needs}};
+  std::string verdict = "DOES NOT FIT. " + needs;
+  if (card.need > card.has)
+    verdict += " That is " + FormatBytes(card.need - card.has) + " more than there are.";
+  section.parts = {Paragraph{std::move(verdict)}};
   if (const auto failed = answer.within.Failed())
     section.parts.emplace_back(
         Paragraph{"First to fail on the card: " + FailedText(*failed) + "."});

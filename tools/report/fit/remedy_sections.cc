@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tools/fit/why_failed.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
@@ -29,7 +30,7 @@ uint64_t MostReserved(const Outcome& outcome) {
 std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
   if (!remedy.outcome.completed) return remedy.outcome.Failed() ? "does not" : "the program fails";
   if (remedy.has_margin && !*remedy.has_margin)
-    return absl::StrFormat("fits, not with %d %% less", answer.margin_percent);
+    return "fits, not with " + std::to_string(answer.margin_percent) + " % less";
   return "fits";
 }
 
@@ -45,6 +46,8 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
     if (!counted.empty()) row.below.push_back("counted in a step: " + std::move(counted));
   }
   if (const auto failed = remedy.outcome.Failed()) row.below.push_back(FailedText(*failed));
+  const std::string why = fit::WhyFailed(remedy.outcome.log_end, true);
+  if (!why.empty()) row.below.push_back(Printable(why));
   return row;
 }
 
@@ -67,15 +70,15 @@ std::string NameOf(const TriedRemedy& remedy) {
 
 std::string FailedText(const fit::FailedLine& failed) {
   return Printable(failed.line) + ", " + DescribePosition(failed.at) + ": " +
-         FormatBytes(failed.bytes) + " asked, short by " + FormatBytes(failed.short_by) +
+         FormatBytes(failed.bytes) + " asked" +
+         (failed.short_by > 0 ? ", short by " + FormatBytes(failed.short_by) : "") +
          (failed.is_fragmentation ? "; free memory lies in pieces" : "");
 }
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
-  return absl::StrFormat(
-      *answer.has_margin ? ", and would with %d %% less" : ", but would not with %d %% less",
-      answer.margin_percent);
+  return (*answer.has_margin ? ", and would with " : ", but would not with ") +
+         std::to_string(answer.margin_percent) + " % less";
 }
 
 std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
@@ -125,11 +128,12 @@ Section RecommendedSection(const Answer& answer) {
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
   std::string text = NameOf(remedy) + ": the smallest change that completed on the card";
-  if (answer.margin_percent > 0)
-    text += absl::StrFormat(remedy.has_margin.value_or(false)
-                                ? " and on one that is %d %% smaller"
-                                : "; nothing tried completed on one that is %d %% smaller",
-                            answer.margin_percent);
+  const std::string margin = std::to_string(answer.margin_percent);
+  if (answer.margin_percent > 0 && remedy.has_margin.value_or(false)) {
+    text += " and on one that is " + margin + " % smaller";
+  } else if (answer.margin_percent > 0) {
+    text += "; nothing tried completed on one that is " + margin + " % smaller";
+  }
   section.parts = {Paragraph{std::move(text)}};
   return section;
 }
