@@ -3,6 +3,7 @@
 #include "tools/report/verdict_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tools/report/activity_table.h"
@@ -21,10 +22,43 @@ std::string Held(const Ledger& ledger, std::string_view name) {
   return FormatBytes(ledger.positive(name));
 }
 
+// What was foreseen of the step that failed, at the update before it.
+const analysis::NextStep* Foreseen(const Explanation& explanation) {
+  const auto& next = explanation.next_step;
+  const bool is_this = next && next->number == explanation.request->at.step;
+  return is_this && !explanation.verdict.step_short_by ? &*next : nullptr;
+}
+
+// Whether the rest of the step would have gone into what is unused, were it in one piece; nothing
+// if that is not known.
+std::optional<bool> JoinedServeStep(const Explanation& explanation, const Ledger& ledger,
+                                    uint64_t unused) {
+  if (const auto& short_by = explanation.verdict.step_short_by)
+    return *short_by + explanation.request->obtainable <= unused;
+  if (const analysis::NextStep* next = Foreseen(explanation)) return next->need <= ledger.total;
+  return std::nullopt;
+}
+
+// "Not full" is said only where the step would have gone on: most programs that need far more than
+// the card has meet their end with some memory in holes.
+std::string FragmentationReason(const Explanation& explanation, const Ledger& ledger) {
+  const auto unused = static_cast<uint64_t>(
+      std::max<int64_t>(ledger.bytes("free") + ledger.bytes("cached") + ledger.bytes("holes"), 0));
+  const std::string pieces =
+      FormatBytes(unused) + " are unused, but in pieces that cannot be joined.";
+  const std::optional<bool> serve_step = JoinedServeStep(explanation, ledger, unused);
+  if (!serve_step) {
+    return "The card is fragmented: " + pieces +
+           " Joined, they would have served this request; what would have been asked after it is "
+           "not known.";
+  }
+  if (*serve_step) return "The card is fragmented, not full: " + pieces;
+  return "The card is all but full, and fragmented: " + pieces +
+         " Joined, they would have served this request, not the rest of the step.";
+}
+
 std::string Reason(const Explanation& explanation, const Ledger& ledger) {
   const analysis::Request& request = *explanation.request;
-  const auto in_pieces = static_cast<uint64_t>(
-      std::max<int64_t>(ledger.bytes("free") + ledger.bytes("cached") + ledger.bytes("holes"), 0));
   switch (explanation.verdict.cause) {
     case Cause::kNone:
       return "";
@@ -35,8 +69,7 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
       return "Enough was freed, but " + Held(ledger, "stream_wait") +
              " of it still waits for another stream.";
     case Cause::kFragmentation:
-      return "The card is fragmented, not full: " + FormatBytes(in_pieces) +
-             " are unused, but in pieces that cannot be joined.";
+      return FragmentationReason(explanation, ledger);
     case Cause::kOtherProcess:
       return "Other processes hold " + Held(ledger, "other_processes") +
              " of the card; with that the request would have fitted.";
@@ -63,12 +96,9 @@ std::string ForeachSentence(const analysis::ForeachCopy& copy) {
          ": the step would still have needed " + FormatBytes(copy.still_needed) + ".";
 }
 
-// A failure in the passes of the step that was foreseen at the update before it.
 std::string ForeseenSentence(const Explanation& explanation) {
-  const auto& next = explanation.next_step;
-  if (!next || explanation.verdict.step_short_by || next->number != explanation.request->at.step) {
-    return "";
-  }
+  const analysis::NextStep* next = Foreseen(explanation);
+  if (next == nullptr) return "";
   return "Going by the step before, which made " + FormatBytes(next->new_states) +
          " of optimizer states only at its end, this one needs about " + FormatBytes(next->need) +
          " of the card (estimated).";
