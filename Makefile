@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test test-all test-newest sanitize fuzz lint bench format clean
+.PHONY: help setup build demo test test-all test-newest sanitize fuzz lint lint-quick bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,7 +26,7 @@ build: setup ## compile everything and install memtrace into .venv
 demo: build ## a real GPT-2 XL training step runs out of a simulated 24 GiB card; the report says why
 	@examples/demo.sh $(VENV)/bin
 
-test: build lint ## everything that must pass before a change lands
+test: build lint-quick ## everything that must pass before a change lands
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON) tests/support/skipped.py $(BUILD)
 
@@ -38,7 +38,8 @@ test-newest: ## the tests that depend on torch and CUDA, with the newest torch (
 	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
 	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
-test-all: test ## and what is slow: each header alone, the newest torch, frameworks, sanitizers, fuzzers, all recordings
+test-all: test ## and what is slow: the static analyzer, each header alone, the newest torch, frameworks, sanitizers, fuzzers, all recordings
+	@$(MAKE) --no-print-directory lint
 	@cmake --build $(BUILD) -j $(JOBS) --target check_headers
 	@setup/setup.sh frameworks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
@@ -58,8 +59,11 @@ fuzz: setup ## each fuzzer for FUZZ_SECONDS (120); what it finds is left in buil
 	@cmake --build build/asan -j $(JOBS) --target fuzzers
 	@tests/fuzz/run.sh build/asan/tests/fuzz build/fuzz $(FUZZ_SECONDS)
 
-lint: build ## formats, names, types, include direction
+lint: build ## formats, names, types, include direction, clang's static analyzer
 	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS)
+
+lint-quick: build
+	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS) --quick
 
 bench: build ## the benchmarks, against their rivals in the same run
 	@bench/run.sh $(VENV) $(BUILD)

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: lint.sh VENV BUILD JOBS: formats, names, types. Prints only what is wrong.
+# Usage: lint.sh VENV BUILD JOBS [--quick]: formats, names, types; of cmake/tidy.py --quick. Prints only what is wrong.
 set -euo pipefail
-venv=$1 build=$2 jobs=$3
+venv=$1 build=$2 jobs=$3 quick=${4-}
 failed=0
 check() { # check NAME COMMAND...: remembers a failure and goes on
   local name=$1
@@ -21,5 +21,5 @@ check tsc node typescript/bin/tsc
 check prettier node prettier/bin/prettier.cjs --check --log-level=warn "${of_node[@]}"
 check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '^package-lock.json$' -e '/symbols/' -e '^docs/cases/.*\.html$' | xargs codespell -q 3"
 check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.ts' '*.mjs' '*.css' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
-check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs"
+check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs" $quick
 exit $failed

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over the sources that changed since it last passed them: it takes seconds a file.
 
-usage: tidy.py BUILD JOBS
+usage: tidy.py BUILD JOBS [--quick]
+
+--quick leaves out clang's static analyzer, which takes as long as all other checks together: `make test` does so,
+`make test-all` does not.
 
 The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
 its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command
@@ -19,7 +22,8 @@ from typing import Any
 
 ROOT = Path.cwd()
 # The compiler is GCC: its own warning switches are unknown to clang.
-COMMAND = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+QUICK = [*DEEP, "--checks=-clang-analyzer-*"]
 
 
 def tracked(pattern: str) -> set[Path]:
@@ -55,9 +59,9 @@ def object_file(unit: dict[str, Any]) -> str:
     return str(words[words.index("-o") + 1])
 
 
-def state(version: str, unit: dict[str, Any], headers: list[Path]) -> str:
+def state(version: str, command: list[str], unit: dict[str, Any], headers: list[Path]) -> str:
     """A digest of everything a check of this source depends on."""
-    digest = hashlib.sha256(" ".join([version, *COMMAND, unit["command"]]).encode())
+    digest = hashlib.sha256(" ".join([version, *command, unit["command"]]).encode())
     source = Path(unit["file"])
     rules = [folder / ".clang-tidy" for folder in source.parents if folder.is_relative_to(ROOT)]
     for file in [*filter(Path.exists, rules), source, *sorted(headers)]:
@@ -65,9 +69,9 @@ def state(version: str, unit: dict[str, Any], headers: list[Path]) -> str:
     return digest.hexdigest()[:32]
 
 
-def passes(build: Path, unit: dict[str, Any], stamp: Path) -> bool:
+def passes(build: Path, command: list[str], unit: dict[str, Any], stamp: Path) -> bool:
     """Checks one source and remembers that it passed."""
-    run = subprocess.run([*COMMAND, "-p", str(build), unit["file"]], capture_output=True, text=True)
+    run = subprocess.run([*command, "-p", str(build), unit["file"]], capture_output=True, text=True)
     if run.returncode == 0:
         stamp.touch()
     else:
@@ -79,18 +83,20 @@ def main() -> int:
     build, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
     stamps = build / "tidy"
     stamps.mkdir(exist_ok=True)
-    version = subprocess.run([COMMAND[0], "--version"], capture_output=True, text=True, check=True).stdout
+    commands = [QUICK, DEEP] if "--quick" in sys.argv else [DEEP]
+    version = subprocess.run([DEEP[0], "--version"], capture_output=True, text=True, check=True).stdout
     sources = tracked("*.cc")
     headers = headers_by_object(build)
     units = {u["file"]: u for u in json.loads((build / "compile_commands.json").read_text())}
     work = []
     for unit in units.values():
         if Path(unit["file"]) in sources:
-            stamp = stamps / state(version, unit, headers.get(object_file(unit), []))
-            if not stamp.exists():
-                work.append((unit, stamp))
+            of_ours = headers.get(object_file(unit), [])
+            found = [stamps / state(version, command, unit, of_ours) for command in commands]
+            if not any(stamp.exists() for stamp in found):
+                work.append((unit, found[0]))
     with ThreadPoolExecutor(jobs) as pool:
-        return 0 if all(list(pool.map(lambda item: passes(build, *item), work))) else 1
+        return 0 if all(list(pool.map(lambda item: passes(build, commands[0], *item), work))) else 1
 
 
 if __name__ == "__main__":

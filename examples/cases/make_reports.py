@@ -7,6 +7,7 @@ Usage: make_reports.py [--embed] [CASE ...] with the python of an environment th
 puts the files into the pages, after the comments that name them, `<!-- a-mend.txt -->`.
 """
 
+import importlib.util
 import os
 import re
 import shutil
@@ -102,6 +103,8 @@ def embed() -> None:
 
 
 def main() -> None:
+    if importlib.util.find_spec("memtrace") is None:
+        raise SystemExit(f"{sys.executable} has no memtrace: use the python of .venv-frameworks")
     wanted = [word for word in sys.argv[1:] if word != "--embed"]
     TRACES.mkdir(parents=True, exist_ok=True)
     DOCS.mkdir(parents=True, exist_ok=True)

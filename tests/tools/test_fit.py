@@ -50,13 +50,39 @@ def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
     assert parts["optimizer states"] == pytest.approx(128 * MIB, abs=MIB)
     assert parts["temporaries"] == pytest.approx(64 * MIB, abs=MIB)
     assert sum(parts.values()) - parts["fragmentation"] == found["cards"][0]["needs"]
-    # It was stopped, and what it had written on the way stayed away from here.
+    # It was stopped before it could write anything.
+    assert found["kept_away"] == {"saves": 0, "files": 0, "first": []}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["program.py"]
 
 
+SAVING = """
+import torch
+weight = torch.nn.Parameter(torch.ones(1024, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(2):
+    weight.sum().backward()
+    optimizer.step()
+    torch.save(weight, f"step-{step}.pt")
+    open("log.txt", "a").write("a step")
+open("mine.txt", "w").write("lost")
+"""
+
+
+def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("kept")
+    done = fit(tmp_path, SAVING, options=("--card", "2GiB", "--steps", "9"))
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "Kept away from your folders: 2 checkpoints, not written, and 2 files written" in said
+    assert str(tmp_path / "step-0.pt") in said
+    assert mine.read_text() == "kept"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.txt", "program.py"]
+
+
 def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) -> None:
-    # 500 MiB of context; expandable segments, so that no segment decides.
-    done = fit(tmp_path, TRAINING, "4", options=("--card", "800MiB", "--json"))
+    # 500 MiB of context: a fused step completes, but not on 5 % less.
+    done = fit(tmp_path, TRAINING, "4", options=("--card", "800MiB", "--margin", "0", "--json"))
     assert done.returncode == 1, done.stderr
     found = answer(done)
     assert not found["fits"]

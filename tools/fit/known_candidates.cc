@@ -25,7 +25,7 @@ std::vector<Candidate> AllCandidates() {
        .hook = "fused"},
       {.name = "optimizer without foreach",
        .change = "AdamW(..., foreach=False)",
-       .cost = "more kernel launches in the optimizer",
+       .cost = "kernel launches for each parameter instead of for all",
        .effort = Effort::kOption,
        .hook = "loop"},
       {.name = "resizing without a mean",

@@ -95,7 +95,7 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
                        DescribePosition(need.peak_at) + "; seen in a run without a limit, where " +
                        "torch reserved " + FormatBytes(need.peak_reserved);
   if (need.fragmentation > 0)
-    beyond += ", " + FormatBytes(need.fragmentation) + " of it cached and in holes";
+    beyond += ", " + FormatBytes(need.fragmentation) + " of it fragmentation: cached and in holes";
   const auto card = static_cast<size_t>(need.card);
   if (card < answer.card_bytes.size())
     beyond += "; the card has " + FormatBytes(answer.card_bytes[card]);
@@ -127,6 +127,7 @@ Document FitDocument(const Answer& answer) {
     document.push_back(ScalingSection(answer, scaling));
   document.push_back(SmallestCardSection(answer));
   document.push_back(UnknownSection(answer));
+  document.push_back(LimitsSection(answer));
   return document;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
+#include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/json_text.h"
 
@@ -158,6 +159,10 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
   return scalings;
 }
 
+ordered_json KeptAwayJson(const fit::KeptAway& kept) {
+  return {{"saves", kept.saves}, {"files", kept.files}, {"first", kept.first}};
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
@@ -182,7 +187,8 @@ std::string JsonFit(const fit::Answer& answer) {
                        {"recommended", nullptr},
                        {"smallest_cards", SmallestJson(answer)},
                        {"scalings", ScalingsJson(answer)},
-                       {"unknown_values", UnknownJson(answer.unlimited)}};
+                       {"unknown_values", UnknownJson(answer.unlimited)},
+                       {"kept_away", KeptAwayJson(fit::KeptAwayOf(answer.unlimited.annotations))}};
   if (!answer.cards.empty()) json["fits"] = answer.fits();
   if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/fit/kept_away.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -80,6 +81,22 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
   return text + ".";
 }
 
+// "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...: a.pt, ..."
+std::string KeptAwayText(const fit::KeptAway& kept) {
+  if (kept.is_nothing()) return "";
+  std::string text = "Kept away from your folders: ";
+  if (kept.saves > 0) text += FormatCounted(kept.saves, "checkpoint") + ", not written";
+  if (kept.saves > 0 && kept.files > 0) text += ", and ";
+  if (kept.files > 0)
+    text += FormatCounted(kept.files, "file") + " written, moved or deleted, in a scratch folder";
+  std::string separator = ": ";
+  for (const std::string& name : kept.first) {
+    text += separator + Printable(name);
+    separator = ", ";
+  }
+  return text + (kept.first.size() < kept.saves + kept.files ? " …" : "") + ".";
+}
+
 }  // namespace
 
 Section ProcessSection(const fit::Answer& answer) {
@@ -134,6 +151,16 @@ Section SmallestCardSection(const fit::Answer& answer) {
   section.parts.emplace_back(std::move(table));
   section.parts.emplace_back(
       Note{"each size and product a run; no size that fails: less than it needs"});
+  return section;
+}
+
+Section LimitsSection(const fit::Answer& answer) {
+  Section section{.id = "limits", .title = "HOW IT IS KNOWN"};
+  section.parts.emplace_back(
+      Paragraph{"All of this was seen in runs on simulated cards: sizes and failures are exact, "
+                "kernels did not run."});
+  const std::string kept = KeptAwayText(fit::KeptAwayOf(answer.unlimited.annotations));
+  if (!kept.empty()) section.parts.emplace_back(Paragraph{kept});
   return section;
 }
 

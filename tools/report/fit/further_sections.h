@@ -17,6 +17,9 @@ Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling);
 // Nothing unless it was asked.
 Section SmallestCardSection(const fit::Answer& answer);
 
+// What the figures rest on, and what was kept away from the user's folders.
+Section LimitsSection(const fit::Answer& answer);
+
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_FIT_FURTHER_SECTIONS_H_

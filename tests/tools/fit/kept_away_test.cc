@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/kept_away.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace memtrace::fit {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(KeptAwayTest, SavesFilesAndNamesAreReadFromTheTrace) {
+  const KeptAway kept = KeptAwayOf({{"fit.kept_away.saves", "6"},
+                                    {"fit.kept_away.files", "2"},
+                                    {"fit.kept_away.first", R"(["/a/model.pt", "/a/out.txt"])"}});
+  EXPECT_EQ(kept.saves, 6U);
+  EXPECT_EQ(kept.files, 2U);
+  EXPECT_THAT(kept.first, ElementsAre("/a/model.pt", "/a/out.txt"));
+  EXPECT_FALSE(kept.is_nothing());
+}
+
+TEST(KeptAwayTest, WhatIsMissingOrBrokenCountsAsNone) {
+  EXPECT_TRUE(KeptAwayOf({}).is_nothing());
+  const KeptAway kept =
+      KeptAwayOf({{"fit.kept_away.saves", "-1"}, {"fit.kept_away.first", R"({"a": [1})"}});
+  EXPECT_TRUE(kept.is_nothing());
+  EXPECT_THAT(kept.first, IsEmpty());
+}
+
+}  // namespace
+}  // namespace memtrace::fit

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_KEPT_AWAY_H_
+#define MEMTRACE_TOOLS_FIT_KEPT_AWAY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace memtrace::fit {
+
+// What a trial kept away from the user's folders, as the process states it in its trace
+// (interpose/python/memtrace/_scratch).
+struct KeptAway {
+  uint64_t saves = 0;              // checkpoints of tensors, of which no bytes were written
+  uint64_t files = 0;              // others that were written, moved or deleted
+  std::vector<std::string> first;  // the names of the first few
+
+  bool is_nothing() const { return saves == 0 && files == 0; }
+};
+
+// What is missing or no number counts as none.
+KeptAway KeptAwayOf(const std::map<std::string, std::string>& annotations);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_KEPT_AWAY_H_
