@@ -3,12 +3,15 @@
 """`memtrace fit` with real torch: verdict, need, remedies, and programs from which nothing can be learnt."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.guard import processes_of
 from support.programs import MEMTRACE
 
 MIB = 2**20
@@ -49,7 +52,7 @@ def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
     assert parts["gradients"] == 64 * MIB
     assert parts["optimizer states"] == pytest.approx(128 * MIB, abs=MIB)
     assert parts["temporaries"] == pytest.approx(64 * MIB, abs=MIB)
-    assert sum(parts.values()) - parts["fragmentation"] == found["cards"][0]["needs"]
+    assert sum(parts.values()) == found["needs"] == found["cards"][0]["needs"]
     # It was stopped before it could write anything.
     assert found["kept_away"] == {"saves": 0, "files": 0, "first": []}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["program.py"]
@@ -113,11 +116,32 @@ def test_a_program_without_a_card_has_nothing_to_fit(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-def test_a_program_that_never_steps_is_ended(tmp_path: Path) -> None:
-    forever = "import torch, time\ntorch.zeros(1).cuda()\nwhile True: time.sleep(1)"
-    done = fit(tmp_path, forever, options=("--card", "2GiB", "--time", "6"))
+FOREVER = "import torch, time\ntorch.zeros(1).cuda()\nprint(1)\nwhile True: time.sleep(1)"
+
+
+def test_a_program_that_never_steps_is_ended_and_says_where_it_was(tmp_path: Path) -> None:
+    done = fit(tmp_path, FOREVER, options=("--card", "2GiB", "--time", "12"))
     assert done.returncode == 3
-    assert "--time" in done.stderr
+    assert "--time" in done.stderr and "it was at program.py:4" in done.stderr
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_it_gets_no_answer_and_no_process_is_left(tmp_path: Path, asked: signal.Signals) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(FOREVER)
+    command = [MEMTRACE, "fit", "--card", "2GiB", "--", sys.executable, script]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while len(processes_of(running.pid)) < 2:
+        time.sleep(0.1)
+    time.sleep(3)  # torch is being imported, or the loop has begun: either must end
+    processes = processes_of(running.pid)
+    running.send_signal(asked)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 128 + asked
+    assert out == "" and err.count("\n") == 1 and "stopped" in err
+    assert not [process for process in processes if Path(f"/proc/{process}").exists()]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +152,8 @@ def test_a_program_that_never_steps_is_ended(tmp_path: Path) -> None:
         (("--card", "2GiB", "--steps", "5:2"), "is no number of steps"),
         (("--card", "2GiB", "--vary", "n=1"), "write it as"),
         (("--card", "2GiB", "--vary", "n=1,2"), "no word of the command is {n}"),
+        (("--card", "2GiB", "--scale", "n=1"), "fewer than two values"),
+        (("--card", "2GiB", "--bogus"), "--bogus"),
     ],
 )
 def test_wrong_words_start_nothing(tmp_path: Path, options: tuple[str, ...], says: str) -> None:

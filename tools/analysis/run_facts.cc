@@ -30,6 +30,12 @@ std::vector<std::string> CommandWords(const std::string& command) {
   return text;
 }
 
+// "/home/me/train.py:5 in step" as "train.py:5 in step", as reports name lines elsewhere.
+std::string WithoutFolder(const std::string& place) {
+  if (place.empty() || place.front() != '/') return place;
+  return place.substr(place.substr(0, place.find(" in ")).rfind('/') + 1);
+}
+
 // COUNT, what was known, operator, answer and place, between tabs (interpose/torch/host_values).
 std::optional<HostRead> ReadOf(const std::string& text) {
   const std::vector<std::string> fields = absl::StrSplit(text, '\t');
@@ -38,7 +44,7 @@ std::optional<HostRead> ReadOf(const std::string& text) {
   read.assumed = fields[1] == "assumed";
   read.operation = fields[2];
   read.answer = fields[3];
-  read.place = fields[4];
+  read.place = WithoutFolder(fields[4]);
   return read;
 }
 

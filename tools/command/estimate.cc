@@ -96,6 +96,7 @@ int Estimate(Options& options) {
   question.with_remedies = options.recommend;
   const char* settings = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
   question.user_settings = settings == nullptr ? "" : settings;
+  options.output.is_own_program = true;
   return AskFit(question, options.output);
 }
 

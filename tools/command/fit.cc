@@ -15,9 +15,11 @@
 #include "tools/command/fit_trials.h"
 #include "tools/command/number_check.h"
 #include "tools/command/program.h"
+#include "tools/command/suggestion.h"
 #include "tools/command/verbs.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/question.h"
+#include "tools/fit/scaling.h"
 
 namespace memtrace::command {
 namespace {
@@ -26,7 +28,8 @@ constexpr const char* kDescription =
     "Say before the run whether a program fits a card, and try what would make it\n"
     "The unchanged program runs on a simulated card, without a limit and then within it, until "
     "its\n"
-    "peak settles. No GPU is needed, nothing is trained, and no file of yours is touched.\n"
+    "peak settles. No GPU is needed, nothing is trained, and what Python writes is kept away\n"
+    "from your files.\n"
     "\n"
     "Usage: memtrace fit --card CARD [OPTIONS] [--] COMMAND [ARGS]...";
 constexpr const char* kExamples =
@@ -38,7 +41,8 @@ constexpr const char* kExamples =
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "\n"
-    "Exit codes: 0 it fits, 1 it does not, 3 the program fails by itself.";
+    "Exit codes: 0 it fits, 1 it does not, 2 a wrong option, 3 the program fails by itself,\n"
+    "5 it cannot be started, 130 stopped by Ctrl-C.";
 
 // Where only the need is asked.
 constexpr const char* kAnyCard = "24GiB";
@@ -88,6 +92,15 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool AreNumbers(const std::vector<fit::Variation>& scalings) {
+  for (const fit::Variation& scaling : scalings) {
+    const auto values = fit::ValuesOf(scaling);
+    if (!values.ok()) Note(std::string(values.status().message()));
+    if (!values.ok()) return false;
+  }
+  return true;
+}
+
 int Fit(Options& options, const std::vector<std::string>& command) {
   fit::Question& question = options.question;
   if (!ReadSteps(options.steps, question.trial)) {
@@ -105,7 +118,8 @@ int Fit(Options& options, const std::vector<std::string>& command) {
     return kUsage;
   }
   if (!ReadVariations("--vary", options.variations, command, question.variations) ||
-      !ReadVariations("--scale", options.scalings, command, question.scalings))
+      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
+      !AreNumbers(question.scalings))
     return kUsage;
   question.trial.command = command;
   if (question.trial.cards.empty()) {
@@ -184,6 +198,12 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
       ->group("Output");
   app.callback([&app, &invocation, options, &exit_code] {
+    if (const std::vector<std::string> words = app.remaining();
+        !words.empty() && words.front().rfind('-', 0) == 0) {
+      Note(UnexpectedWord(app, words.front()) + "; memtrace fit --help says more");
+      exit_code = kUsage;
+      return;
+    }
     exit_code = Fit(*options, CommandOf(app.remaining(), invocation));
   });
 }

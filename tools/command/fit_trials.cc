@@ -7,12 +7,14 @@
 #include <iostream>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "tools/analysis/explanation.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/program.h"
 #include "tools/command/trace_input.h"
+#include "tools/fit/card_limit.h"
 #include "tools/fit/scratch_folder.h"
 #include "tools/fit/search.h"
 #include "tools/fit/why_failed.h"
@@ -47,7 +49,7 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   outcome.processes.push_back(std::move(need));
 }
 
-fit::Outcome Read(const fit::TrialResult& result) {
+fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   constexpr size_t kLogLines = 60;  // a traceback through torch and transformers
   fit::Outcome outcome;
   outcome.exit_code = result.exit_code;
@@ -55,6 +57,7 @@ fit::Outcome Read(const fit::TrialResult& result) {
   outcome.completed = result.exit_code == 0 && !result.is_late;
   outcome.seconds = result.seconds;
   for (const std::string& trace : result.traces) ReadProcess(trace, outcome);
+  fit::CountOthersOnce(fit::OthersOfCards(trial.cards), outcome.processes);
   if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
   return outcome;
 }
@@ -69,13 +72,43 @@ std::string EndText(const fit::Outcome& outcome) {
 void TellLog(const std::string& log_end) {
   constexpr size_t kLines = 12;
   const std::vector<absl::string_view> lines = absl::StrSplit(log_end, '\n', absl::SkipEmpty());
-  for (size_t i = lines.size() - std::min(lines.size(), kLines); i < lines.size(); ++i)
-    std::cerr << "  | " << report::Printable({lines[i].data(), lines[i].size()}) << "\n";
+  std::vector<absl::string_view> told;
+  bool is_ours = false;  // a frame of memtrace's own package, and its line of code
+  for (const absl::string_view line : lines) {
+    const bool is_frame = absl::StartsWith(line, "  File \"");
+    if (is_frame) is_ours = absl::StrContains(line, "/memtrace/_");
+    if (!absl::StartsWith(line, "  ")) is_ours = false;
+    if (!is_ours) told.push_back(line);
+  }
+  for (size_t i = told.size() - std::min(told.size(), kLines); i < told.size(); ++i)
+    std::cerr << "  | " << report::Printable({told[i].data(), told[i].size()}) << "\n";
 }
 
 int CodeOf(const absl::Status& status) {
   if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
   return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
+}
+
+// Says why there is no answer; gives the exit code.
+int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::Question& question,
+                const FitOutput& output) {
+  if (status.code() == absl::StatusCode::kCancelled) {
+    Note(std::string(status.message()));
+    return 128 + trials.asked_to_stop();
+  }
+  const std::string own = fit::OwnSentence(trials.log_end());
+  if (output.is_own_program && !own.empty()) {
+    Note(report::Printable(own));
+    return trials.exit_code();
+  }
+  if (const std::string place = fit::PlaceAtEnd(trials.log_end()); !place.empty()) {
+    Note(std::string(status.message()) + "; it was at " + report::Printable(place));
+    return CodeOf(status);
+  }
+  const std::string why = fit::WhyFailed(trials.log_end(), !question.trial.stub.empty());
+  Note(std::string(status.message()) + (why.empty() ? "" : ": " + report::Printable(why)));
+  TellLog(trials.log_end());
+  return CodeOf(status);
 }
 
 }  // namespace
@@ -86,9 +119,12 @@ absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder);
   if (says_progress_) std::cerr << kTakeBack << std::flush;
   if (!result.ok()) return result.status();
-  fit::Outcome outcome = Read(*result);
+  asked_to_stop_ = result->asked_to_stop;
+  if (asked_to_stop_ != 0) return absl::CancelledError("stopped; nothing is known yet");
+  fit::Outcome outcome = Read(*result, trial);
   if (says_progress_) Note(absl::StrCat(std::string(name), ": ", EndText(outcome)));
   log_end_ = outcome.log_end;
+  exit_code_ = outcome.exit_code;
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return outcome;
@@ -106,13 +142,7 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
     return trials.Run(trial, name);
   });
   const absl::StatusOr<fit::Answer> answer = search.Run(question);
-  if (!answer.ok()) {
-    const std::string why = fit::WhyFailed(trials.log_end(), !question.trial.stub.empty());
-    Note(std::string(answer.status().message()) +
-         (why.empty() ? "" : ": " + report::Printable(why)));
-    TellLog(trials.log_end());
-    return CodeOf(answer.status());
-  }
+  if (!answer.ok()) return TellFailure(answer.status(), trials, question, output);
   std::cout << (output.json ? report::JsonFit(*answer)
                             : report::TextOf(report::FitDocument(*answer)))
             << std::flush;

@@ -71,11 +71,13 @@ struct Scaling {
     uint64_t value = 0;
     uint64_t peak_allocated = 0;
     uint64_t needs = 0;
+    trace::Phase peak_phase = trace::Phase::kOther;
   };
 
   std::string name;
   std::vector<Point> points;        // each a run without a limit, by value
-  Growth needs;                     // through the first, the middle and the last of them
+  uint64_t holds_from = 0;          // the formulas: from here on the peak is in the same phase
+  Growth needs;                     // through the first, the middle and the last from there on
   std::vector<NamedGrowth> roles;   // those that grow, the most first
   std::vector<NamedGrowth> sites;   // the same of lines and modules
   std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did

@@ -84,8 +84,9 @@ absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_
   const bool has_empty =
       std::find(variation.values.begin(), variation.values.end(), "") != variation.values.end();
   if (variation.values.size() >= 2 && !has_empty) return variation;
-  return absl::InvalidArgumentError(option + ": '" + std::string(text) +
-                                    "' names no values; write it as batch_size=8,4,2,1");
+  return absl::InvalidArgumentError(
+      option + ": '" + std::string(text) +
+      "' names fewer than two values; write it as batch_size=8,4,2,1");
 }
 
 std::vector<std::string> AsAsked(std::vector<std::string> command,

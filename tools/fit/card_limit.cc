@@ -44,6 +44,18 @@ absl::StatusOr<std::vector<std::string>> Resized(const std::vector<std::string>&
   return resized;
 }
 
+std::vector<uint64_t> EachCard(const std::vector<std::string>& specs,
+                               uint64_t card::CardSpec::*bytes) {
+  std::vector<uint64_t> of_cards;
+  for (const std::string& spec : specs) {
+    std::vector<card::CardSpec> cards;
+    std::string ignored;
+    if (!card::ParseCardSpecs(spec, &cards, &ignored)) continue;
+    for (const card::CardSpec& of : cards) of_cards.push_back(of.*bytes);
+  }
+  return of_cards;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string>& specs,
@@ -57,14 +69,11 @@ absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::strin
 }
 
 std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {
-  std::vector<uint64_t> bytes;
-  for (const std::string& spec : specs) {
-    std::vector<card::CardSpec> cards;
-    std::string ignored;
-    if (!card::ParseCardSpecs(spec, &cards, &ignored)) continue;
-    for (const card::CardSpec& of : cards) bytes.push_back(of.bytes);
-  }
-  return bytes;
+  return EachCard(specs, &card::CardSpec::bytes);
+}
+
+std::vector<uint64_t> OthersOfCards(const std::vector<std::string>& specs) {
+  return EachCard(specs, &card::CardSpec::other_bytes);
 }
 
 }  // namespace memtrace::fit

@@ -26,6 +26,9 @@ absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::strin
 // Of each card that `specs` describe; of what describes none, nothing.
 std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs);
 
+// What other processes hold of each, by the specs.
+std::vector<uint64_t> OthersOfCards(const std::vector<std::string>& specs);
+
 }  // namespace memtrace::fit
 
 #endif  // MEMTRACE_TOOLS_FIT_CARD_LIMIT_H_

@@ -59,7 +59,8 @@ std::vector<Candidate> AllCandidates() {
        .effort = Effort::kResults,
        .hook = "adam8bit"},
       {.name = "bf16 parameters",
-       .change = "model.to(torch.bfloat16) before the optimizer is made",
+       .change = "model.to(torch.bfloat16) before the optimizer is made; floating-point inputs and "
+                 "targets, too",
        .cost = "8 bits of precision: small updates are lost",
        .effort = Effort::kResults,
        .hook = "bf16"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,8 @@ constexpr std::pair<trace::Role, std::string_view> kRoles[] = {
     {trace::Role::kUnknown, "of unknown role"},
 };
 
+constexpr std::string_view kOthers = "other processes";
+
 class PartList {
  public:
   void Add(std::string_view name, uint64_t bytes) {
@@ -45,6 +48,16 @@ class PartList {
   std::vector<NeedPart> parts_;
   uint64_t sum_ = 0;
 };
+
+void SetOthers(uint64_t bytes, CardNeed& need) {
+  const auto is_others = [](const NeedPart& part) { return part.name == kOthers; };
+  for (const NeedPart& part : need.parts)
+    if (is_others(part)) need.total -= part.bytes;
+  need.parts.erase(std::remove_if(need.parts.begin(), need.parts.end(), is_others),
+                   need.parts.end());
+  if (bytes > 0) need.parts.push_back({std::string(kOthers), bytes});
+  need.total += bytes;
+}
 
 CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
   CardNeed need{.card = card.index,
@@ -70,7 +83,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
   for (const std::string_view entry : {"context", "outside_allocator", "other_processes"})
     parts.Add(entry == "outside_allocator" ? "outside torch"
-              : entry == "other_processes" ? "other processes"
+              : entry == "other_processes" ? kOthers
                                            : entry,
               card.ledger.positive(entry));
   need.total = parts.sum();
@@ -126,6 +139,18 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.end = EndOf(explanation);
   need.failed = FailedLineOf(explanation);
   return need;
+}
+
+void CountOthersOnce(const std::vector<uint64_t>& others, std::vector<ProcessNeed>& processes) {
+  if (processes.size() < 2) return;
+  std::set<int32_t> counted;
+  for (ProcessNeed& process : processes) {
+    for (CardNeed& need : process.cards) {
+      const auto card = static_cast<size_t>(need.card);
+      const bool is_first = counted.insert(need.card).second;
+      SetOthers(is_first && card < others.size() ? others[card] : 0, need);
+    }
+  }
 }
 
 std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {

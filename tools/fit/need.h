@@ -66,7 +66,11 @@ struct ProcessNeed {
 // peak).
 ProcessNeed NeedOf(const analysis::Explanation& explanation);
 
-// The same cards of several processes are one; what these see of each other is not counted twice.
+// Of several processes each sees the others' memory as that of other processes. Takes that away:
+// what is left are `others`, of each card, in the first process that uses it.
+void CountOthersOnce(const std::vector<uint64_t>& others, std::vector<ProcessNeed>& processes);
+
+// The same cards of several processes are one.
 std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes);
 
 }  // namespace memtrace::fit

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <string>
@@ -19,22 +20,6 @@ namespace {
 constexpr size_t kMostGrowths = 8;      // that are told
 constexpr size_t kMostRunsOnCard = 10;  // of the search for the largest value
 
-absl::StatusOr<std::vector<uint64_t>> NumbersOf(const Variation& variation) {
-  std::vector<uint64_t> numbers;
-  for (const std::string& text : variation.values) {
-    uint64_t number = 0;
-    if (!absl::SimpleAtoi(text, &number) || number == 0)
-      return absl::InvalidArgumentError(
-          absl::StrCat("--scale: '", text, "' of ", variation.name, " is no number from 1 on"));
-    numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  if (numbers.size() >= 2) return numbers;
-  return absl::InvalidArgumentError("--scale: " + variation.name +
-                                    " has one value; growth needs two or three");
-}
-
 // Of the card that needs most; of another one it may be another card.
 CardNeed Fullest(const Outcome& outcome) {
   CardNeed fullest;
@@ -48,6 +33,15 @@ template <typename Value>
 std::vector<Value> Pillars(const std::vector<Value>& of) {
   if (of.size() <= 3) return of;
   return {of.front(), of[of.size() / 2], of.back()};
+}
+
+// From where on the peak is in the phase in which it is at the last value. A peak that moves to
+// another phase follows another formula from there on; of one point none can be told, so that at
+// least the last two count.
+size_t FirstOfLastPhase(const std::vector<CardNeed>& needs) {
+  size_t first = needs.size() - 1;
+  while (first > 0 && needs[first - 1].peak_at.phase == needs.back().peak_at.phase) --first;
+  return std::min(first, needs.size() - 2);
 }
 
 // What grows between the first and the last value, the most first.
@@ -84,7 +78,7 @@ class ValueSearch {
       : question_(question), variation_(variation), run_(run) {}
 
   absl::StatusOr<Scaling> Run() {
-    const absl::StatusOr<std::vector<uint64_t>> values = NumbersOf(variation_);
+    const absl::StatusOr<std::vector<uint64_t>> values = ValuesOf(variation_);
     if (!values.ok()) return values.status();
     scaling_.name = variation_.name;
     if (absl::Status measured = Measure(*values); !measured.ok()) return measured;
@@ -114,11 +108,17 @@ class ValueSearch {
       if (absl::Status useless = WhyUseless(*outcome, *trial); !useless.ok()) return useless;
       needs.push_back(Fullest(*outcome));
       totals.emplace_back(value, static_cast<double>(needs.back().total));
-      scaling_.points.push_back({value, needs.back().peak_allocated, needs.back().total});
+      scaling_.points.push_back(
+          {value, needs.back().peak_allocated, needs.back().total, needs.back().peak_at.phase});
     }
+    const auto first = static_cast<ptrdiff_t>(FirstOfLastPhase(needs));
+    scaling_.holds_from = values[static_cast<size_t>(first)];
+    const std::vector<uint64_t> last_values(values.begin() + first, values.end());
+    needs.erase(needs.begin(), needs.begin() + first);
+    totals.erase(totals.begin(), totals.begin() + first);
     scaling_.needs = GrowthThrough(Pillars(totals));
-    scaling_.roles = GrowthsOf(values, needs, &CardNeed::parts);
-    scaling_.sites = GrowthsOf(values, needs, &CardNeed::sites);
+    scaling_.roles = GrowthsOf(last_values, needs, &CardNeed::parts);
+    scaling_.sites = GrowthsOf(last_values, needs, &CardNeed::sites);
     return absl::OkStatus();
   }
 
@@ -177,6 +177,22 @@ class ValueSearch {
 };
 
 }  // namespace
+
+absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation) {
+  std::vector<uint64_t> numbers;
+  for (const std::string& text : variation.values) {
+    uint64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number == 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat("--scale: '", text, "' of ", variation.name, " is no number from 1 on"));
+    numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  if (numbers.size() >= 2) return numbers;
+  return absl::InvalidArgumentError("--scale: " + variation.name +
+                                    " has one value; growth needs two or three");
+}
 
 Growth GrowthThrough(const std::vector<std::pair<uint64_t, double>>& points) {
   Growth growth;

@@ -17,6 +17,9 @@ namespace memtrace::fit {
 absl::StatusOr<Scaling> FindScaling(const Question& question, const Variation& variation,
                                     const Runner& run);
 
+// The values of a scaling, ascending. kInvalidArgument: as above.
+absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation);
+
 // Through all of one to three points of (value, bytes) of different values.
 Growth GrowthThrough(const std::vector<std::pair<uint64_t, double>>& points);
 

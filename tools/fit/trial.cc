@@ -31,6 +31,7 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
 
 // What the Python package does in a trial (docs/fit.md).
 void AddTrial(const Trial& trial, const fs::path& folder, launch::Environment& environment) {
+  environment["MEMTRACE_FIT_SECONDS"] = std::to_string(trial.seconds);
   environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
   environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
   environment.erase("MEMTRACE_FIT_CHANGES");
@@ -63,6 +64,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder)
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   result.exit_code = status->code;
   result.is_late = status->is_late;
+  result.asked_to_stop = status->asked_to_stop;
   result.traces = traces.Find();
   return result;
 }

@@ -29,6 +29,7 @@ struct Trial {
 struct TrialResult {
   int exit_code = 0;
   bool is_late = false;             // ended at its limit of time
+  int asked_to_stop = 0;            // the signal by which we were, meanwhile; 0: none
   std::vector<std::string> traces;  // of its processes, the first one's first
   std::filesystem::path log;        // what it printed
   double seconds = 0;

@@ -22,7 +22,8 @@ struct Traceback {
   std::string error;  // "FileNotFoundError: [Errno 2] ..."
 };
 
-// Of a line `  File "PATH", line N, in f`: "name:N", or empty for libraries and Python's own.
+// Of a line `  File "PATH", line N, in f`, or faulthandler's without the second comma: "name:N", or
+// empty for libraries and Python's own.
 std::string PlaceOf(absl::string_view line) {
   if (!absl::ConsumePrefix(&line, kFile)) return "";
   const size_t quote = line.find("\", line ");
@@ -33,7 +34,7 @@ std::string PlaceOf(absl::string_view line) {
                           absl::StrContains(path, "/lib/python") || absl::StartsWith(path, "<");
   if (is_library) return "";
   return std::filesystem::path(path).filename().string() + ":" +
-         std::string(rest.substr(0, rest.find(',')));
+         std::string(rest.substr(0, rest.find_first_not_of("0123456789")));
 }
 
 Traceback LastTraceback(absl::string_view log) {
@@ -61,7 +62,8 @@ bool HasAny(const std::string& text, std::initializer_list<absl::string_view> wo
 
 // What the error is about; empty if it is the program's own affair.
 std::string WantOf(const std::string& error) {
-  if (absl::StartsWith(error, "EOFError")) return "asks the user, and nobody is there";
+  if (absl::StrContains(error, "EOF when reading a line"))
+    return "asks the user, and nobody is there";
   if (HasAny(error, {"ConnectionError", "ConnectTimeout", "LocalEntryNotFound", "OfflineMode",
                      "gaierror", "URLError", "MaxRetryError", "HfHubHTTPError", "ConnectError",
                      "connect to 'https", "couldn't connect", "Temporary failure in name"}))
@@ -70,18 +72,35 @@ std::string WantOf(const std::string& error) {
   return "";
 }
 
-// Of a last line "memtrace: ...", which a program of ours leaves.
-std::string OwnSentence(absl::string_view log) {
+}  // namespace
+
+// faulthandler's, which a trial prints shortly before it is ended: innermost first.
+std::string PlaceAtEnd(std::string_view text) {
+  constexpr absl::string_view kBegin = "(most recent call first):";
+  const absl::string_view log(text.data(), text.size());
+  bool is_inside = false;
+  std::string of_last_thread;  // which is the main one
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (absl::EndsWith(line, kBegin)) {
+      is_inside = true;
+      of_last_thread.clear();
+    } else if (is_inside && of_last_thread.empty()) {
+      of_last_thread = PlaceOf(line);
+    }
+  }
+  return of_last_thread;
+}
+
+std::string OwnSentence(std::string_view text) {
+  const absl::string_view log(text.data(), text.size());
   const std::vector<absl::string_view> lines = absl::StrSplit(log, '\n', absl::SkipEmpty());
   if (lines.empty()) return "";
   absl::string_view last = lines.back();
   return absl::ConsumePrefix(&last, "memtrace: ") ? std::string(last) : "";
 }
 
-}  // namespace
-
 std::string WhyFailed(std::string_view log, bool has_stub) {
-  if (std::string said = OwnSentence({log.data(), log.size()}); !said.empty()) return said;
+  if (std::string said = OwnSentence(log); !said.empty()) return said;
   const Traceback traceback = LastTraceback({log.data(), log.size()});
   if (traceback.error.empty()) return "";
   const std::string where = traceback.line.empty() ? "it" : traceback.line;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -23,6 +24,8 @@ namespace memtrace::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience(5);  // with what was asked to stop
 
 constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -99,8 +102,24 @@ bool IsForChild(const siginfo_t& signal) {
 }
 
 ExitStatus Decode(int status) {
-  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status), false};
-  return {WEXITSTATUS(status), 0, false};
+  ExitStatus end;
+  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.code = end.signal == 0 ? WEXITSTATUS(status) : 128 + end.signal;
+  return end;
+}
+
+bool AsksToStop(int signal) {
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+}
+
+// Blocks what is watched, once; gives the mask that this process was started with.
+const sigset_t& MaskAtStart(const sigset_t& watched) {
+  static const sigset_t mask = [&watched] {
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, &watched, &before);
+    return before;
+  }();
+  return mask;
 }
 
 // Waits for a signal, or until `end` if there is a limit. Nothing after that.
@@ -122,12 +141,11 @@ std::optional<siginfo_t> NextSignal(const sigset_t& watched, const LaunchPlan& p
 
 absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
   const sigset_t watched = WatchedSignals();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &watched, &before);
-  absl::StatusOr<pid_t> child = Spawn(plan, before);
+  absl::StatusOr<pid_t> child = Spawn(plan, MaskAtStart(watched));
   if (!child.ok()) return child.status();
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
+  Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
   const pid_t group = plan.seconds == 0 ? *child : -*child;
+  int asked_to_stop = 0;
   while (true) {
     const std::optional<siginfo_t> signal = NextSignal(watched, plan, end);
     int status = 0;
@@ -135,14 +153,22 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
       kill(group, SIGKILL);
       waitpid(*child, &status, 0);
       ExitStatus late = Decode(status);
-      late.is_late = true;
+      late.is_late = asked_to_stop == 0;
+      late.asked_to_stop = asked_to_stop;
       return late;
     }
     if (signal->si_signo != SIGCHLD) {
       if (plan.seconds != 0 || IsForChild(*signal)) kill(group, signal->si_signo);
+      if (AsksToStop(signal->si_signo)) {
+        asked_to_stop = signal->si_signo;
+        end = std::min(end, Clock::now() + kPatience);
+      }
       continue;
     }
-    if (waitpid(*child, &status, WNOHANG) == *child) return Decode(status);
+    if (waitpid(*child, &status, WNOHANG) != *child) continue;
+    ExitStatus ended = Decode(status);
+    ended.asked_to_stop = asked_to_stop;
+    return ended;
   }
 }
 

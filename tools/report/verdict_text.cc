@@ -160,12 +160,6 @@ std::string NextStepSentence(const Explanation& explanation) {
          " of optimizer states that this one made stay.";
 }
 
-std::string PhaseText(trace::Phase phase) {
-  if (phase == trace::Phase::kOther) return "";
-  if (phase == trace::Phase::kOptimizer) return "optimizer.step()";
-  return std::string(PhaseName(phase));
-}
-
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
@@ -179,11 +173,17 @@ void AddIdle(const Explanation& explanation, std::vector<std::string>& sentences
 
 }  // namespace
 
+std::string PhaseWords(trace::Phase phase) {
+  if (phase == trace::Phase::kOther) return "";
+  if (phase == trace::Phase::kOptimizer) return "optimizer.step()";
+  return std::string(PhaseName(phase));
+}
+
 std::string DescribePosition(const analysis::Position& position) {
   std::string step =
       position.step == 0 ? "before the first step" : "in step " + std::to_string(position.step);
   if (position.micro_batch > 1) step += ", micro-batch " + std::to_string(position.micro_batch);
-  const std::string phase = PhaseText(position.phase);
+  const std::string phase = PhaseWords(position.phase);
   return phase.empty() ? step : step + ", " + phase;
 }
 

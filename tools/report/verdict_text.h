@@ -10,6 +10,9 @@
 
 namespace memtrace::report {
 
+// "optimizer.step()", "forward"; empty for what is none.
+std::string PhaseWords(trace::Phase phase);
+
 // "in step 1, optimizer.step()", "before the first step, init".
 std::string DescribePosition(const analysis::Position& position);
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens in the process of a trial of `memtrace fit` (docs/fit.md); nothing, unless its variables are set."""
 
+import faulthandler
 import os
 from types import ModuleType
 
@@ -11,6 +12,9 @@ from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
 from memtrace._fit_ranks import agree
 from memtrace._session import Session
+
+_PLACE_BEFORE_END = 2  # seconds
+_STDERR = 2  # the program may have closed the object
 
 
 def start(torch: ModuleType, session: Session) -> None:
@@ -23,11 +27,18 @@ def start(torch: ModuleType, session: Session) -> None:
     if scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
         _scratch.start(scratch)  # with the interpreter already, where `memtrace run` started it
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
+    if (seconds := os.environ.get("MEMTRACE_FIT_SECONDS", "")).isdecimal():
+        _tell_place_at_the_end(int(seconds))
     if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
         trial = Trial(torch, session, least, most)
         session.after_step.append(trial.step_ended)
         session.before_close.append(trial.annotate)
+
+
+def _tell_place_at_the_end(seconds: int) -> None:
+    """A moment before a trial is ended at its limit of time, it prints where the program is: a log may be silent."""
+    faulthandler.dump_traceback_later(max(seconds - _PLACE_BEFORE_END, 1), exit=False, file=_STDERR)
 
 
 def _bounds(steps: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/match.h"
@@ -21,6 +22,11 @@ using testing::HasSubstr;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// A small need peaks in the update, a large one in the backward.
+trace::Phase PhaseOf(uint64_t need) {
+  return need < 4 * kGiB ? trace::Phase::kOptimizer : trace::Phase::kBackward;
+}
 
 // Needs bytes of a card by the last word of its command, and native as much again in holes.
 class Program {
@@ -44,7 +50,7 @@ class Program {
     process.cards.push_back({.card = 0,
                              .peak_allocated = need,
                              .peak_reserved = need + holes,
-                             .peak_at = {},
+                             .peak_at = {.phase = PhaseOf(need)},
                              .parts = {{"parameters", kGiB}, {"activations", need - kGiB}},
                              .total = need,
                              .fragmentation = holes,
@@ -102,6 +108,18 @@ TEST(ScalingTest, AQuadraticNeedIsFoundExactly) {
   EXPECT_EQ(scaling.roles[0].name, "activations");
   EXPECT_THAT(scaling.roles[0].growth.linear, DoubleEq(2.0 * kGiB));
   ASSERT_EQ(scaling.sites.size(), 1U);
+}
+
+TEST(ScalingTest, WhereThePeakMovesTheFormulaIsOfTheLastPhase) {
+  Program program([](uint64_t n) { return std::max(3 * kGiB, n * kGiB); });
+  const Variation values{.name = "batch", .values = {"1", "2", "4", "8", "16"}};
+  Question question = Asked("{batch}");
+  question.scalings = {values};
+  const Scaling scaling = *FindScaling(question, values, program.runner());
+  EXPECT_EQ(scaling.holds_from, 4U);
+  EXPECT_THAT(scaling.needs.constant, DoubleEq(0));
+  EXPECT_THAT(scaling.needs.linear, DoubleEq(kGiB));
+  EXPECT_EQ(scaling.points.size(), 5U);
 }
 
 TEST(ScalingTest, TheLargestValueIsOneThatCompletedBelowOneThatDidNot) {

@@ -36,6 +36,23 @@ TEST(WhyFailedTest, ForWhatATrialDoesNotHaveAStandInIsOffered) {
             "load.py:3 asks the user, and nobody is there (EOFError: EOF when reading a line)");
 }
 
+TEST(WhyFailedTest, AProgramThatIsEndedSaysWhereItWas) {
+  const std::string log =
+      "Timeout (0:00:13)!\nThread 0x01 (most recent call first):\n"
+      "  File \"/home/me/loader.py\", line 2 in work\n\n"
+      "Thread 0x02 (most recent call first):\n"
+      "  File \"/usr/lib/python3.11/site-packages/torch/a.py\", line 7 in wait\n"
+      "  File \"/home/me/train.py\", line 31 in main\n"
+      "  File \"/home/me/train.py\", line 40 in <module>\n";
+  EXPECT_EQ(PlaceAtEnd(log), "train.py:31");
+  EXPECT_EQ(PlaceAtEnd(Log("ValueError: 3")), "");
+}
+
+TEST(WhyFailedTest, AnEmptyFileIsNoUser) {
+  EXPECT_EQ(WhyFailed(Log("EOFError: Ran out of input"), false),
+            "load.py:3 raises EOFError: Ran out of input");
+}
+
 TEST(WhyFailedTest, OfSeveralTracebacksTheLastCounts) {
   EXPECT_EQ(
       WhyFailed(Log("KeyError: 'a'") +

@@ -46,6 +46,14 @@ Fullest FullestOf(const Answer& answer) {
   return fullest;
 }
 
+// Of an answer that holds only if the program goes the same way with real values.
+std::string SteeredText(const Answer& answer) {
+  const std::vector<analysis::HostRead>& reads = answer.unlimited.reads;
+  if (reads.empty()) return "";
+  return " This holds if the program goes the same way with the real values that it read at " +
+         Printable(reads.front().place) + (reads.size() > 1 ? " and elsewhere" : "") + " (below).";
+}
+
 Section VerdictOf(const Answer& answer) {
   const Fullest card = FullestOf(answer);
   const std::string needs = "It needs " + FormatBytes(card.need) + " of card " +
@@ -59,8 +67,8 @@ Section VerdictOf(const Answer& answer) {
     return section;
   }
   if (answer.fits()) {
-    section.parts = {
-        Paragraph{"FITS. " + needs + " It completed on the card" + MarginText(answer) + "."}};
+    section.parts = {Paragraph{"FITS. " + needs + " It completed on the card" + MarginText(answer) +
+                               "." + SteeredText(answer)}};
     return section;
   }
   std::string verdict = "DOES NOT FIT. " + needs;
@@ -103,14 +111,19 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   return section;
 }
 
+// Those of what followed from an answer that was made up are called assumed.
 Section UnknownSection(const Answer& answer) {
   Section section{.id = "unknown", .title = "VALUES THAT WERE NOT KNOWN"};
   for (const analysis::HostRead& read : answer.unlimited.reads) {
     section.parts.emplace_back(
         Paragraph{Printable(read.place) + " read " + FormatCounted(read.count, "value") + " (" +
-                  Printable(read.operation) + ")" +
+                  Printable(read.operation) + ")" + (read.assumed ? ", assumed" : "") +
                   (read.answer.empty() ? "" : ", answered " + Printable(read.answer))});
   }
+  if (section.parts.empty()) return section;
+  section.parts.emplace_back(
+      Note{"nothing is computed on a simulated card; if the program decides by these what it "
+           "allocates, it may need something else: --stub can put true values in their place"});
   return section;
 }
 

@@ -18,7 +18,6 @@ ordered_json PartsJson(const fit::CardNeed& need) {
   ordered_json parts = ordered_json::array();
   for (const fit::NeedPart& part : need.parts)
     parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
-  parts.push_back({{"name", "fragmentation"}, {"bytes", need.fragmentation}});
   return parts;
 }
 
@@ -29,7 +28,8 @@ ordered_json CardsJson(const fit::Outcome& outcome) {
                      {"peak_allocated", need.peak_allocated},
                      {"peak_reserved", need.peak_reserved},
                      {"needs", need.total},
-                     {"parts", PartsJson(need)}});
+                     {"parts", PartsJson(need)},
+                     {"fragmentation", need.fragmentation}});
   }
   return cards;
 }
@@ -92,7 +92,8 @@ ordered_json UnknownJson(const fit::Outcome& outcome) {
     values.push_back({{"line", read.place},
                       {"operation", read.operation},
                       {"count", read.count},
-                      {"steered", !read.assumed}});
+                      {"known", read.assumed ? "assumed" : "unknown"},
+                      {"steered", true}});
   }
   return values;
 }
@@ -106,7 +107,8 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
                        {"peak_allocated", need.peak_allocated},
                        {"peak_reserved", need.peak_reserved},
                        {"needs", need.total},
-                       {"parts", PartsJson(need)}});
+                       {"parts", PartsJson(need)},
+                       {"fragmentation", need.fragmentation}});
     }
     processes.push_back({{"name", process.name}, {"steps", process.steps}, {"cards", cards}});
   }
@@ -148,6 +150,7 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
                         {"needs", point.needs}});
     scalings.push_back({{"name", scaling.name},
                         {"points", std::move(points)},
+                        {"holds_from", scaling.holds_from},
                         {"needs", GrowthJson(scaling.needs)},
                         {"roles", GrowthsJson(scaling.roles)},
                         {"sites", GrowthsJson(scaling.sites)},
@@ -178,7 +181,9 @@ std::string JsonFit(const fit::Answer& answer) {
                        {"has_margin", nullptr},
                        {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
                        {"peak_reserved", fullest.value("peak_reserved", uint64_t{0})},
+                       {"needs", fullest.value("needs", uint64_t{0})},
                        {"parts", fullest.value("parts", ordered_json::array())},
+                       {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
                        {"cards", cards},
                        {"processes", ProcessesJson(answer.unlimited)},
                        {"step_cost", CostJson(answer.unlimited.cost())},

@@ -11,6 +11,7 @@
 #include "tools/fit/kept_away.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
+#include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
 namespace {
@@ -45,19 +46,49 @@ std::string GrowthText(const fit::Growth& growth, const fit::Scaling& scaling) {
   return text;
 }
 
+// Whether points were run through which the formula was not laid: they prove it.
+bool HasProof(const fit::Scaling& scaling) {
+  constexpr size_t kLaidThrough = 3;
+  return std::count_if(scaling.points.begin(), scaling.points.end(), [&](const auto& point) {
+           return point.value >= scaling.holds_from;
+         }) > static_cast<ptrdiff_t>(kLaidThrough);
+}
+
+TableRow PointRow(const fit::Scaling& scaling, const fit::Scaling::Point& point, bool has_proof) {
+  TableRow row{.cells = {Printable(scaling.name) + "=" + FormatCount(point.value),
+                         PhaseWords(point.peak_phase), FormatBytes(point.peak_allocated),
+                         FormatBytes(point.needs)}};
+  const double formula = std::max(0.0, scaling.needs.At(static_cast<double>(point.value)));
+  if (has_proof && point.value >= scaling.holds_from)
+    row.cells.push_back(FormatBytes(static_cast<uint64_t>(std::llround(formula))));
+  return row;
+}
+
 Table PointTable(const fit::Scaling& scaling) {
+  const bool has_proof = HasProof(scaling);
   Table table;
   table.columns = {{"", 24},
+                   {"peak in", 18},
                    {"peak allocated", 16, Kind::kFigure},
-                   {"needs", 12, Kind::kFigure},
-                   {"by the formula", 16, Kind::kFigure}};
-  for (const fit::Scaling::Point& point : scaling.points) {
-    const double formula = std::max(0.0, scaling.needs.At(static_cast<double>(point.value)));
-    table.rows.push_back({.cells = {Printable(scaling.name) + "=" + FormatCount(point.value),
-                                    FormatBytes(point.peak_allocated), FormatBytes(point.needs),
-                                    FormatBytes(static_cast<uint64_t>(std::llround(formula)))}});
-  }
+                   {"needs", 12, Kind::kFigure}};
+  if (has_proof) table.columns.push_back({"by the formula", 16, Kind::kFigure});
+  for (const fit::Scaling::Point& point : scaling.points)
+    table.rows.push_back(PointRow(scaling, point, has_proof));
   return table;
+}
+
+// Of which values the formula is; empty if of all.
+std::string HoldsText(const fit::Scaling& scaling) {
+  const std::vector<fit::Scaling::Point>& points = scaling.points;
+  if (points.front().peak_phase == points.back().peak_phase) return "";
+  const bool are_two = points[points.size() - 2].peak_phase != points.back().peak_phase;
+  std::string text = "The peak moves to " + PhaseWords(points.back().peak_phase);
+  if (are_two)
+    return text +
+           " at the last value: no formula can be told of one point, and the one here is of "
+           "the last two. Larger values would give one.";
+  return text + ": the formula is of " + Printable(scaling.name) + "=" +
+         FormatCount(scaling.holds_from) + " and more.";
 }
 
 Table GrowthTable(const std::string& title, const std::vector<fit::NamedGrowth>& growths,
@@ -126,6 +157,8 @@ Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling) {
   section.parts.emplace_back(PointTable(scaling));
   section.parts.emplace_back(Paragraph{"needs = " + GrowthText(scaling.needs, scaling) +
                                        " (each of these a run without a limit)"});
+  if (const std::string holds = HoldsText(scaling); !holds.empty())
+    section.parts.emplace_back(Paragraph{holds});
   if (!scaling.roles.empty())
     section.parts.emplace_back(GrowthTable("what grows", scaling.roles, scaling));
   if (!scaling.sites.empty())
@@ -157,8 +190,11 @@ Section SmallestCardSection(const fit::Answer& answer) {
 Section LimitsSection(const fit::Answer& answer) {
   Section section{.id = "limits", .title = "HOW IT IS KNOWN"};
   section.parts.emplace_back(
-      Paragraph{"All of this was seen in runs on simulated cards: sizes and failures are exact, "
-                "kernels did not run."});
+      Paragraph{answer.unlimited.reads.empty()
+                    ? "All of this was seen in runs on simulated cards: sizes and failures are "
+                      "exact, kernels did not run."
+                    : "All of this was seen in runs on simulated cards: kernels did not run; sizes "
+                      "and failures are exact if the program goes the same way with real values."});
   const std::string kept = KeptAwayText(fit::KeptAwayOf(answer.unlimited.annotations));
   if (!kept.empty()) section.parts.emplace_back(Paragraph{kept});
   return section;

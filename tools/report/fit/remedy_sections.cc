@@ -20,6 +20,8 @@ using fit::CardNeed;
 using fit::Outcome;
 using fit::TriedRemedy;
 
+constexpr size_t kNameWidth = 40;  // of a remedy, beside its number
+
 uint64_t MostReserved(const Outcome& outcome) {
   uint64_t most = 0;
   for (const CardNeed& need : fit::Joined(outcome.processes))
@@ -37,8 +39,12 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   const std::string reserved =
       remedy.outcome.completed ? FormatBytes(MostReserved(remedy.outcome)) : "";
-  TableRow row{.cells = {std::to_string(number) + " " + NameOf(remedy), OutcomeText(answer, remedy),
-                         reserved}};
+  const std::string name = NameOf(remedy);
+  const bool is_long = name.size() > kNameWidth;
+  TableRow row{.cells = {std::to_string(number) + " " +
+                             (is_long ? FormatCounted(remedy.changes.size(), "change") : name),
+                         OutcomeText(answer, remedy), reserved}};
+  if (is_long) row.below.push_back(name);
   for (const fit::Candidate& change : remedy.changes)
     row.below.push_back(Printable(change.change) + "; costs: " + change.cost);
   if (remedy.outcome.completed) {
@@ -98,7 +104,7 @@ std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
 Section RemedySection(const Answer& answer) {
   Section section{.id = "remedies", .title = "TRIED", .subtitle = "each by a run on the card"};
   Table table;
-  table.columns = {{"", 44}, {"", 22}, {"reserved", 12, TableColumn::Kind::kFigure}};
+  table.columns = {{"", kNameWidth + 4}, {"", 26}, {"reserved", 12, TableColumn::Kind::kFigure}};
   std::string nothing;
   size_t combinations = 0;  // that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {

@@ -85,7 +85,7 @@ def from_fit(found: dict[str, Any], card: str) -> Estimate:
     """Reads what `memtrace fit --json` printed (schema memtrace.fit/1)."""
     fullest = max(found["cards"], key=lambda one: int(one["needs"]))
     size = int(found["card_bytes"][fullest["card"]])
-    parts = {part["name"]: int(part["bytes"]) for part in fullest["parts"] if part["name"] != "fragmentation"}
+    parts = {part["name"]: int(part["bytes"]) for part in fullest["parts"]}
     failure = _failure(found["first_failure"])
     return Estimate(
         card=card,

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/need.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// A process with 100 MiB of parameters on a card of which it sees others hold so much.
+ProcessNeed ProcessSeeing(uint64_t others) {
+  ProcessNeed process;
+  CardNeed& need = process.cards.emplace_back();
+  need.peak_allocated = 100 * kMiB;
+  need.parts = {{"parameters", 100 * kMiB}, {"context", 500 * kMiB}, {"other processes", others}};
+  need.total = 600 * kMiB + others;
+  return process;
+}
+
+uint64_t BytesOf(const CardNeed& need, const std::string& name) {
+  for (const NeedPart& part : need.parts)
+    if (part.name == name) return part.bytes;
+  return 0;
+}
+
+TEST(NeedTest, WhatProcessesSeeOfEachOtherIsNotCountedTwice) {
+  std::vector<ProcessNeed> processes = {ProcessSeeing(600 * kMiB), ProcessSeeing(550 * kMiB)};
+  CountOthersOnce({0}, processes);
+  const std::vector<CardNeed> joined = Joined(processes);
+  ASSERT_EQ(joined.size(), 1U);
+  EXPECT_EQ(joined[0].total, 1200 * kMiB);
+  EXPECT_EQ(BytesOf(joined[0], "other processes"), 0U);
+  EXPECT_EQ(BytesOf(joined[0], "context"), 1000 * kMiB);
+}
+
+TEST(NeedTest, OthersThatAreNoneOfThemCountOnce) {
+  std::vector<ProcessNeed> processes = {ProcessSeeing(650 * kMiB), ProcessSeeing(650 * kMiB)};
+  CountOthersOnce({50 * kMiB}, processes);
+  EXPECT_EQ(Joined(processes)[0].total, 1250 * kMiB);
+  std::vector<ProcessNeed> alone = {ProcessSeeing(50 * kMiB)};
+  CountOthersOnce({0}, alone);  // its ledger knows better
+  EXPECT_EQ(Joined(alone)[0].total, 650 * kMiB);
+}
+
+}  // namespace
+}  // namespace memtrace::fit
