@@ -54,18 +54,20 @@ def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
     assert parts["temporaries"] == pytest.approx(64 * MIB, abs=MIB)
     assert sum(parts.values()) == found["needs"] == found["cards"][0]["needs"]
     # It was stopped before it could write anything.
-    assert found["kept_away"] == {"saves": 0, "files": 0, "first": []}
+    nothing = {"count": 0, "first": []}
+    assert found["kept_away"] == {"saves": 0, "files": 0, "first": [], "other_programs": nothing}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["program.py"]
 
 
 SAVING = """
-import torch
+import subprocess, torch
 weight = torch.nn.Parameter(torch.ones(1024, device="cuda"))
 optimizer = torch.optim.SGD([weight], lr=0.1)
 for step in range(2):
     weight.sum().backward()
     optimizer.step()
     torch.save(weight, f"step-{step}.pt")
+    subprocess.run(["true"])
     open("log.txt", "a").write("a step")
 open("mine.txt", "w").write("lost")
 """
@@ -79,6 +81,7 @@ def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path) -> None:
     said = " ".join(done.stdout.split())
     assert "Kept away from your folders: 2 checkpoints, not written, and 2 files written" in said
     assert str(tmp_path / "step-0.pt") in said
+    assert "It started 2 programs that are not Python" in said and "not kept away: true." in said
     assert mine.read_text() == "kept"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.txt", "program.py"]
 

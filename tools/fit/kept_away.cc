@@ -16,19 +16,24 @@ uint64_t NumberOf(const Annotations& annotations, const char* key) {
   return found != annotations.end() && absl::SimpleAtoi(found->second, &number) ? number : 0;
 }
 
+std::vector<std::string> NamesOf(const Annotations& annotations, const char* key) {
+  const auto found = annotations.find(key);
+  if (found == annotations.end()) return {};
+  const nlohmann::json list = nlohmann::json::parse(found->second, nullptr, false);
+  std::vector<std::string> names;
+  for (const nlohmann::json& name : list.is_array() ? list : nlohmann::json::array())
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  return names;
+}
+
 }  // namespace
 
 KeptAway KeptAwayOf(const Annotations& annotations) {
-  KeptAway kept{.saves = NumberOf(annotations, "fit.kept_away.saves"),
-                .files = NumberOf(annotations, "fit.kept_away.files"),
-                .first = {}};
-  const auto names = annotations.find("fit.kept_away.first");
-  if (names == annotations.end()) return kept;
-  const nlohmann::json list = nlohmann::json::parse(names->second, nullptr, false);
-  if (!list.is_array()) return kept;
-  for (const nlohmann::json& name : list)
-    if (name.is_string()) kept.first.push_back(name.get<std::string>());
-  return kept;
+  return {.saves = NumberOf(annotations, "fit.kept_away.saves"),
+          .files = NumberOf(annotations, "fit.kept_away.files"),
+          .first = NamesOf(annotations, "fit.kept_away.first"),
+          .programs = NumberOf(annotations, "fit.other_programs.count"),
+          .first_programs = NamesOf(annotations, "fit.other_programs.first")};
 }
 
 }  // namespace memtrace::fit

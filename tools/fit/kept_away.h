@@ -17,6 +17,9 @@ struct KeptAway {
   uint64_t files = 0;              // others that were written, moved or deleted
   std::vector<std::string> first;  // the names of the first few
 
+  uint64_t programs = 0;                    // that are not Python and were started: not kept away
+  std::vector<std::string> first_programs;  // their names
+
   bool is_nothing() const { return saves == 0 && files == 0; }
 };
 

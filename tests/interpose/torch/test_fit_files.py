@@ -118,6 +118,68 @@ def test_checkpoints_are_answered_without_their_bytes(tmp_path, folder, monkeypa
     assert run.report()["peak"]["bytes"] == 2 * GIB
 
 
+LOADS = """
+import sys, torch
+from pathlib import Path
+model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.BatchNorm1d(512)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+model(torch.zeros(2, 512, device="cuda")).sum().backward()
+optimizer.step()
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 7}, "best.pt")
+before = torch.cuda.memory_allocated()
+host = torch.load("best.pt", map_location="cpu", weights_only=True)
+assert torch.cuda.memory_allocated() == before
+assert host["epoch"] == 7 and {of.device.type for of in host["model"].values()} == {"cpu"}
+held = torch.load(Path("best.pt"))
+assert torch.cuda.memory_allocated() >= before + 3 * 512 * 512 * 4
+model.load_state_dict(held["model"])
+optimizer.load_state_dict(held["optimizer"])
+assert {name: of.shape for name, of in held["model"].items()} == {
+    name: of.shape for name, of in model.state_dict().items()
+}
+torch.save(model, "whole.pt")
+try:
+    torch.load("whole.pt", weights_only=False)
+except RuntimeError as error:
+    assert "without its tensors" in str(error) and "whole.pt" in str(error)
+else:
+    sys.exit("loaded")
+print("loaded")
+"""
+
+
+def test_a_checkpoint_that_was_not_written_is_loaded_in_its_form(tmp_path, folder, monkeypatch):
+    before = contents(folder)
+    monkeypatch.chdir(folder)
+    run = on_card(LOADS, tmp_path, **trial(tmp_path / "scratch"))
+    assert (run.status, run.out.split()) == (0, ["loaded"]), run.err
+    assert contents(folder) == before
+
+
+BY_DESCRIPTOR = """
+import os
+folder = os.open(".", os.O_RDONLY)
+os.unlink("old.txt", dir_fd=folder)
+os.rename("log.txt", "moved.txt", src_dir_fd=folder, dst_dir_fd=folder)
+os.mkdir("made", dir_fd=folder)
+os.symlink("moved.txt", "link", dir_fd=folder)
+with open(os.open("new.txt", os.O_WRONLY | os.O_CREAT, dir_fd=folder), "w") as new:
+    new.write("new")
+assert not os.path.exists("old.txt") and open("moved.txt").read() == "one" and open("new.txt").read() == "new"
+assert os.stat("made", dir_fd=folder) and os.readlink("link", dir_fd=folder) == "moved.txt"
+os.rmdir("made", dir_fd=folder)
+assert not os.path.exists("made")
+"""
+
+
+def test_names_beside_an_open_folder_are_kept_away_too(tmp_path, folder):
+    before = contents(folder)
+    program = tmp_path / "by_descriptor.py"
+    program.write_text(BY_DESCRIPTOR)
+    run_python(program, folder, **trial(tmp_path / "scratch"))
+    assert contents(folder) == before
+
+
 TRAINER = """
 import os, torch
 from torch.utils.data import Dataset

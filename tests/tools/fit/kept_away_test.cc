@@ -14,11 +14,15 @@ using testing::IsEmpty;
 TEST(KeptAwayTest, SavesFilesAndNamesAreReadFromTheTrace) {
   const KeptAway kept = KeptAwayOf({{"fit.kept_away.saves", "6"},
                                     {"fit.kept_away.files", "2"},
-                                    {"fit.kept_away.first", R"(["/a/model.pt", "/a/out.txt"])"}});
+                                    {"fit.kept_away.first", R"(["/a/model.pt", "/a/out.txt"])"},
+                                    {"fit.other_programs.count", "3"},
+                                    {"fit.other_programs.first", R"(["rm"])"}});
   EXPECT_EQ(kept.saves, 6U);
   EXPECT_EQ(kept.files, 2U);
   EXPECT_THAT(kept.first, ElementsAre("/a/model.pt", "/a/out.txt"));
   EXPECT_FALSE(kept.is_nothing());
+  EXPECT_EQ(kept.programs, 3U);
+  EXPECT_THAT(kept.first_programs, ElementsAre("rm"));
 }
 
 TEST(KeptAwayTest, WhatIsMissingOrBrokenCountsAsNone) {

@@ -163,7 +163,10 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
 }
 
 ordered_json KeptAwayJson(const fit::KeptAway& kept) {
-  return {{"saves", kept.saves}, {"files", kept.files}, {"first", kept.first}};
+  return {{"saves", kept.saves},
+          {"files", kept.files},
+          {"first", kept.first},
+          {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
 }  // namespace

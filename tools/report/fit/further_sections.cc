@@ -112,6 +112,13 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
   return text + ".";
 }
 
+// ": a, b …"
+std::string NamesText(const std::vector<std::string>& names, uint64_t count) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? ": " : ", ") + Printable(name);
+  return text + (names.size() < count ? " …" : "");
+}
+
 // "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...: a.pt, ..."
 std::string KeptAwayText(const fit::KeptAway& kept) {
   if (kept.is_nothing()) return "";
@@ -120,12 +127,14 @@ std::string KeptAwayText(const fit::KeptAway& kept) {
   if (kept.saves > 0 && kept.files > 0) text += ", and ";
   if (kept.files > 0)
     text += FormatCounted(kept.files, "file") + " written, moved or deleted, in a scratch folder";
-  std::string separator = ": ";
-  for (const std::string& name : kept.first) {
-    text += separator + Printable(name);
-    separator = ", ";
-  }
-  return text + (kept.first.size() < kept.saves + kept.files ? " …" : "") + ".";
+  return text + NamesText(kept.first, kept.saves + kept.files) + ".";
+}
+
+std::string ProgramsText(const fit::KeptAway& kept) {
+  if (kept.programs == 0) return "";
+  return "It started " + FormatCounted(kept.programs, "program") +
+         " that are not Python, in each of the runs; what these wrote was not kept away" +
+         NamesText(kept.first_programs, kept.first_programs.size()) + ".";
 }
 
 }  // namespace
@@ -195,8 +204,9 @@ Section LimitsSection(const fit::Answer& answer) {
                       "exact, kernels did not run."
                     : "All of this was seen in runs on simulated cards: kernels did not run; sizes "
                       "and failures are exact if the program goes the same way with real values."});
-  const std::string kept = KeptAwayText(fit::KeptAwayOf(answer.unlimited.annotations));
-  if (!kept.empty()) section.parts.emplace_back(Paragraph{kept});
+  const fit::KeptAway kept = fit::KeptAwayOf(answer.unlimited.annotations);
+  for (const std::string& text : {KeptAwayText(kept), ProgramsText(kept)})
+    if (!text.empty()) section.parts.emplace_back(Paragraph{text});
   return section;
 }
 

@@ -15,15 +15,17 @@ from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves
 from memtrace._scratch._kept_away import KeptAway
 from memtrace._scratch._names import Names
 from memtrace._scratch._places import Places
+from memtrace._scratch._programs import StartedPrograms
 
 _TEMPORARY = ".tmp"
 
 _kept: KeptAway | None = None
+_programs: StartedPrograms | None = None
 
 
 def start(folder: str) -> None:
     """From now on, for this process and those that it starts. A second call does nothing."""
-    global _kept
+    global _kept, _programs
     if _kept is not None:
         return
     _kept = KeptAway(ignored=f"/{_TEMPORARY}/")
@@ -31,6 +33,7 @@ def start(folder: str) -> None:
     # Python writes those past every function that could be replaced.
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    _programs = StartedPrograms()
     places = Places(Names(folder), _kept)
     _saves.watch(places)
     _os_calls.watch(places)
@@ -54,3 +57,6 @@ def annotate(state: Callable[[str, str], object]) -> None:
         state("fit.kept_away.files", str(len(_kept.files)))
         state("fit.kept_away.saves", str(_kept.saves))
         state("fit.kept_away.first", json.dumps(_kept.first()))
+    if _programs is not None and _programs.count > 0:
+        state("fit.other_programs.count", str(_programs.count))
+        state("fit.other_programs.first", json.dumps(_programs.first))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memtrace._scratch import _listing
+from memtrace._scratch._names import beside
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
 
@@ -28,12 +29,21 @@ class _Moves:
     def __init__(self, places: Places) -> None:
         self._places = places
 
-    def rename(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> None:
+    def rename(
+        self,
+        original: Callable[..., Any],
+        src: Any,
+        dst: Any,
+        *,
+        src_dir_fd: int | None = None,
+        dst_dir_fd: int | None = None,
+    ) -> None:
         """What the user has stays; what the program sees has moved."""
+        src, dst = beside(src, src_dir_fd), beside(dst, dst_dir_fd)
         names = self._places.names
         old, new = names.name(src), names.name(dst)
-        if old is None or new is None or any(number is not None for number in kwargs.values()):
-            original(src, dst, **kwargs)
+        if old is None or new is None:
+            original(src, dst)
             return
         if not self._places.exists(old):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), src, None, dst)
@@ -46,8 +56,18 @@ class _Moves:
         self._places.delete(new)
         self._places.kept.file(new)
 
-    def link(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> None:
+    def link(
+        self,
+        original: Callable[..., Any],
+        src: Any,
+        dst: Any,
+        *,
+        src_dir_fd: int | None = None,
+        dst_dir_fd: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         """A second name for a user's file is a copy of it."""
+        src, dst = beside(src, src_dir_fd), beside(dst, dst_dir_fd)
         names = self._places.names
         old, new = names.name(src), names.name(dst)
         if old is None or new is None:
@@ -59,12 +79,13 @@ class _Moves:
         else:
             self._places.copy(old, os.fsdecode(above))
 
-    def symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+    def symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, dir_fd: int | None = None) -> None:
         """To what is in the scratch folder by a name there, to what is not by the user's name."""
+        dst = beside(dst, dir_fd)
         names = self._places.names
         new = names.name(dst)
-        if new is None or kwargs.get("dir_fd") is not None:
-            original(src, dst, *args, **kwargs)
+        if new is None:
+            original(src, dst, *args)
             return
         target, above = os.fsdecode(src), os.fsdecode(self._places.made(dst, new))
         name = names.name(os.path.join(os.path.dirname(new), target))
@@ -72,7 +93,7 @@ class _Moves:
             target = target if not os.path.isabs(target) else names.above(name)
         elif name is not None and self._places.is_below(name):
             target = name
-        original(target, above, *args, **kwargs)
+        original(target, above, *args)
 
     def _lift(self, name: str) -> None:
         """Has the scratch folder hold all of it."""

@@ -60,6 +60,14 @@ class Names:
         return folder
 
 
+def beside(path: Any, dir_fd: int | None) -> Any:
+    """Gives a path that says where it is, of one that counts from an open folder."""
+    if dir_fd is None or isinstance(path, int):
+        return path
+    folder = os.readlink(f"/proc/self/fd/{dir_fd}")
+    return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
+
+
 def _caches() -> list[str]:
     named = [
         value

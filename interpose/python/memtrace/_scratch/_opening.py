@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from memtrace._scratch._names import beside
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
 
@@ -26,9 +27,10 @@ def watch(places: Places) -> None:
             _refuse_second(places, file)
         return original(places.written(file, keeps="w" not in mode), mode, *args, **kwargs)
 
-    def opened_by_flags(original: Callable[..., Any], path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("dir_fd") is not None:
-            return original(path, flags, *args, **kwargs)
+    def opened_by_flags(
+        original: Callable[..., Any], path: Any, flags: int, *args: Any, dir_fd: int | None = None, **kwargs: Any
+    ) -> Any:
+        path = beside(path, dir_fd)
         if not flags & _WRITING:
             return original(places.found(path), flags, *args, **kwargs)
         if flags & os.O_CREAT and flags & os.O_EXCL:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memtrace._scratch import _listing
+from memtrace._scratch._names import beside
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
 
@@ -46,21 +47,21 @@ class _Answers:
     def __init__(self, places: Places) -> None:
         self._places = places
 
-    def ask(self, original: Original, path: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("dir_fd") is not None:
-            return original(path, *args, **kwargs)
-        return original(self._places.found(path), *args, **kwargs)
+    def ask(self, original: Original, path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:
+        return original(self._places.found(beside(path, dir_fd)), *args, **kwargs)
 
-    def mark(self, original: Original, path: Any, *args: Any, **kwargs: Any) -> Any:
+    def mark(self, original: Original, path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:
         """Rights and times of the user's own files stay."""
+        path = beside(path, dir_fd)
         name = self._places.names.name(path)
         if name is None or self._places.is_above(name) or not self._places.is_below(name):
             return self.ask(original, path, *args, **kwargs)
         return None
 
-    def make(self, original: Original, path: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(self, original: Original, path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:
+        path = beside(path, dir_fd)
         name = self._places.names.name(path)
-        if name is None or kwargs.get("dir_fd") is not None:
+        if name is None:
             return original(path, *args, **kwargs)
         return original(self._places.made(path, name), *args, **kwargs)
 
@@ -68,18 +69,19 @@ class _Answers:
         original(self._places.written(path, keeps=True), length)
 
     def unlink(self, original: Original, path: Any, *, dir_fd: int | None = None) -> None:
-        self._remove(original, path, dir_fd)
+        self._remove(original, beside(path, dir_fd))
 
     def rmdir(self, original: Original, path: Any, *, dir_fd: int | None = None) -> None:
+        path = beside(path, dir_fd)
         name = self._places.names.name(path)
-        if name is not None and dir_fd is None and _listing.names_in(self._places, name):
+        if name is not None and _listing.names_in(self._places, name):
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-        self._remove(original, path, dir_fd)
+        self._remove(original, path)
 
-    def _remove(self, original: Original, path: Any, dir_fd: int | None) -> None:
+    def _remove(self, original: Original, path: Any) -> None:
         name = self._places.names.name(path)
-        if name is None or dir_fd is not None:
-            original(path, dir_fd=dir_fd)
+        if name is None:
+            original(path)
         elif self._places.is_above(name):
             original(self._places.names.above(name))
             self._places.delete(name)

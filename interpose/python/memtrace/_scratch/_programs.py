@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are not Python, which a program starts: what they write is not kept away, and is said to be."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_FIRST = 5
+# Those that torch, triton and Python's own libraries ask about the machine or build with, in folders of their own.
+_ASKED = frozenset(("addr2line", "cc", "gcc", "ld", "ldconfig", "lscpu", "nvidia-smi", "ptxas", "uname"))
+
+
+class StartedPrograms:
+    """Counts them, of this process."""
+
+    def __init__(self) -> None:
+        """From now on: an audit hook cannot be taken away again."""
+        self.count = 0
+        self.first: list[str] = []
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+        told = _PROGRAM_OF.get(event)
+        if told is None:
+            return
+        try:
+            name = os.path.basename(os.fsdecode(told(args)))
+        except (TypeError, IndexError):  # another version's arguments
+            name = "?"
+        if name in _ASKED or name.startswith("python"):
+            return
+        self.count += 1
+        if name not in self.first and len(self.first) < _FIRST:
+            self.first.append(name)
+
+
+def _of_shell(args: tuple[Any, ...]) -> Any:
+    return os.fsdecode(args[0]).split()[0]
+
+
+# The events and their arguments are those of Python's audit event table.
+_PROGRAM_OF: dict[str, Callable[[tuple[Any, ...]], Any]] = {
+    "subprocess.Popen": lambda args: args[0],
+    "os.system": _of_shell,
+    "os.posix_spawn": lambda args: args[0],
+    "os.exec": lambda args: args[0],
+}
