@@ -114,12 +114,12 @@ bool AsksToStop(int signal) {
 
 // Blocks what is watched, once; gives the mask that this process was started with.
 const sigset_t& MaskAtStart(const sigset_t& watched) {
-  static const sigset_t mask = [&watched] {
+  static const sigset_t kMask = [&watched] {
     sigset_t before;
     sigprocmask(SIG_BLOCK, &watched, &before);
     return before;
   }();
-  return mask;
+  return kMask;
 }
 
 // Waits for a signal, or until `end` if there is a limit. Nothing after that.
