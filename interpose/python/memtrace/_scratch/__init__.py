@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves
+from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves, _tensor_saves
 from memtrace._scratch._kept_away import KeptAway
 from memtrace._scratch._names import Names
 from memtrace._scratch._places import Places
@@ -36,6 +36,7 @@ def start(folder: str) -> None:
     _programs = StartedPrograms()
     places = Places(Names(folder), _kept)
     _saves.watch(places)
+    _tensor_saves.watch(places)
     _os_calls.watch(places)
     _moves.watch(places)
     _opening.watch(places)

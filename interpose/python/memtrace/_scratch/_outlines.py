@@ -1,81 +1,113 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was saved, without the bytes of its tensors: a program that loads its own checkpoint gets one of that form."""
+"""What torch.save writes, without the bytes of large storages: torch's own pickle, which torch's own unpickler reads.
 
-import copy
+So a file can be renamed, copied and loaded by another process, tensors that share a storage share it again, and
+`weights_only` refuses what it refuses. A file is MARK, a pickle of the small storages' bytes by key, and the object's.
+"""
+
+import ctypes
+import io
+import pickle
 import sys
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-from memtrace._scratch._plain_data import is_plain
+MARK = b"memtrace outline\n"
 
-_KEPT = 1 << 20  # bytes of a tensor on the host whose values are kept: counts of steps, statistics
-
-
-class UnknownFormError(Exception):
-    """Something in it is of a class of its own, which might hold tensors."""
+_PROTOCOL = 2  # the one that torch's own unpickler for weights knows
+_PLAIN_PROTOCOL = 4  # the first that has bytes without a function that makes them
+_KEPT = 1 << 20  # bytes of a storage on the host whose values are kept: counts of steps, statistics, random states
+_KEPT_IN_ALL = 64 << 20  # bytes
 
 
-class _Blank(NamedTuple):
-    size: tuple[int, ...]
-    stride: tuple[int, ...]
-    dtype: Any
-    device: Any
-    requires_grad: bool
-    is_parameter: bool
+def outline(value: Any) -> bytes:
+    """Gives what follows MARK. Raises what torch.save raises for objects that cannot be pickled."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    return pickle.dumps(pickler.values, protocol=_PLAIN_PROTOCOL) + file.getvalue()
 
 
-def outline(value: Any) -> Any:
-    """Gives the same containers with a description in the place of each tensor. Raises UnknownFormError."""
-    torch = sys.modules["torch"]
-    if isinstance(value, torch.Tensor):
-        return _blank(torch, value)
-    if isinstance(value, dict):
-        return _same_kind(value, {key: outline(of) for key, of in value.items()})
-    if type(value) in (list, tuple):
-        return type(value)(outline(of) for of in value)
-    if is_plain(value):
-        return copy.deepcopy(value)
-    raise UnknownFormError(type(value).__name__)
+def rebuilt(data: bytes, map_location: Any, is_weights_only: bool) -> Any:
+    """Gives an object of that form, where torch.load would put it; most of its tensors' values are not what they were.
+
+    Raises what torch.load raises.
+    """
+    file = io.BytesIO(data)
+    storages = _Storages(_Plain(file).load(), map_location)
+    if not is_weights_only:
+        return _Unpickler(file, storages).load()
+    import torch._weights_only_unpickler as weights
+
+    unpickler = weights.Unpickler(file, encoding="utf-8")
+    unpickler.persistent_load = storages.storage
+    return unpickler.load()
 
 
-def rebuilt(value: Any, device_of: Callable[[Any], Any]) -> Any:
-    """Gives what `outline` was made of, each tensor on `device_of(its device)`; values are not what they were."""
-    if isinstance(value, _Blank):
-        return _tensor(sys.modules["torch"], value, device_of(value.device))
-    if isinstance(value, dict):
-        return _same_kind(value, {key: rebuilt(of, device_of) for key, of in value.items()})
-    if type(value) in (list, tuple):
-        return type(value)(rebuilt(of, device_of) for of in value)
-    return copy.deepcopy(value)
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=_PROTOCOL)
+        self.values: dict[str, bytes] = {}
+        self._room = _KEPT_IN_ALL
+        self._storages: dict[int, Any] = {}  # held: else the next one might have the same address
+
+    def persistent_id(self, obj: Any) -> Any:
+        """As torch.save has it, but that numbers of bytes and names of types are plain."""
+        torch = sys.modules["torch"]
+        if isinstance(obj, torch.storage.TypedStorage):
+            storage, dtype = obj._untyped_storage, obj.dtype
+        elif isinstance(obj, torch.UntypedStorage):
+            storage, dtype = obj, torch.uint8
+        else:
+            return None
+        key = str(storage._cdata)
+        if storage._cdata not in self._storages:
+            self._storages[storage._cdata] = storage
+            self._keep(key, storage)
+        location = torch.serialization.location_tag(storage)
+        return ("storage", str(dtype).removeprefix("torch."), key, location, storage.nbytes())
+
+    def _keep(self, key: str, storage: Any) -> None:
+        size = storage.nbytes()
+        if storage.device.type == "cpu" and size <= min(_KEPT, self._room):
+            self.values[key] = ctypes.string_at(storage.data_ptr(), size)
+            self._room -= size
 
 
-def _blank(torch: ModuleType, tensor: Any) -> Any:
-    if tensor.device.type == "cpu" and tensor.nbytes <= _KEPT and is_plain(tensor):
-        return tensor.detach().clone()
-    is_parameter = isinstance(tensor, torch.nn.Parameter)
-    if tensor.layout != torch.strided or not (is_parameter or type(tensor) is torch.Tensor):
-        raise UnknownFormError(type(tensor).__name__)
-    form = tuple(tensor.size()), tuple(tensor.stride())
-    return _Blank(*form, tensor.dtype, tensor.device, tensor.requires_grad, is_parameter)
+class _Plain(pickle.Unpickler):
+    """Of text and bytes: a file that came from elsewhere might begin with MARK, too, and `weights_only` has to hold."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} in a file of memtrace fit's own")
 
 
-def _tensor(torch: ModuleType, blank: _Blank, device: Any) -> Any:
-    made = torch.empty_strided(blank.size, blank.stride, dtype=blank.dtype, device=device)
-    if blank.is_parameter:
-        return torch.nn.Parameter(made, blank.requires_grad)
-    return made.requires_grad_(blank.requires_grad)
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, storages: "_Storages") -> None:
+        super().__init__(file, encoding="utf-8")
+        self._storages = storages
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._storages.storage(pid)
 
 
-def _same_kind(of: Any, items: dict[Any, Any]) -> Any:
-    """A dict, or the ordered one of a module with the versions in it."""
-    if type(of) is dict:
-        return items
-    try:
-        made = type(of)(items)
-    except TypeError:  # a defaultdict: its factory comes first
-        raise UnknownFormError(type(of).__name__) from None
-    if hasattr(of, "_metadata"):
-        made._metadata = of._metadata
-    return made
+class _Storages:
+    """Makes those of one load, each once."""
+
+    def __init__(self, values: dict[str, bytes], map_location: Any) -> None:
+        self._values = values
+        self._restored = sys.modules["torch"].serialization._get_restore_location(map_location)
+        self._made: dict[str, Any] = {}
+
+    def storage(self, pid: Any) -> Any:
+        torch = sys.modules["torch"]
+        _, dtype, key, location, size = pid
+        if key not in self._made:
+            self._made[key] = self._new(torch, key, location, size)
+        return torch.storage.TypedStorage(wrap_storage=self._made[key], dtype=getattr(torch, dtype), _internal=True)
+
+    def _new(self, torch: Any, key: str, location: str, size: int) -> Any:
+        """torch.load reads it on the host and moves it; without its bytes, where an empty one would be moved to."""
+        if self._values.get(key):
+            values = torch.frombuffer(bytearray(self._values[key]), dtype=torch.uint8)
+            return self._restored(values.untyped_storage(), location)
+        return torch.UntypedStorage(size, device=self._restored(torch.UntypedStorage(0), location).device)

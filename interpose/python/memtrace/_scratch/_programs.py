@@ -9,7 +9,9 @@ from typing import Any
 
 _FIRST = 5
 # Those that torch, triton and Python's own libraries ask about the machine or build with, in folders of their own.
-_ASKED = frozenset(("addr2line", "cc", "gcc", "ld", "ldconfig", "lscpu", "nvidia-smi", "ptxas", "uname"))
+_ASKED = frozenset(
+    ("addr2line", "c++", "cc", "g++", "gcc", "ld", "ldconfig", "lscpu", "ninja", "nvcc", "nvidia-smi", "ptxas", "uname")
+)
 
 
 class StartedPrograms:
@@ -23,7 +25,7 @@ class StartedPrograms:
 
     def _audit(self, event: str, args: tuple[Any, ...]) -> None:
         told = _PROGRAM_OF.get(event)
-        if told is None:
+        if told is None or _is_told_already(event):
             return
         try:
             name = os.path.basename(os.fsdecode(told(args)))
@@ -34,6 +36,12 @@ class StartedPrograms:
         self.count += 1
         if name not in self.first and len(self.first) < _FIRST:
             self.first.append(name)
+
+
+def _is_told_already(event: str) -> bool:
+    """subprocess.Popen tells of itself, then calls os.posix_spawn."""
+    caller = sys._getframe(1).f_back
+    return event == "os.posix_spawn" and caller is not None and caller.f_globals.get("__name__") == "subprocess"
 
 
 def _of_shell(args: tuple[Any, ...]) -> Any:

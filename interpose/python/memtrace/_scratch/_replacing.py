@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that are replaced, as they were, and how they are replaced."""
 
+import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -14,6 +15,16 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+
+
+@contextlib.contextmanager
+def outside() -> Iterator[None]:
+    """Within an answer, for code of the program's: its calls are answered, too."""
+    was_inside, _thread.is_inside = _thread.is_inside, False
+    try:
+        yield
+    finally:
+        _thread.is_inside = was_inside
 
 
 def replace(holder: Any, name: str, answer: Callable[..., Any], show: Callable[[str], str]) -> None:

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints of safetensors: files in the scratch folder with the header, and a hole for the tensors."""
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._import_watch import when_imported
+from memtrace._scratch import _tensor_files
+from memtrace._scratch._places import Places
+from memtrace._scratch._replacing import outside, replace
+
+
+def watch(places: Places) -> None:
+    """Once safetensors is imported; whoever imports its functions by name gets ours."""
+    saves, show = _TensorSaves(places), places.names.shown
+    when_imported("safetensors", lambda module: replace(module, "serialize_file", saves.save_file, show))
+    when_imported("safetensors", lambda module: replace(module, "safe_open", saves.safe_open, show))
+    when_imported("safetensors.torch", lambda module: replace(module, "save_file", saves.save_file, show))
+    when_imported("safetensors.torch", lambda module: replace(module, "load_file", saves.load_file, show))
+    replace(shutil, "copyfile", saves.copyfile, show)
+
+
+class _TensorSaves:
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def save_file(
+        self, _original: Callable[..., None], tensors: Any, filename: Any, metadata: Any = None, **_kwargs: Any
+    ) -> None:
+        """Nothing is left in a cache, where other programs would read it."""
+        name = self._places.names.name(filename)
+        if name is not None:
+            path = self._places.written(filename, keeps=False, is_counted=False)
+            _tensor_files.write(path, tensors, metadata)
+        self._places.kept.save(name or "")
+
+    def safe_open(self, original: Callable[..., Any], filename: Any, *args: Any, **kwargs: Any) -> Any:
+        """By which safetensors reads, in Rust."""
+        return original(self._places.found(filename), *args, **kwargs)
+
+    def load_file(self, original: Callable[..., Any], filename: Any, device: Any = "cpu", **kwargs: Any) -> Any:
+        """For a card, safetensors reads the file, hole and all, into memory of the host first."""
+        found = self._places.found(filename)
+        if not _tensor_files.is_hollow(found):
+            return original(found, device, **kwargs)
+        return {name: tensor.to(device) for name, tensor in original(found, **kwargs).items()}
+
+    def copyfile(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> Any:
+        """shutil's, of which its others are made: it would write the hole of a checkpoint out."""
+        found, there = self._places.found(src), self._places.found(dst)
+        is_onto_itself = os.path.exists(there) and os.path.exists(found) and os.path.samefile(found, there)
+        if self._places.names.name(dst) is None or is_onto_itself or not _tensor_files.is_hollow(found):
+            with outside():
+                return original(src, dst, **kwargs)
+        _tensor_files.copy(found, self._places.written(dst, keeps=False))
+        return dst
