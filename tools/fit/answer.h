@@ -4,11 +4,11 @@
 #define MEMTRACE_TOOLS_FIT_ANSWER_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/analysis/annotation.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/fit/candidates.h"
 #include "tools/fit/need.h"
@@ -20,10 +20,10 @@ struct Outcome {
   bool completed = false;
   bool is_late = false;
   int exit_code = 0;
-  std::vector<ProcessNeed> processes;              // that used a card
-  std::map<std::string, std::string> annotations;  // of the first of them
-  std::vector<analysis::HostRead> reads;           // of values that were not known
-  std::string log_end;                             // if it neither completed nor ran out of memory
+  std::vector<ProcessNeed> processes;     // that used a card
+  analysis::Annotations annotations;      // of the first of them
+  std::vector<analysis::HostRead> reads;  // of values that were not known
+  std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
 
   // The first request of any process that failed; nothing if it completed all the same.

@@ -2,24 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/kept_away.h"
 
-#include "absl/strings/numbers.h"
 #include "nlohmann/json.hpp"
 
 namespace memtrace::fit {
 namespace {
 
-using Annotations = std::map<std::string, std::string>;
+using analysis::Annotations;
 
 uint64_t NumberOf(const Annotations& annotations, const char* key) {
-  const auto found = annotations.find(key);
-  uint64_t number = 0;
-  return found != annotations.end() && absl::SimpleAtoi(found->second, &number) ? number : 0;
+  return analysis::AnnotatedNumber(annotations, key).value_or(0);
 }
 
 std::vector<std::string> NamesOf(const Annotations& annotations, const char* key) {
-  const auto found = annotations.find(key);
-  if (found == annotations.end()) return {};
-  const nlohmann::json list = nlohmann::json::parse(found->second, nullptr, false);
+  const nlohmann::json list =
+      nlohmann::json::parse(analysis::AnnotatedText(annotations, key), nullptr, false);
   std::vector<std::string> names;
   for (const nlohmann::json& name : list.is_array() ? list : nlohmann::json::array())
     if (name.is_string()) names.push_back(name.get<std::string>());

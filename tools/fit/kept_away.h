@@ -4,9 +4,10 @@
 #define MEMTRACE_TOOLS_FIT_KEPT_AWAY_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "tools/analysis/annotation.h"
 
 namespace memtrace::fit {
 
@@ -24,7 +25,7 @@ struct KeptAway {
 };
 
 // What is missing or no number counts as none.
-KeptAway KeptAwayOf(const std::map<std::string, std::string>& annotations);
+KeptAway KeptAwayOf(const analysis::Annotations& annotations);
 
 }  // namespace memtrace::fit
 

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
@@ -48,11 +47,9 @@ bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
 std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
   const std::optional<FailedLine> failed = outcome.Failed();
   if (!failed) return {0, 0, 0};
-  const auto launches = outcome.annotations.find("simulation.kernel_launches");
-  uint64_t number = 0;
-  if (launches != outcome.annotations.end() && !absl::SimpleAtoi(launches->second, &number))
-    number = 0;
-  return {failed->at.step, failed->at.phase_run, number};
+  const uint64_t launches =
+      analysis::AnnotatedNumber(outcome.annotations, "simulation.kernel_launches").value_or(0);
+  return {failed->at.step, failed->at.phase_run, launches};
 }
 
 bool IsOneOf(const Candidate& candidate, const std::vector<Candidate>& of) {
