@@ -14,6 +14,24 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+# Line numbers and names of functions, not variables: half of the size, a quarter of the compiler's time.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG" CACHE STRING "Flags of the usual build" FORCE)
+
+include(CheckIPOSupported)
+check_ipo_supported(RESULT memtrace_ipo OUTPUT reason LANGUAGES CXX)
+# See memtrace_optimise.
+set(memtrace_optimised -O3 -fno-tree-vectorize -fno-plt)
+set(memtrace_test_options)
+set(memtrace_test_link_options)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # A test's own code runs once. The libraries it tests are optimised as always, but not across files once for every test.
+  set(memtrace_test_options -O1)
+  set(memtrace_test_link_options -fno-lto -fno-use-linker-plugin)
+  if(memtrace_ipo)
+    list(APPEND memtrace_optimised -flto=auto -ffat-lto-objects)
+  endif()
+endif()
+
 add_library(memtrace_options INTERFACE)
 target_compile_options(memtrace_options INTERFACE
   -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -fno-strict-aliasing

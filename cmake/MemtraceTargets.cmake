@@ -3,9 +3,13 @@
 #
 # One line a target. Every header named in a target can also be compiled alone, so that none leans on its includer.
 
+# What is installed, and nothing else: all that `make demo` builds.
+add_custom_target(product)
+
 # What depends on the torch and the CUDA that are installed: the package, and the tests labelled torch. With the
 # newest torch (docs/testing.md) only this is built.
 add_custom_target(torch_dependent)
+add_dependencies(torch_dependent product)
 
 # A third of all translation units: for `make test-all`.
 add_custom_target(check_headers)
@@ -28,23 +32,25 @@ function(memtrace_check_headers target)
   endif()
 endfunction()
 
-# memtrace_add_library(<target> SOURCES <files> [DEPENDS <targets>]): a static library.
+# memtrace_add_library(<target> SOURCES <files> [DEPENDS <targets>] [PRECOMPILED <set>]): a static library. <set> is one of
+# MemtracePrecompiled.cmake; `library` if it is not named.
 function(memtrace_add_library target)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
   add_library(${target} STATIC ${arg_SOURCES})
   target_link_libraries(${target} PUBLIC memtrace_options ${arg_DEPENDS})
+  memtrace_precompile(${target} ${arg_PRECOMPILED})
   set(headers ${arg_SOURCES})
   list(FILTER headers INCLUDE REGEX "\\.h$")
   memtrace_check_headers(${target} ${headers})
 endfunction()
 
 # memtrace_add_shared(<target> OUTPUT <name> FOLDER <in the package> SOURCES <files> [DEPENDS <targets>]
-#   [EXPORTS <version script>]):
+#   [EXPORTS <version script>] [PRECOMPILED <set>]):
 # a library that is loaded into someone else's process. It exports what its version script names (by default
 # memtrace_*): templates of std and Abseil, weak in every library, must not meet those of the program. It is linked
 # as it will be installed, so that the tests load what a user gets.
 function(memtrace_add_shared target)
-  cmake_parse_arguments(arg "" "OUTPUT;FOLDER;EXPORTS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "OUTPUT;FOLDER;EXPORTS;PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_EXPORTS)
     set(arg_EXPORTS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   endif()
@@ -58,17 +64,28 @@ function(memtrace_add_shared target)
     BUILD_WITH_INSTALL_RPATH ON
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package/${arg_FOLDER})
   install(TARGETS ${target} LIBRARY DESTINATION ${MEMTRACE_PACKAGE_DIR}/${arg_FOLDER} COMPONENT memtrace)
-  add_dependencies(torch_dependent ${target})
+  add_dependencies(product ${target})
+  memtrace_precompile(${target} ${arg_PRECOMPILED})
 endfunction()
 
 # What the tests labelled `unit` need, and nothing else: `cmake --build --preset asan --target unit_tests`.
 add_custom_target(unit_tests)
+
+# Everything that `make test` runs: the product and the tests, without benchmarks and fuzzers.
+add_custom_target(tests)
+add_dependencies(tests product unit_tests torch_dependent)
+
+# For `make bench` and `make test-all`, which also runs each benchmark for a moment so that none rots.
+add_custom_target(benchmarks)
 
 # memtrace_add_test(<target> SOURCES <files> [DEPENDS <targets>] [LABELS ...]): a GoogleTest program, at most 5 minutes.
 function(memtrace_add_test target)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${target} PRIVATE ${memtrace_test_options})
+  target_link_options(${target} PRIVATE ${memtrace_test_link_options})
+  memtrace_precompile(${target} test)
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
   add_dependencies(unit_tests ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "unit;${arg_LABELS}")
@@ -122,9 +139,9 @@ function(memtrace_add_benchmark target)
   cmake_parse_arguments(arg "" "SMOKE" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE memtrace_options ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
-  add_dependencies(unit_tests ${target})
+  add_dependencies(benchmarks ${target})
   add_test(NAME ${target}_smoke COMMAND ${target} --benchmark_min_time=0.001 --benchmark_filter=${arg_SMOKE})
-  set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 300 LABELS "unit")
+  set_tests_properties(${target}_smoke PROPERTIES TIMEOUT 300 LABELS "slow;benchmark")
 endfunction()
 
 # memtrace_optimise(<target> [WITHIN_FILES]): for what every allocation of a program passes. There it is calls that
@@ -132,18 +149,17 @@ endfunction()
 # processor waits until they have left it, hence none of those. GCC does the same where tests and benchmarks link such a
 # target. WITHIN_FILES, not across them: for a library that must share variables of inline functions with others of the
 # process (torch's settings). Across files GCC takes them for its own alone, whatever the version script says.
-include(CheckIPOSupported)
-check_ipo_supported(RESULT memtrace_ipo OUTPUT reason LANGUAGES CXX)
 function(memtrace_optimise target)
   cmake_parse_arguments(arg "WITHIN_FILES" "" "" ${ARGN})
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR MEMTRACE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
     return()
   endif()
-  target_compile_options(${target} PRIVATE -O3 -fno-tree-vectorize -fno-plt)
   if(arg_WITHIN_FILES OR NOT memtrace_ipo)
+    target_compile_options(${target} PRIVATE -O3 -fno-tree-vectorize -fno-plt)
     return()
   endif()
-  target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+  target_compile_options(${target} PRIVATE ${memtrace_optimised})
+  memtrace_precompile(${target} optimised)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL SHARED_LIBRARY)
     target_link_options(${target} PRIVATE -O3 -fno-tree-vectorize -flto=auto)
