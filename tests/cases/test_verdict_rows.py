@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+import verdict_rows
+from judging import judged
+
+test_what_memtrace_says_is_right = judged(verdict_rows.ROWS)
