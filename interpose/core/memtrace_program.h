@@ -29,6 +29,12 @@ MEMTRACE_API uint32_t memtrace_module_depth(void);
 #define MEMTRACE_UNKNOWN_MODULE UINT32_MAX
 MEMTRACE_API void* memtrace_python_enter_module(void* self, void* number);
 MEMTRACE_API void* memtrace_python_leave_module(void* self, void* none);
+/* METH_VARARGS: dict, key, dict, reference. If the first dict has for the key a tuple that begins
+ * with the reference, the key is removed from both. */
+MEMTRACE_API void* memtrace_python_forget(void* self, void* arguments);
+/* METH_O: has the object called, without arguments, where memtrace_set_before_out_of_memory would
+ * call a function. What it raises arrives in the program a moment later. */
+MEMTRACE_API void* memtrace_python_call_before_out_of_memory(void* self, void* object);
 /* Role (event.h) of what the calling thread allocates meanwhile. */
 MEMTRACE_API void memtrace_push_role(int role);
 MEMTRACE_API void memtrace_pop_role(void);

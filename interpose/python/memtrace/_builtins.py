@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-METH_NOARGS, METH_O = 0x0004, 0x0008
+METH_VARARGS, METH_NOARGS, METH_O = 0x0001, 0x0004, 0x0008
 
 
 class _MethodDef(ctypes.Structure):

@@ -10,6 +10,7 @@ import sys
 from memtrace._drivers import installed_driver, loaded_beside
 from memtrace._package import CARD, INJECT
 from memtrace._say import say
+from memtrace._signal_exceptions import let_through
 
 # In this order: each finds those it needs already loaded, by its soname.
 _LIBRARIES = (
@@ -44,6 +45,7 @@ def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(CARD / library), mode=mode)
     except OSError as error:
+        let_through(error)
         raise RuntimeError(
             f"the simulated card cannot be loaded ({error}); install memtrace again, or raise the limit "
             "on addresses if one is set (ulimit -v)"

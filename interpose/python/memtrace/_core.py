@@ -4,10 +4,11 @@
 
 import ctypes
 from array import array
-from ctypes import CFUNCTYPE, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from collections.abc import Callable
+from ctypes import c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 
-from memtrace._builtins import METH_NOARGS, METH_O, builtin
+from memtrace._builtins import METH_NOARGS, METH_O, METH_VARARGS, builtin
 from memtrace._package import CORE_LIBRARY
 
 ABI_VERSION = 1
@@ -19,8 +20,6 @@ ROLE_PARAMETER, ROLE_GRADIENT, ROLE_OPTIMIZER_STATE, ROLE_INPUT, ROLE_KV_CACHE, 
 ROLE_BUFFER = 10
 PHASE_OTHER, PHASE_INIT, PHASE_FORWARD, PHASE_RECOMPUTE, PHASE_BACKWARD, PHASE_OPTIMIZER = 0, 1, 2, 3, 4, 5
 PHASE_EVALUATE, PHASE_GENERATE = 6, 7
-
-CALLBACK = CFUNCTYPE(None, c_void_p)
 
 
 def _text(text: str) -> bytes:
@@ -41,7 +40,7 @@ class Core:
         self._library.memtrace_trace_path.restype = c_char_p
         self._library.memtrace_set_info.argtypes = (c_char_p, c_char_p)
         self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)
-        self._library.memtrace_set_before_out_of_memory.argtypes = (CALLBACK, c_void_p)
+        self._library.memtrace_set_before_out_of_memory.argtypes = (c_void_p, c_void_p)
         self._library.memtrace_close.restype = None
         self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
         self.push_tag = short.memtrace_push_tag
@@ -51,6 +50,9 @@ class Core:
         self.module_depth = short.memtrace_module_depth
         self.enter_module = builtin(self._library, "memtrace_python_enter_module", METH_O)
         self.leave_module = builtin(self._library, "memtrace_python_leave_module", METH_NOARGS)
+        self.forget = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
+        call_before = builtin(self._library, "memtrace_python_call_before_out_of_memory", METH_O)
+        self.before_out_of_memory: Callable[[Callable[[], object]], None] = call_before
         self.push_role = short.memtrace_push_role
         self.pop_role = short.memtrace_pop_role
         self.current_scope = short.memtrace_current_scope
@@ -84,7 +86,6 @@ class Core:
         for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
             function.restype = None
         self.relabel.restype = self._relabel_all.restype = None
-        self._callback: ctypes._FuncPointer | None = None
 
     def intern(self, name: str) -> int:
         """Gives the number of a name; the same name gives the same number."""
@@ -103,11 +104,6 @@ class Core:
         """States a fact about now, by key."""
         self._library.memtrace_annotate(_text(key), _text(value))
 
-    def before_out_of_memory(self, callback: "ctypes._FuncPointer") -> None:
-        """Has `callback` called before an out-of-memory is recorded; it is kept alive here."""
-        self._callback = callback
-        self._library.memtrace_set_before_out_of_memory(callback, None)
-
     def pause_activities(self) -> None:
         """Another user of CUPTI begins; nothing without MEMTRACE_CUPTI."""
         self._library.memtrace_pause_activities()
@@ -118,7 +114,7 @@ class Core:
 
     def close(self) -> None:
         """Ends the trace. Nothing calls Python any more: the interpreter may be gone before the last allocation."""
-        self._library.memtrace_set_before_out_of_memory(CALLBACK(), None)
+        self._library.memtrace_set_before_out_of_memory(None, None)
         self._library.memtrace_close()
 
     def trace_path(self) -> str:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from memtrace._signal_exceptions import let_through
+
 # Where the loader looks beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
 _LIBRARY_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu",
@@ -33,7 +35,8 @@ def loaded_beside(card: Path, libraries: Iterable[str]) -> str:
     beginnings = ("libcuda.so", *libraries)
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return ""
     for line in lines:
         file = Path(line.split(maxsplit=5)[5]) if line.count("/") else Path()

@@ -59,7 +59,7 @@ class _ModuleHooks:
         self._session = session
         self._threads = _PerThread()
         self._numbers: dict[int, int] = {}  # of the path, by id of a living module
-        self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers.pop)  # length of the path, its number
+        self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
         self._roots: IdentityMap[bool] = IdentityMap()
 
     def register(self) -> None:
@@ -97,8 +97,9 @@ class _ModuleHooks:
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_compiling():
                 return original(module, *args, **kwargs)
-            try:
-                if not enter(numbers.get(id(module), UNKNOWN_MODULE)):
+            number = numbers.get(id(module), UNKNOWN_MODULE)
+            try:  # begins with entering: a signal handler may raise behind every call
+                if not enter(number):
                     look_closer(module, args, kwargs)
                 if is_known and module._compiled_call_impl is None:
                     return module._call_impl(*args, **kwargs)

@@ -11,6 +11,7 @@ from typing import Any
 from memtrace import _generate_length
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
+from memtrace._signal_exceptions import let_through
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -78,9 +79,11 @@ def start(shim: ctypes.CDLL) -> HostValues:
     try:
         values.start()
     except ValueError as wrong:
+        let_through(wrong)
         if os.environ.get("MEMTRACE_HOST_VALUES") == "1":
             refuse(str(wrong))
         say(f"{wrong}; the report says what the run read that was not known")
     except (AttributeError, OSError) as error:
+        let_through(error)
         say(f"small tensors keep no true values on the simulated card ({error})")
     return values

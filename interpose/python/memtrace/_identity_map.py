@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts about objects of the user's program."""
 
+import functools
 import weakref
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+
+from memtrace._core import core
 
 V = TypeVar("V")
 
@@ -15,10 +17,12 @@ class IdentityMap(Generic[V]):
     Holds objects weakly and forgets those that are gone. Thread rule: any thread.
     """
 
-    def __init__(self, forgotten: Callable[[int], object] | None = None) -> None:
-        """Knows nobody. `forgotten` is called with the id of whoever is gone, before another can have it."""
-        self._forgotten = forgotten
+    def __init__(self, by_id: "dict[int, Any] | None" = None) -> None:
+        """Knows nobody. The id of whoever is gone is taken out of `by_id`, before another can have it."""
+        self._by_id = by_id if by_id is not None else {}
         self._entries: dict[int, tuple[weakref.ref[Any], V]] = {}
+        # No function of Python's: an exception of a signal handler that ran in it would be lost.
+        self._forget = core().forget
 
     def get(self, thing: Any) -> V | None:
         """Gives the value of `thing`; None if it has none."""
@@ -27,16 +31,9 @@ class IdentityMap(Generic[V]):
 
     def set(self, thing: Any, value: V) -> None:
         """Gives `thing` the value. Raises TypeError if it cannot be referred to weakly."""
-        key, entries, forgotten = id(thing), self._entries, self._forgotten
-
-        def forget(reference: "weakref.ref[Any]") -> None:
-            entry = entries.get(key)
-            if entry is not None and entry[0] is reference:
-                entries.pop(key, None)
-                if forgotten is not None:
-                    forgotten(key)
-
-        entries[key] = (weakref.ref(thing, forget), value)
+        key = id(thing)
+        forget = functools.partial(self._forget, self._entries, key, self._by_id)
+        self._entries[key] = (weakref.ref(thing, forget), value)
 
     def pop(self, thing: Any) -> V | None:
         """Forgets `thing` and refers to it no longer; gives its value."""

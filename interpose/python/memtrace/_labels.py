@@ -17,6 +17,7 @@ from memtrace._core import (
     Core,
 )
 from memtrace._identity_map import IdentityMap
+from memtrace._signal_exceptions import let_through
 
 Tensor = Any
 
@@ -90,7 +91,8 @@ class Labels:
             try:
                 storage = tensor.untyped_storage()  # a slice was brought in with the whole
                 address, size = storage.data_ptr(), storage.nbytes()
-            except Exception:  # as in _Ranges.add
+            except Exception as error:  # as in _Ranges.add
+                let_through(error)
                 continue
             if address:
                 self._core.relabel(tensor.device.index, address, size, ROLE_INPUT, 0, 0)
@@ -201,8 +203,8 @@ class _Ranges:
             if address and device >= 0:
                 serves = of.data_ptr() if of is not None and of.is_cuda else 0
                 self.words.extend((device, address, own.nbytes, serves, path))
-        except Exception:  # sparse, wrapped or not initialised: it has no one range
-            return
+        except Exception as error:  # sparse, wrapped or not initialised: it has no one range
+            let_through(error)
 
     def add_gradient(self, parameter: Tensor, path: int) -> None:
         gradient = parameter.grad if parameter.is_leaf else None

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
+from memtrace._signal_exceptions import let_through
+
 PACKAGE = Path(__file__).parent
 CARD = PACKAGE / "lib" / "simulated_card"
 INJECT = PACKAGE / "inject"  # on PYTHONPATH: memtrace starts with the interpreter
@@ -50,7 +52,8 @@ def torch_version(spec: ModuleSpec) -> TorchVersion | None:
         return None
     try:
         text = (Path(spec.origin).parent / "version.py").read_text(encoding="utf-8")
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return None
     full = re.search(r"^__version__ = '([^']+)'", text, re.M)
     cuda = re.search(r"^cuda(?:: [^=]+)? = '([^']+)'", text, re.M)

@@ -35,8 +35,8 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
     @functools.wraps(original)
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = session.phase
-        begin()
         try:
+            begin()
             return original(*args, **kwargs)
         finally:
             if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from memtrace._say import say
+from memtrace._signal_exceptions import let_through
 
 Hook = Callable[..., Any]
 
@@ -29,6 +30,7 @@ def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
                 with unseen():
                     hook(*args)
             except Exception as error:
+                let_through(error)
                 say(f"could not follow the program in {name} ({type(error).__name__}: {error})")
 
         return quiet_hook

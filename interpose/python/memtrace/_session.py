@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from memtrace import _host_values
 from memtrace._core import (
-    CALLBACK,
     PHASE_BACKWARD,
     PHASE_INIT,
     PHASE_RECOMPUTE,
@@ -26,6 +25,7 @@ from memtrace._core import (
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
+from memtrace._signal_exceptions import let_through
 
 R = TypeVar("R")
 
@@ -67,7 +67,7 @@ class Session:
         self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"
         if self.is_recorded:
             self.core.set_phase(PHASE_INIT)
-            self.core.before_out_of_memory(CALLBACK(self._label_everything))
+            self.core.before_out_of_memory(self._label_everything)
 
     def _state_facts(self, allocator: str) -> None:
         card = os.environ.get("MEMTRACE_CARD", "")
@@ -95,8 +95,8 @@ class Session:
     def in_phase(self, phase: int) -> Generator[None, None, None]:
         """The program does this meanwhile, and then again what it did before."""
         before = self.phase
-        self.set_phase(phase)
         try:
+            self.set_phase(phase)
             yield
         finally:
             self.set_phase(before)
@@ -104,8 +104,8 @@ class Session:
     @contextlib.contextmanager
     def in_scope(self, scope: int) -> Generator[None, None, None]:
         """Puts this thread into that owner and module meanwhile."""
-        self.core.enter_scope(scope)
         try:
+            self.core.enter_scope(scope)
             yield
         finally:
             self.core.leave_scope()
@@ -113,9 +113,9 @@ class Session:
     @contextlib.contextmanager
     def recomputing(self, scope: int) -> Generator[None, None, None]:
         """Backward computes again, on this thread, what forward computed in that scope."""
-        self.core.enter_scope(scope)
-        self.set_phase(PHASE_RECOMPUTE)
         try:
+            self.core.enter_scope(scope)
+            self.set_phase(PHASE_RECOMPUTE)
             yield
         finally:
             self.set_phase(PHASE_BACKWARD)
@@ -129,8 +129,8 @@ class Session:
         def state(*args: Any, **kwargs: Any) -> R:
             if is_compiling():
                 return function(*args, **kwargs)
-            core.push_role(role)
             try:
+                core.push_role(role)
                 return function(*args, **kwargs)
             finally:
                 core.pop_role()
@@ -179,27 +179,31 @@ class Session:
         """Ends the innermost owner of this thread."""
         self.core.pop_tag()
 
-    def _label_everything(self, _user: object = None) -> None:
+    def _label_everything(self) -> None:
         try:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
             self._shim.memtrace_torch_label_workspaces()
         except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
+            let_through(error)
             say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
 
     def close(self) -> None:
         """Labels what is alive and ends the trace; it shows the live set at the end of the program."""
-        if self.is_recorded:
-            self._label_everything()
-            self.host_values.annotate()
-            self._state_last_facts()
-        self.core.close()
+        try:
+            if self.is_recorded:
+                self._label_everything()
+                self.host_values.annotate()
+                self._state_last_facts()
+        finally:
+            self.core.close()
 
     def _state_last_facts(self) -> None:
         try:
             for state in self.before_close:
                 state()
         except Exception as error:  # the trace is to be closed all the same
+            let_through(error)
             say(f"could not write the end of the trial ({type(error).__name__}: {error})")
 
 

@@ -10,6 +10,7 @@ from memtrace import _card
 from memtrace._import_watch import ImportWatch
 from memtrace._package import supported_torch, torch_version
 from memtrace._say import refuse, say
+from memtrace._signal_exceptions import let_through
 
 _is_recorded = False  # or only the card is put in place
 
@@ -36,6 +37,7 @@ def _put_card_in_place(torch: ModuleSpec) -> None:
         if not wrong:
             _card.load()
     except RuntimeError as error:
+        let_through(error)
         wrong = str(error)
     if wrong:
         refuse(wrong)
@@ -54,6 +56,7 @@ def start(torch: ModuleType) -> bool:
     try:
         return _start(torch)
     except Exception as error:
+        let_through(error)
         say(f"could not start ({type(error).__name__}: {error}); the program runs without it")
         return False
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from memtrace._changes._change import Change
 from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
 
 _CLASSES = {"Adam": "Adam8bit", "AdamW": "AdamW8bit"}
 # What bitsandbytes has no counterpart of.
@@ -43,7 +44,8 @@ def _quantized(torch: ModuleType, asked: Any, name: str, args: Any, kwargs: Any)
         bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         made = getattr(importlib.import_module("bitsandbytes.optim"), name)
-    except (TypeError, ImportError, AttributeError):  # a copy, an error of the program; bitsandbytes does not start
+    except (TypeError, ImportError, AttributeError) as error:  # a copy, an error of the program; no bitsandbytes
+        let_through(error)
         return None
     given = bound.arguments
     if any(given.get(option) for option in _UNKNOWN) or isinstance(given["lr"], torch.Tensor):

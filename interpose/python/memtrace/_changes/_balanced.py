@@ -13,6 +13,7 @@ from typing import Any
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
 
 _OPTION = "device_map"
 
@@ -77,7 +78,8 @@ class _Spreading:
         def move(model: Any, *args: Any, **kwargs: Any) -> Any:
             try:
                 to_card, dtype = parse(*args, **kwargs)
-            except (TypeError, RuntimeError):  # whose sentence is torch's to say
+            except (TypeError, RuntimeError) as error:  # whose sentence is torch's to say
+                let_through(error)
                 to_card, dtype = False, None
             if not to_card or not (_is_spread(model) or self._spread(model, dtype)):
                 return original(model, *args, **kwargs)

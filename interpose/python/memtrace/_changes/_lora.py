@@ -14,6 +14,7 @@ from memtrace._changes._living_modules import roots
 from memtrace._changes._optimizer_arguments import tensors
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
 
 _RANK = 16
 
@@ -47,7 +48,8 @@ class _Lora:
         arguments = {"params": params}
         try:
             asked = {id(tensor) for tensor in tensors(self._torch, arguments)}
-        except (TypeError, KeyError, IndexError):  # whose sentence is torch's to say
+        except (TypeError, KeyError, IndexError) as error:  # whose sentence is torch's to say
+            let_through(error)
             return arguments["params"]
         for model in self._models(asked):
             adapters = self._adapters.get(model)
@@ -79,7 +81,8 @@ class _Lora:
                 peft.get_peft_model(model, peft.LoraConfig(r=self._rank, lora_alpha=self._rank, target_modules=targets))
             except self._torch.OutOfMemoryError:
                 raise
-            except Exception:  # not an architecture that peft knows; no linear layers
+            except Exception as error:  # not an architecture that peft knows; no linear layers
+                let_through(error)
                 for parameter, is_trained in before:
                     parameter.requires_grad_(is_trained)
             else:

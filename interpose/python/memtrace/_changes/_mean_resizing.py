@@ -10,6 +10,7 @@ from typing import Any
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
 
 _METHOD = "resize_token_embeddings"
 _OPTION = "mean_resizing"
@@ -42,7 +43,8 @@ def _watch_class(cls: Any, change: Change) -> None:
     def resize(model: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(model, *args, **kwargs)
-        except TypeError:  # whose sentence is transformers' to say
+        except TypeError as error:  # whose sentence is transformers' to say
+            let_through(error)
             return original(model, *args, **kwargs)
         if bound.arguments.get(_OPTION, True) is False:
             return original(model, *args, **kwargs)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace._signal_exceptions import let_through
+
 Arguments = dict[str, Any]
 
 
@@ -25,7 +27,8 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
     def construct(*args: Any, **kwargs: Any) -> None:
         try:
             bound = signature.bind(*args, **kwargs)
-        except TypeError:  # whose sentence is torch's to say
+        except TypeError as error:  # whose sentence is torch's to say
+            let_through(error)
             original(*args, **kwargs)
             return
         change(bound.arguments)

@@ -12,13 +12,15 @@ from memtrace._changes._outermost_calls import Arguments
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """From now on; the change's value is the card, cuda:1 if there is none. Nothing if that card is not there."""
     try:
         card = torch.device(change.value or "cuda:1")
-    except RuntimeError:
+    except RuntimeError as error:
+        let_through(error)
         return
     if card.type == "cuda" and card.index is not None and 0 <= card.index < torch.cuda.device_count():
         _serving.watch(torch, session, change, _SecondCard(torch, card))

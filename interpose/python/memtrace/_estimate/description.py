@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from memtrace._estimate import by_value
 from memtrace._estimate.tensors import TensorReductions
+from memtrace._signal_exceptions import let_through
 
 _SEVERAL_CARDS = ("DistributedDataParallel", "DataParallel", "FullyShardedDataParallel")
 # What modules hold of each other; each is looked at by itself.
@@ -50,6 +51,7 @@ def write(job: Job, file: IO[bytes]) -> None:
     try:
         _Pickler(text, moves_to).dump(job)
     except Exception as error:  # __reduce__ of whatever the model holds
+        let_through(error)
         where = next(_culprits(job), "something of it")
         raise RuntimeError(
             f"memtrace.estimate: {where} cannot be taken to the process that tries the step "
@@ -95,6 +97,7 @@ def _culprits(job: Job) -> Iterator[str]:
 def _can_be_written(value: Any) -> bool:
     try:
         _Pickler(BytesIO(), None).dump(value)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return False
     return True

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from memtrace._estimate.answer import DoesNotFit, Estimate
+from memtrace._signal_exceptions import let_through
 
 # In Trainer's and Lightning's code nothing would be gained by the line.
 _LEVEL = 3
@@ -22,6 +23,7 @@ def warn_unless_fits(find: Callable[[], Estimate], stop: bool) -> None:
     try:
         found = find()
     except Exception as error:
+        let_through(error)
         _warn(f"memtrace cannot say whether this training fits: {error}")
         return
     if found.fits:

@@ -37,10 +37,19 @@ class _Beginning:
         try:
             self._switch_on()
         except Exception as error:
+            self._let_through(error, sys._getframe())
             print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
         watch = sys.meta_path[0]
         # One that came before us just now has not been asked.
         return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]
+
+    @staticmethod
+    def _let_through(error: Exception, caller: object) -> None:
+        try:
+            from memtrace import _signal_exceptions
+        except ImportError:  # what could not start is the package itself
+            return
+        _signal_exceptions.let_through(error, caller)  # type: ignore[arg-type]
 
     @staticmethod
     def _package(name: str) -> ModuleSpec:

@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions that strike from outside while our Python runs: they are the program's, and must arrive in it.
+
+Python calls signal handlers between two instructions of whatever runs on the main thread, our hooks included, and
+raises there what a handler raises (a time limit by SIGALRM, say). PyThreadState_SetAsyncExc does so on any thread.
+"""
+
+import functools
+import os
+import signal
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# A class of these modules may be raised by what our own code calls; one of any other is the program's.
+_KNOWN_MODULES = {"builtins", "memtrace", "torch", *sys.stdlib_module_names} - {"__main__"}
+
+
+def let_through(error: BaseException, caller: types.FrameType | None = None) -> None:
+    """Raises what struck from outside; returns if `error` was raised by what our own code did.
+
+    Belongs at the beginning of every `except` that would keep `error`; the function that has it is `caller`, or calls
+    this. Looks at what `error` was raised on top of, too: a clean-up that was interrupted may fail by itself.
+    """
+    caller = caller or sys._getframe(1)
+    found: BaseException | None = error
+    while found is not None:
+        frames = _frames_below(found, caller)
+        if frames is not None and _struck_from_outside(found, frames):
+            raise found
+        found = found.__context__
+
+
+def _frames_below(error: BaseException, caller: types.FrameType) -> list[types.FrameType] | None:
+    """Lists the frames through which `error` came to `caller`, it first; None if it was raised elsewhere."""
+    frames: list[types.FrameType] = []
+    trace = error.__traceback__
+    while trace is not None:
+        if frames or trace.tb_frame is caller:
+            frames.append(trace.tb_frame)
+        trace = trace.tb_next
+    return frames or None
+
+
+def _struck_from_outside(error: BaseException, frames: list[types.FrameType]) -> bool:
+    if not isinstance(error, Exception):
+        return True
+    if threading.get_ident() == threading.main_thread().ident and _came_from_handler(frames):
+        return True
+    # Nobody but the program raises a class of the program's, and none of its code ran: it came by SetAsyncExc.
+    return not _is_known(type(error).__module__) and all(_is_known(frame.f_globals.get("__name__")) for frame in frames)
+
+
+def _came_from_handler(frames: list[types.FrameType]) -> bool:
+    codes = set()
+    for handler in _handlers():
+        code = _code_of(handler)
+        if code is None and handler is not signal.default_int_handler:
+            return True  # it leaves no frame: any exception may be its own
+        codes.add(code)
+    return any(
+        frame.f_code in codes or _has_argument_among(frame, frames[:place])
+        for place, frame in enumerate(frames)
+        if not _is_ours(frame)
+    )
+
+
+def _handlers() -> Iterator[Callable[..., Any]]:
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        if callable(handler) and not isinstance(handler, signal.Handlers):
+            yield handler
+
+
+def _code_of(handler: Any) -> types.CodeType | None:
+    """Gives the code of a handler that is written in Python; None if it is not."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    if not isinstance(handler, (types.FunctionType, types.MethodType)):
+        handler = type(handler).__call__
+    code = getattr(handler, "__code__", None)
+    return code if isinstance(code, types.CodeType) else None
+
+
+def _has_argument_among(frame: types.FrameType, outer: list[types.FrameType]) -> bool:
+    """Tells whether `frame` holds one of those that it interrupted: a handler is given it.
+
+    That finds handlers that are set no longer, such as those that take themselves away before they raise.
+    """
+    for value in list(frame.f_locals.values()):
+        values = value if isinstance(value, tuple) else (value,)
+        if any(each is interrupted for each in values for interrupted in outer):
+            return True
+    return False
+
+
+def _is_known(module: Any) -> bool:
+    return str(module).partition(".")[0] in _KNOWN_MODULES
+
+
+def _is_ours(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_PACKAGE)

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a signal handler of the program raises while our Python runs arrives in the program, wherever it strikes."""
+
+from pathlib import Path
+
+import pytest
+from support.programs import on_card
+
+FOLDER = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    finished = on_card(FOLDER / "strikes.py", tmp_path_factory.mktemp("strikes"))
+    assert finished.status == 0, finished.err
+    assert "could not" not in finished.err
+    return finished.printed()
+
+
+def test_an_exception_arrives_wherever_it_strikes(counts):
+    lost = {work: struck - arrived for work, (struck, arrived) in counts.items() if struck != arrived}
+    assert lost == {}
+
+
+def test_every_part_was_struck(counts):
+    assert min(struck for struck, _ in counts.values()) > 5
