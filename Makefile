@@ -10,25 +10,34 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test test-all test-newest sanitize fuzz lint lint-quick bench format clean
+.PHONY: help setup configure build build-tests demo test test-all test-newest sanitize fuzz lint lint-quick bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 setup: ## Debian packages and .venv, exactly as locked
-	@MEMTRACE_VENV=$(abspath $(VENV)) setup/setup.sh
+	@MEMTRACE_VENV=$(abspath $(VENV)) setup/stage.sh --first "set up" setup/setup.sh
 
-build: setup ## compile everything and install memtrace into .venv
+# One line before and one after each stage, with its minutes; all of them again at the end of `make test`.
+STAGE := setup/stage.sh
+
+configure: setup
 	@mkdir -p build; test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DMEMTRACE_PYTHON=$(abspath $(PYTHON)) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
-	@cmake --build $(BUILD) -j $(JOBS)
+
+build: configure ## compile what is installed, and install it into .venv
+	@$(STAGE) "build the product" cmake --build $(BUILD) -j $(JOBS) --target product
 	@cmake --install $(BUILD) --component memtrace >/dev/null
+
+build-tests: build
+	@$(STAGE) "build the tests" cmake --build $(BUILD) -j $(JOBS) --target tests
 
 demo: build ## a real GPT-2 XL training step runs out of a simulated 24 GiB card; the report says why
 	@examples/demo.sh $(VENV)/bin
 
-test: build lint-quick ## everything that must pass before a change lands
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
+test: build-tests lint-quick ## everything that must pass before a change lands
+	@$(STAGE) "run the tests" ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow
 	@$(PYTHON) tests/support/skipped.py $(BUILD)
+	@$(STAGE) --summary
 
 test-newest: ## the tests that depend on torch and CUDA, with the newest torch (.venv-newest)
 	@setup/setup.sh newest
@@ -42,6 +51,7 @@ test-all: test ## and what is slow: the static analyzer, each header alone, the 
 	@$(MAKE) --no-print-directory lint
 	@cmake --build $(BUILD) -j $(JOBS) --target check_headers
 	@setup/setup.sh frameworks
+	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest
 	@$(MAKE) --no-print-directory sanitize
@@ -59,13 +69,15 @@ fuzz: setup ## each fuzzer for FUZZ_SECONDS (120); what it finds is left in buil
 	@cmake --build build/asan -j $(JOBS) --target fuzzers
 	@tests/fuzz/run.sh build/asan/tests/fuzz build/fuzz $(FUZZ_SECONDS)
 
-lint: build ## formats, names, types, include direction, clang's static analyzer
-	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS)
+lint: build-tests ## formats, names, types, include direction, all checks of clang-tidy over all sources
+	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
+	@$(STAGE) "lint" cmake/lint.sh $(VENV) $(BUILD) $(JOBS)
 
-lint-quick: build
-	@cmake/lint.sh $(VENV) $(BUILD) $(JOBS) --quick
+lint-quick: build-tests
+	@$(STAGE) "lint" cmake/lint.sh $(VENV) $(BUILD) $(JOBS) --quick
 
 bench: build ## the benchmarks, against their rivals in the same run
+	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@bench/run.sh $(VENV) $(BUILD)
 
 format: ## format all sources in place

@@ -58,7 +58,7 @@ endfunction()
 memtrace_add_precompiled(library HEADERS ${precompiled_standard} ${precompiled_abseil})
 memtrace_add_precompiled(tool HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp>
   DEPENDS nlohmann_json::nlohmann_json)
-memtrace_add_precompiled(command HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp> <CLI/CLI.hpp>
+memtrace_add_precompiled(command OPTIONS ${memtrace_command_options} HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp> <CLI/CLI.hpp>
   DEPENDS nlohmann_json::nlohmann_json CLI11::CLI11)
 memtrace_add_precompiled(optimised HEADERS ${precompiled_standard} ${precompiled_abseil} OPTIONS ${memtrace_optimised})
 if(MEMTRACE_BUILD_TESTS)

@@ -68,6 +68,22 @@ function(memtrace_add_shared target)
   memtrace_precompile(${target} ${arg_PRECOMPILED})
 endfunction()
 
+# memtrace_install_debug(<target> <folder>): strips what was installed of <target> into <folder>. The debug information goes
+# beside it, into `.debug/`, where gdb and perf look for it.
+function(memtrace_install_debug target folder)
+  if(SKBUILD OR MEMTRACE_SANITIZE OR NOT CMAKE_OBJCOPY)
+    return()
+  endif()
+  set(file "$<TARGET_FILE_NAME:${target}>")
+  install(CODE "
+    set(program \"\$ENV{DESTDIR}${folder}/${file}\")
+    set(debug \"\$ENV{DESTDIR}${folder}/.debug/${file}.debug\")
+    file(MAKE_DIRECTORY \"\$ENV{DESTDIR}${folder}/.debug\")
+    execute_process(COMMAND ${CMAKE_OBJCOPY} --only-keep-debug \"$<TARGET_FILE:${target}>\" \"\${debug}\" COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${CMAKE_OBJCOPY} --strip-all \"--add-gnu-debuglink=\${debug}\" \"\${program}\" COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT memtrace)
+endfunction()
+
 # What the tests labelled `unit` need, and nothing else: `cmake --build --preset asan --target unit_tests`.
 add_custom_target(unit_tests)
 

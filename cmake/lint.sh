@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: lint.sh VENV BUILD JOBS [--quick]: formats, names, types; of cmake/tidy.py --quick. Prints only what is wrong.
+# Usage: lint.sh VENV BUILD JOBS [--quick]: formats, names, types. Prints what is wrong. cmake/tidy.py says what --quick means.
 set -euo pipefail
 venv=$1 build=$2 jobs=$3 quick=${4-}
 failed=0

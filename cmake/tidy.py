@@ -4,8 +4,10 @@
 
 usage: tidy.py BUILD JOBS [--quick]
 
---quick leaves out clang's static analyzer, which takes as long as all other checks together: `make test` does so,
-`make test-all` does not.
+--quick is for `make test`. It looks only at what changed since the commit that cmake/tidied_commit.txt names: each
+changed source, and for each changed header one source that includes it. It also leaves out clang's static analyzer,
+which takes as long as all other checks together. `make lint` and `make test-all` check every source with every check;
+whoever has run them without a finding may write their commit into that file.
 
 The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
 its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command
@@ -70,6 +72,33 @@ def state(version: str, command: list[str], unit: dict[str, Any], headers: list[
     return digest.hexdigest()[:32]
 
 
+def changed_files() -> set[Path] | None:
+    """Files that differ from the commit of cmake/tidied_commit.txt, new ones included; None if git does not have it."""
+    base = (ROOT / "cmake" / "tidied_commit.txt").read_text().strip()
+    diff = subprocess.run(["git", "diff", "--name-only", base, "--"], capture_output=True, text=True)
+    if diff.returncode != 0:
+        print(f"clang-tidy: commit {base} is not in this clone; every source is checked", flush=True)
+        return None
+    new = ["git", "ls-files", "--others", "--exclude-standard"]
+    untracked = subprocess.run(new, capture_output=True, text=True, check=True)
+    return {ROOT / line for line in (diff.stdout + untracked.stdout).splitlines()}
+
+
+def touched(sources: dict[Path, list[Path]], changed: set[Path]) -> set[Path]:
+    """The changed ones of `sources` (source -> its headers), and for each changed header one source that includes it.
+
+    That is the source of the header's own name if there is one. All of them if a rule of clang-tidy changed.
+    """
+    if any(file.name == ".clang-tidy" for file in changed):
+        return set(sources)
+    found = changed & set(sources)
+    for header in sorted(file for file in changed if file.suffix == ".h"):
+        users = sorted(source for source, headers in sources.items() if header in headers)
+        if users and not found.intersection(users):
+            found.add(next((source for source in users if source.stem == header.stem), users[0]))
+    return found
+
+
 def passes(build: Path, command: list[str], unit: dict[str, Any], stamp: Path) -> bool:
     """Checks one source and remembers that it passed."""
     run = subprocess.run([*command, "-p", str(build), unit["file"]], capture_output=True, text=True)
@@ -84,18 +113,21 @@ def main() -> int:
     build, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
     stamps = build / "tidy"
     stamps.mkdir(exist_ok=True)
-    commands = [QUICK, DEEP] if "--quick" in sys.argv else [DEEP]
+    quick = "--quick" in sys.argv
+    commands = [QUICK, DEEP] if quick else [DEEP]
     version = subprocess.run([DEEP[0], "--version"], capture_output=True, text=True, check=True).stdout
     sources = tracked("*.cc")
     headers = headers_by_object(build)
-    units = {u["file"]: u for u in json.loads((build / "compile_commands.json").read_text())}
+    compiled = json.loads((build / "compile_commands.json").read_text())
+    units = {Path(u["file"]): u for u in compiled if Path(u["file"]) in sources}
+    of_ours = {source: headers.get(object_file(unit), []) for source, unit in units.items()}
+    changed = changed_files() if quick else None
     work = []
-    for unit in units.values():
-        if Path(unit["file"]) in sources:
-            of_ours = headers.get(object_file(unit), [])
-            found = [stamps / state(version, command, unit, of_ours) for command in commands]
-            if not any(stamp.exists() for stamp in found):
-                work.append((unit, found[0]))
+    for source in sorted(units if changed is None else touched(of_ours, changed)):
+        found = [stamps / state(version, command, units[source], of_ours[source]) for command in commands]
+        if not any(stamp.exists() for stamp in found):
+            work.append((units[source], found[0]))
+    print(f"clang-tidy: {len(work)} of {len(units)} sources", flush=True)
     with ThreadPoolExecutor(jobs) as pool:
         return 0 if all(list(pool.map(lambda item: passes(build, commands[0], *item), work))) else 1
 
