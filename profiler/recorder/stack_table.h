@@ -12,18 +12,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "profiler/recorder/shared_trace.h"
+#include "profiler/recorder/stack_hash.h"
 #include "profiler/recorder/stack_index.h"
 #include "profiler/trace/call_tree.h"
 #include "profiler/trace/event.h"
 
 namespace memtrace::recorder {
-
-// A frame as the walker of an interpreter finds it, before anyone asks for names.
-struct RawFrame {
-  const void* code = nullptr;  // identity of the code: a PyCodeObject, a return address
-  int32_t instruction = 0;     // offset in it
-  friend bool operator==(const RawFrame&, const RawFrame&) = default;
-};
 
 // Turns raw frames into names: knows the interpreter, which we do not.
 class FrameSymbolizer {
@@ -60,7 +54,6 @@ class StackTable {
     trace::Frame names;
   };
 
-  static uint64_t Hash(std::span<const RawFrame> frames);
   trace::StackId InternNew(std::span<const RawFrame> frames, uint64_t hash);
   std::vector<NamedFrame> NameUnseen(std::span<const RawFrame> frames);
 

@@ -55,6 +55,14 @@ TEST(StackTableTest, OrderDepthAndInstructionTellStacksApart) {
   EXPECT_EQ(stacks.size(), 6U);
 }
 
+TEST(StackTableTest, OneFrameStacksAreToldApart) {
+  RecordedRun run;
+  std::vector<RawFrame> line = FramesOf({1});
+  const StackId first = run.recorder().InternStack(line);
+  line[0].instruction = 2;
+  EXPECT_NE(run.recorder().InternStack(line), first);
+}
+
 TEST(StackTableTest, ManyStacksOutliveGrowthOfTheIndex) {
   RecordedRun run;
   std::vector<StackId> ids;
