@@ -12,6 +12,7 @@
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/outside_growth.h"
+#include "interpose/core/own_files.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/source_call.h"
@@ -36,12 +37,14 @@ int WritePythonFrames(std::span<char> text) {
   std::string lines;
   PythonFrames& python = Process::Get().python_frames();
   const uint32_t count = python.Walk([&](std::span<const recorder::RawFrame> frames) {
-    frames = frames.first(std::min(frames.size(), kMostFrames));
-    for (const recorder::RawFrame& raw : frames) {
-      const trace::Frame frame = python.Symbolize(raw);
+    uint32_t written = 0;
+    for (size_t i = 0; i < frames.size() && written < kMostFrames; ++i) {
+      const trace::Frame frame = python.Symbolize(frames[i]);
+      if (IsOwnFile(frame.file)) continue;
       lines += frame.file + '\t' + std::to_string(frame.line) + '\t' + frame.function + '\n';
+      ++written;
     }
-    return static_cast<uint32_t>(frames.size());
+    return written;
   });
   const size_t length = std::min(lines.size(), text.size() - 1);
   std::memcpy(text.data(), lines.data(), length);

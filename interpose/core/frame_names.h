@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "interpose/core/native_frames.h"
+#include "interpose/core/own_files.h"
 #include "interpose/core/python_frames.h"
 #include "interpose/core/recorded_paths.h"
 
@@ -18,13 +19,21 @@ class FrameNames final : public recorder::FrameSymbolizer {
   NativeFrames& native() { return native_; }
 
   trace::Frame Symbolize(const recorder::RawFrame& frame) override {
-    const bool is_native = frame.instruction == NativeFrames::kInstruction;
-    trace::Frame named = is_native ? native_.Symbolize(frame) : python_.Symbolize(frame);
+    trace::Frame named = IsNative(frame) ? native_.Symbolize(frame) : python_.Symbolize(frame);
     named.file = AsRecorded(std::move(named.file));
     return named;
   }
 
+  // Our hooks are no part of the program.
+  bool IsHidden(const recorder::RawFrame& frame) override {
+    return !IsNative(frame) && IsOwnFile(python_.Symbolize(frame).file);
+  }
+
  private:
+  static bool IsNative(const recorder::RawFrame& frame) {
+    return frame.instruction == NativeFrames::kInstruction;
+  }
+
   PythonFrames python_;
   NativeFrames native_;
 };

@@ -23,14 +23,21 @@ trace::StackId StackTable::InternNew(std::span<const RawFrame> frames, uint64_t 
   if (index_.size() >= kMaxStacks) return 0;
   for (const NamedFrame& frame : named) {
     frames_.try_emplace({frame.raw.code, frame.raw.instruction},
-                        trace_.writer->DefineFrame(frame.names));
+                        KnownFrame{trace_.writer->DefineFrame(frame.names), frame.is_hidden});
   }
+  trace::StackId stack = Define(frames, false);
+  if (stack == 0) stack = Define(frames, true);
+  index_.Insert(hash, stack);
+  return stack;
+}
+
+trace::StackId StackTable::Define(std::span<const RawFrame> frames, bool with_hidden) {
   trace::StackId stack = 0;
   for (size_t i = frames.size(); i-- > 0;) {
     const auto frame = frames_.find(FrameKey{frames[i].code, frames[i].instruction});
-    stack = trace_.writer->DefineStack(stack, frame->second);
+    if (!frame->second.is_hidden || with_hidden)
+      stack = trace_.writer->DefineStack(stack, frame->second.id);
   }
-  index_.Insert(hash, stack);
   return stack;
 }
 
@@ -41,11 +48,14 @@ std::vector<StackTable::NamedFrame> StackTable::NameUnseen(std::span<const RawFr
     MutexLock lock(trace_.mutex);
     for (const RawFrame& frame : frames) {
       if (!frames_.contains(FrameKey{frame.code, frame.instruction})) {
-        unseen.push_back({.raw = frame, .names = {}});
+        unseen.push_back({.raw = frame, .names = {}, .is_hidden = false});
       }
     }
   }
-  for (NamedFrame& frame : unseen) frame.names = symbolizer_.Symbolize(frame.raw);
+  for (NamedFrame& frame : unseen) {
+    frame.names = symbolizer_.Symbolize(frame.raw);
+    frame.is_hidden = symbolizer_.IsHidden(frame.raw);
+  }
   return unseen;
 }
 

@@ -29,14 +29,17 @@ class FrameSymbolizer {
   // stands for this answer, so `frame.code` must stay alive: keep a reference to it, never to the
   // frame, whose locals are tensors.
   virtual trace::Frame Symbolize(const RawFrame& frame) = 0;
+
+  // True if stacks are to be recorded without this frame. Called after Symbolize.
+  virtual bool IsHidden(const RawFrame& /*frame*/) { return false; }
 };
 
 // Interns stacks. A stack that was seen before costs one hash of its frames and one look-up without
 // a lock; a new one takes the trace's lock and defines, in the file, the part of it that is new.
 //
-// Stacks are told apart by 64 bits of hash alone: with a million stacks, two are mistaken for each
-// other with a probability of 3e-8. Bounded: past kMaxStacks new stacks are "no stack" (0).
-// Thread rule: any thread.
+// Hidden frames are left out, unless a stack has no others. Stacks are told apart by 64 bits of
+// hash alone: with a million stacks, two are mistaken for each other with a probability of 3e-8.
+// Bounded: past kMaxStacks new stacks are "no stack" (0). Thread rule: any thread.
 class StackTable {
  public:
   static constexpr size_t kMaxStacks = 1 << 20;
@@ -52,15 +55,23 @@ class StackTable {
   struct NamedFrame {
     RawFrame raw;
     trace::Frame names;
+    bool is_hidden = false;
+  };
+  struct KnownFrame {
+    trace::FrameId id = 0;
+    bool is_hidden = false;
   };
 
   trace::StackId InternNew(std::span<const RawFrame> frames, uint64_t hash);
   std::vector<NamedFrame> NameUnseen(std::span<const RawFrame> frames);
+  // With the hidden frames, or without. 0 if none is left.
+  trace::StackId Define(std::span<const RawFrame> frames, bool with_hidden)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
 
   SharedTrace& trace_;
   FrameSymbolizer& symbolizer_;
   StackIndex index_;  // Insert under the trace's lock
-  absl::flat_hash_map<FrameKey, trace::FrameId> frames_ ABSL_GUARDED_BY(trace_.mutex);
+  absl::flat_hash_map<FrameKey, KnownFrame> frames_ ABSL_GUARDED_BY(trace_.mutex);
 };
 
 }  // namespace memtrace::recorder

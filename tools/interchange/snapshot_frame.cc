@@ -6,6 +6,10 @@ namespace memtrace::interchange {
 
 bool IsPythonFile(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
 
+bool IsOwnFile(std::string_view file) {
+  return file.find("-packages/memtrace/") != std::string_view::npos;
+}
+
 SnapshotFrame ReadSnapshotFrame(const PickleTree& tree, PickleValue frame) {
   SnapshotFrame read;
   tree.ForEachPair(frame, [&](std::string_view key, PickleValue of) {

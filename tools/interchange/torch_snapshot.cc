@@ -287,7 +287,7 @@ std::vector<trace::Frame> TorchSnapshot::Stack(trace::StackId id) const {
     return IsPythonFile(frame.file);
   });
   for (const SnapshotFrame& frame : read) {
-    if (IsPythonFile(frame.file) == has_python)
+    if (IsPythonFile(frame.file) == has_python && !IsOwnFile(frame.file))
       frames.push_back({std::string(frame.file), std::string(frame.function), frame.line});
   }
   return frames;

@@ -19,6 +19,10 @@ trace::Frame NumberSymbolizer::Symbolize(const RawFrame& frame) {
           .line = static_cast<uint32_t>(frame.instruction)};
 }
 
+bool NumberSymbolizer::IsHidden(const RawFrame& frame) {
+  return hidden_ != 0 && reinterpret_cast<uintptr_t>(frame.code) == hidden_;
+}
+
 std::vector<RawFrame> FramesOf(const std::vector<uintptr_t>& codes) {
   std::vector<RawFrame> frames;
   frames.reserve(codes.size());

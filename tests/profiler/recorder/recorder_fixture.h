@@ -19,8 +19,12 @@ class NumberSymbolizer : public FrameSymbolizer {
   trace::Frame Symbolize(const RawFrame& frame) override;
   int calls() const { return calls_.load(); }
 
+  bool IsHidden(const RawFrame& frame) override;
+  void Hide(uintptr_t code) { hidden_ = code; }
+
  private:
   std::atomic<int> calls_ = 0;
+  uintptr_t hidden_ = 0;
 };
 
 // Frames of those codes, innermost first; instruction 1 each.

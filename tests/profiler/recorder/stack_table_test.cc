@@ -55,6 +55,21 @@ TEST(StackTableTest, OrderDepthAndInstructionTellStacksApart) {
   EXPECT_EQ(stacks.size(), 6U);
 }
 
+TEST(StackTableTest, HiddenFramesAreLeftOut) {
+  RecordedRun run;
+  run.symbolizer().Hide(2);
+  const StackId stack = run.recorder().InternStack(FramesOf({3, 2, 1}));
+  EXPECT_EQ(Functions(run.Reader(), stack), "f3 f1 ");
+  EXPECT_EQ(run.recorder().InternStack(FramesOf({3, 1})), stack);
+}
+
+TEST(StackTableTest, AStackOfHiddenFramesAloneStays) {
+  RecordedRun run;
+  run.symbolizer().Hide(2);
+  const StackId stack = run.recorder().InternStack(FramesOf({2, 2}));
+  EXPECT_EQ(Functions(run.Reader(), stack), "f2 f2 ");
+}
+
 TEST(StackTableTest, OneFrameStacksAreToldApart) {
   RecordedRun run;
   std::vector<RawFrame> line = FramesOf({1});
