@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/annotation.h"
+#include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 
 namespace memtrace::analysis {

@@ -42,6 +42,20 @@ bool IsCppSource(std::string_view file) {
                      [file](auto ending) { return file.ends_with(ending); });
 }
 
+// The folder and the name say that torch's inductor made the file: "xy/cxy...", 52 letters and
+// digits from the hash of its text.
+bool IsInductors(std::string_view file) {
+  constexpr size_t kName = 52;
+  constexpr std::string_view kEnding = ".py";
+  if (!file.ends_with(kEnding)) return false;
+  file.remove_suffix(kEnding.size());
+  const size_t slash = file.rfind('/');
+  if (slash == std::string_view::npos || slash < 3 || file.size() - slash - 1 != kName)
+    return false;
+  const std::string_view name = file.substr(slash + 1);
+  return name[0] == 'c' && file[slash - 3] == '/' && file.substr(slash - 2, 2) == name.substr(1, 2);
+}
+
 // Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
 bool IsPythonLibrary(std::string_view file) {
   return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
@@ -49,11 +63,18 @@ bool IsPythonLibrary(std::string_view file) {
 
 }  // namespace
 
+bool IsGeneratedFile(std::string_view file) {
+  constexpr std::array<std::string_view, 3> kNames = {"<eval_with_key>", "<attrs generated",
+                                                      "<__array_function__"};
+  return IsInductors(file) || std::any_of(kNames.begin(), kNames.end(),
+                                          [file](auto name) { return file.starts_with(name); });
+}
+
 bool IsLibraryFile(std::string_view file) {
   const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
   return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
          IsPythonLibrary(file) || IsRuntimeLibrary(file) || IsCppSource(file) ||
-         file.substr(0, 6) == "torch/";
+         file.substr(0, 6) == "torch/" || IsGeneratedFile(file);
 }
 
 std::string ShortFile(std::string_view file) {
@@ -63,6 +84,9 @@ std::string ShortFile(std::string_view file) {
     }
   }
   if (file.substr(0, 6) == "torch/") return std::string(file);
+  // A cell of a notebook: its file is named after the cell's text, the folder says what it is.
+  if (const size_t at = file.rfind("/ipykernel_"); at != std::string_view::npos)
+    return std::string(file.substr(at + 1));
   return std::string(file.substr(file.rfind('/') + 1));
 }
 
@@ -89,13 +113,6 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
   return found == stack.end() ? nullptr : &*found;
 }
 
-const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack) {
-  const auto found = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
-    return !IsNative(frame) && ShortFile(frame.file).substr(0, 6) == "torch/";
-  });
-  return found == stack.end() ? nullptr : &*found;
-}
-
 const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
   const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
   if (python != stack.end()) return *python;
@@ -103,18 +120,6 @@ const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
     return frame.function.starts_with("at::_ops::");
   });
   return operation != stack.end() ? *operation : stack.front();
-}
-
-bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {
-  const trace::Frame* frame = InnermostTorchFrame(stack);
-  return frame != nullptr && Contains(frame->file, "torch/optim/") &&
-         frame->function.substr(0, 14) == "_multi_tensor_";
-}
-
-bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack) {
-  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
-    return Contains(frame.file, "torch/optim/") && frame.function == "_init_group";
-  });
 }
 
 }  // namespace memtrace::analysis

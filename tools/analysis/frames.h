@@ -11,7 +11,11 @@
 
 namespace memtrace::analysis {
 
-// Whether a frame's file belongs to an installed library or to Python itself, not to the user.
+// True if a library made the file while the program ran: a graph that torch.compile generated.
+bool IsGeneratedFile(std::string_view file);
+
+// True if a frame's file belongs to an installed library or to Python itself, or is generated: if
+// it is not the user's.
 bool IsLibraryFile(std::string_view file);
 
 // "/venv/lib/python3.11/site-packages/torch/optim/adam.py" -> "torch/optim/adam.py"; a user's file
@@ -24,18 +28,10 @@ bool IsNative(const trace::Frame& frame);
 
 // Innermost first, as stacks are kept. Null if there is none.
 const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
-// Of Python.
-const trace::Frame* InnermostTorchFrame(const std::vector<trace::Frame>& stack);
 
 // What tells most of a stack without a line of the user's: the innermost frame of Python, else
 // torch's operation ("at::_ops::mm"), else the innermost. REQUIRES: it is not empty.
 const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack);
-
-// Whether torch's optimizer asks for a temporary of its foreach update (torch/optim/adam.py,
-// _multi_tensor_adam).
-bool IsForeachUpdate(const std::vector<trace::Frame>& stack);
-// Whether torch's optimizer makes its states (_init_group of torch/optim/adam.py and its kin).
-bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack);
 
 }  // namespace memtrace::analysis
 

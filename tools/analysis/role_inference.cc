@@ -3,7 +3,7 @@
 #include "tools/analysis/role_inference.h"
 
 #include "profiler/trace/inferred_role.h"
-#include "tools/analysis/frames.h"
+#include "tools/analysis/frame_rules.h"
 
 namespace memtrace::analysis {
 
@@ -17,6 +17,7 @@ trace::Role InferRole(const Block& block, const Position& end) {
 }
 
 trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>& stack) {
+  if (IsOptimizerStateCreation(stack)) return Role::kOptimizerState;
   switch (at.phase) {
     case Phase::kForward:
     case Phase::kRecompute:
@@ -24,8 +25,7 @@ trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>
     case Phase::kBackward:
       return Role::kTemporary;
     case Phase::kOptimizer:
-      if (IsForeachUpdate(stack)) return Role::kTemporary;
-      return IsOptimizerStateCreation(stack) ? Role::kOptimizerState : Role::kUnknown;
+      return IsForeachUpdate(stack) ? Role::kTemporary : Role::kUnknown;
     default:
       return Role::kUnknown;
   }

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analysis/frames.h"
+#include "tools/analysis/frame_rules.h"
 #include "tools/analysis/model_copies.h"
 #include "tools/analysis/movable_owners.h"
 #include "tools/analysis/repeated_layers.h"
@@ -107,16 +107,9 @@ class SavingFinder {
          "none; fused is faster", WithoutCopy(optimizer)});
   }
 
-  // transformers' resize_token_embeddings draws new rows from the distribution of the old ones, in
-  // fp32 copies of the whole matrix (modeling_utils.py, _init_added_*_with_mean).
   void FindMeanResizing() {
-    const auto is_resizing = [](const std::vector<trace::Frame>& stack) {
-      return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
-        return frame.function.rfind("_init_added_", 0) == 0;
-      });
-    };
-    uint64_t bytes = is_resizing(facts_.request_stack) ? facts_.request_bytes : 0;
-    bytes += BytesWhere(is_resizing);
+    uint64_t bytes = IsMeanResizing(facts_.request_stack) ? facts_.request_bytes : 0;
+    bytes += BytesWhere(IsMeanResizing);
     Add({"mean_resizing=False", bytes, 0, "estimated", Effort::kOption,
          "new rows are drawn as at the model's own init",
          "resize_token_embeddings(..., mean_resizing=False)"});

@@ -16,6 +16,16 @@ bool IsNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// A path without a name is that of an nn.Sequential's part: "3.0" is [*][0]. The last number of a
+// module stays, since it is all that tells a convolution from a norm; parameters of parts of one
+// nn.Sequential are one row, as those of layers are.
+std::string NumberedPath(const std::vector<std::string>& parts, bool of_parameter) {
+  if (of_parameter && parts.size() == 1) return "[*]";
+  std::string path;
+  for (size_t i = 1; i < parts.size(); ++i) path += "[*]";
+  return path + "[" + parts.back() + "]";
+}
+
 bool HasParameterPath(trace::Role role) {
   return role == trace::Role::kParameter || role == trace::Role::kGradient ||
          role == trace::Role::kOptimizerState;
@@ -26,6 +36,7 @@ bool HasParameterPath(trace::Role role) {
 std::string CollapsedPath(std::string_view path, bool of_parameter) {
   std::vector<std::string> parts = absl::StrSplit(absl::string_view(path.data(), path.size()), '.');
   if (of_parameter && parts.size() > 1) parts.pop_back();
+  if (std::all_of(parts.begin(), parts.end(), IsNumber)) return NumberedPath(parts, of_parameter);
   size_t keep = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!IsNumber(parts[i])) continue;

@@ -16,7 +16,9 @@
 namespace memtrace::analysis {
 
 // "transformer.h.0.mlp.c_fc" -> "transformer.h.*.mlp": layer numbers become '*', and one name
-// after the last of them stays. A parameter's path loses the parameter's own name first.
+// after the last of them stays. A parameter's path loses the parameter's own name first. Paths of
+// numbers alone, of parts of an nn.Sequential, are "[4]" of a module, "[*]" of a parameter, and
+// "[*][0]" of either where one lies within another.
 std::string CollapsedPath(std::string_view path, bool of_parameter);
 
 using SiteId = uint32_t;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/analysis/frame_rules.h"
 #include "tools/interchange/snapshot_frame.h"
 
 namespace memtrace::interchange {
@@ -87,9 +88,10 @@ FrameMark MarkOf(std::string_view file, std::string_view function) {
         [function](const Rule& known) { return function.starts_with(known.function); });
     return rule == kNativeRules.end() ? Mark::kNative : rule->mark;
   }
+  const std::string_view bare = analysis::BareFunction(function);
   const auto* const rule =
       std::find_if(kPythonRules.begin(), kPythonRules.end(), [&](const Rule& known) {
-        return (known.function.empty() || known.function == function) && IsIn(file, known.file);
+        return (known.function.empty() || known.function == bare) && IsIn(file, known.file);
       });
   return rule == kPythonRules.end() ? Mark::kPython : rule->mark;
 }

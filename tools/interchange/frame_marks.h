@@ -27,7 +27,8 @@ enum class FrameMark : uint8_t {
   kWorkspace,  // of cuBLAS
 };
 
-// As a snapshot names the frame: a path ("??" or a source file where it is of C++) and a function.
+// As a snapshot names the frame: a path ("??" or a source file where it is of C++) and a function,
+// bare or with what it is defined in ("Module._call_impl").
 FrameMark MarkOf(std::string_view file, std::string_view function);
 
 }  // namespace memtrace::interchange

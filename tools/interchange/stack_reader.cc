@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/interchange/stack_reader.h"
 
+#include "tools/analysis/frame_rules.h"
 #include "tools/interchange/snapshot_frame.h"
 
 namespace memtrace::interchange {
@@ -153,7 +154,8 @@ Role StackReader::RoleOf(const StackClues& clues) const {
 
 StackReader::Frame StackReader::ReadFrame(PickleValue value) const {
   const SnapshotFrame read = ReadSnapshotFrame(tree_, value);
-  return {MarkOf(read.file, read.function), read.file, read.function == "__init__"};
+  return {MarkOf(read.file, read.function), read.file,
+          analysis::BareFunction(read.function) == "__init__"};
 }
 
 }  // namespace memtrace::interchange

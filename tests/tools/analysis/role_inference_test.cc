@@ -58,6 +58,7 @@ TEST(RoleInferenceTest, ARequestOfTheForeachUpdateIsTemporary) {
   at.phase = Phase::kOptimizer;
   EXPECT_EQ(InferRequestRole(at, {{torch, "_multi_tensor_adam", 791}}), Role::kTemporary);
   EXPECT_EQ(InferRequestRole(at, {{torch, "_init_group", 180}}), Role::kOptimizerState);
+  EXPECT_EQ(InferRequestRole(at, {{torch, "Adam._init_group", 180}}), Role::kOptimizerState);
   EXPECT_EQ(InferRequestRole(at, {{"/home/ada/adam.py", "_multi_tensor_adam", 1}}), Role::kUnknown);
 }
 

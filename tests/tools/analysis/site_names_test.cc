@@ -19,6 +19,14 @@ TEST(CollapsedPathTest, LayerNumbersBecomeStarsAndOneNameStaysBehindTheLast) {
   EXPECT_EQ(CollapsedPath("bias", true), "bias");
 }
 
+TEST(CollapsedPathTest, PartsOfASequentialAreToldApart) {
+  EXPECT_EQ(CollapsedPath("4", false), "[4]");
+  EXPECT_EQ(CollapsedPath("4.weight", true), "[*]");
+  EXPECT_EQ(CollapsedPath("23.0.weight", true), "[*][0]");
+  EXPECT_EQ(CollapsedPath("23.1", false), "[*][1]");
+  EXPECT_EQ(CollapsedPath("3.attention.q", false), "*.attention");
+}
+
 // A source of which all definitions were lost.
 class NoNames : public EventSource {
  public:
@@ -44,6 +52,19 @@ TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
   EXPECT_TRUE(IsLibraryFile("/usr/lib/python3.11/contextlib.py"));
   EXPECT_TRUE(IsLibraryFile("<frozen runpy>"));
   EXPECT_FALSE(IsLibraryFile("/home/ada/torch_things/train.py"));
+  EXPECT_FALSE(IsLibraryFile("<string>"));
+  EXPECT_FALSE(IsLibraryFile("<ipython-input-3-6b1f2d3a4c5e>"));
+  EXPECT_FALSE(IsLibraryFile("/tmp/ipykernel_4711/2187103842.py"));
+}
+
+TEST(FramesTest, FilesThatTorchGeneratesAreNotTheUsers) {
+  const std::string name = "cuzzm6kvapzpqf7ggzhyrvqficlqxltobanetldtpqoadazmuchf.py";
+  EXPECT_TRUE(IsLibraryFile("/tmp/torchinductor_ada/uz/" + name));
+  EXPECT_TRUE(IsLibraryFile("/home/ada/cache/uz/" + name));
+  EXPECT_FALSE(IsLibraryFile("/home/ada/ab/" + name));
+  EXPECT_FALSE(IsLibraryFile("/home/ada/uz/cuzzm6k.py"));
+  EXPECT_FALSE(IsLibraryFile(name));
+  EXPECT_TRUE(IsLibraryFile("<eval_with_key>.7"));
 }
 
 TEST(FramesTest, FilesAreShortenedToWhatTellsThemApart) {
@@ -51,6 +72,7 @@ TEST(FramesTest, FilesAreShortenedToWhatTellsThemApart) {
             "torch/optim/adam.py");
   EXPECT_EQ(ShortFile("/home/ada/train.py"), "train.py");
   EXPECT_EQ(ShortFile("train.py"), "train.py");
+  EXPECT_EQ(ShortFile("/tmp/ipykernel_4711/2187103842.py"), "ipykernel_4711/2187103842.py");
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules at the borders of what they read. What real programs record is test_function_names.py's.
+#include "tools/analysis/frame_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::analysis {
+namespace {
+
+const std::string kAdam = "/venv/lib/python3.11/site-packages/torch/optim/adam.py";
+const std::string kTensor = "/venv/lib/python3.11/site-packages/torch/_tensor.py";
+
+TEST(FrameRulesTest, BareFunctionIsTheLastPartOfAQualifiedName) {
+  EXPECT_EQ(BareFunction("Adam._init_group"), "_init_group");
+  EXPECT_EQ(BareFunction("_init_group"), "_init_group");
+  EXPECT_EQ(BareFunction("context_decorator.<locals>.decorate_context"), "decorate_context");
+  EXPECT_EQ(BareFunction("step.<locals>.<lambda>"), "<lambda>");
+  EXPECT_EQ(BareFunction("<module>"), "<module>");
+  EXPECT_EQ(BareFunction(""), "");
+}
+
+TEST(FrameRulesTest, NamesOfCppStayWhole) {
+  EXPECT_EQ(BareFunction("at::_ops::mm::call(at::Tensor const&, ...)"),
+            "at::_ops::mm::call(at::Tensor const&, ...)");
+}
+
+TEST(FrameRulesTest, ComprehensionOfAForeachUpdateBelongsToIt) {
+  EXPECT_TRUE(IsForeachUpdate({{kAdam, "<listcomp>", 791}, {kAdam, "_multi_tensor_adam", 790}}));
+  EXPECT_TRUE(IsForeachUpdate({{kAdam, "_multi_tensor_adam.<locals>.<listcomp>", 791},
+                               {kAdam, "_multi_tensor_adam", 790}}));
+}
+
+TEST(FrameRulesTest, TorchCalledByAForeachUpdateBelongsToIt) {
+  EXPECT_TRUE(IsForeachUpdate({{kTensor, "Tensor.sqrt", 1}, {kAdam, "_multi_tensor_adam", 790}}));
+}
+
+TEST(FrameRulesTest, UsersCodeWithinAForeachUpdateIsTheUsers) {
+  EXPECT_FALSE(
+      IsForeachUpdate({{"/home/ada/hook.py", "hook", 3}, {kAdam, "_multi_tensor_adam", 790}}));
+  EXPECT_FALSE(IsForeachUpdate({{"/home/ada/adam.py", "_multi_tensor_adam", 3}}));
+}
+
+TEST(FrameRulesTest, UsersFunctionsWithTorchsNamesProveNothing) {
+  EXPECT_FALSE(IsOptimizerStateCreation({{"/home/ada/train.py", "Mine._init_group", 3}}));
+  EXPECT_FALSE(IsMeanResizing({{"/home/ada/train.py", "_init_added_rows", 3}}));
+}
+
+TEST(FrameRulesTest, BitsandbytesMakesStatesToo) {
+  const std::string file = "/venv/lib/python3.11/site-packages/bitsandbytes/optim/optimizer.py";
+  EXPECT_TRUE(IsOptimizerStateCreation({{file, "Optimizer2State.init_state", 470}}));
+  EXPECT_FALSE(IsOptimizerStateCreation({{file, "Optimizer8bit.step", 290}}));
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

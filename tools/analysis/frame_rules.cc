@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/frame_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/analysis/frames.h"
+
+namespace memtrace::analysis {
+namespace {
+
+// A function of a library: `file` is a part of its path.
+struct Place {
+  std::string_view file;
+  std::string_view function;
+};
+
+// Where optimizers make their states, by the names that torch 2.0 to 2.15 and bitsandbytes use.
+constexpr std::array kStateCreations = {
+    Place{"torch/optim/", "_init_group"},
+    Place{"torch/optim/", "load_state_dict"},
+    Place{"bitsandbytes/optim/", "init_state"},
+};
+
+bool IsIn(const trace::Frame& frame, std::string_view file) {
+  return frame.file.find(file) != std::string::npos;
+}
+
+bool IsAt(const trace::Frame& frame, const Place& place) {
+  return IsIn(frame, place.file) && BareFunction(frame.function) == place.function;
+}
+
+// A comprehension has a frame of its own before Python 3.12. It says nothing without its function.
+bool IsComprehension(const trace::Frame& frame) {
+  constexpr std::array<std::string_view, 4> kNames = {"<listcomp>", "<genexpr>", "<dictcomp>",
+                                                      "<setcomp>"};
+  const std::string_view function = BareFunction(frame.function);
+  return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
+}
+
+bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
+
+// Returns the innermost function of torch/optim that has called nothing but torch, or null.
+const trace::Frame* CallingOptimizer(const std::vector<trace::Frame>& stack) {
+  for (const trace::Frame& frame : stack) {
+    if (IsNative(frame) || IsComprehension(frame)) continue;
+    if (IsIn(frame, "torch/optim/")) return &frame;
+    if (!IsOfTorch(frame)) return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view BareFunction(std::string_view function) {
+  if (function.find("::") != std::string_view::npos) return function;
+  return function.substr(function.rfind('.') + 1);
+}
+
+bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* frame = CallingOptimizer(stack);
+  return frame != nullptr && BareFunction(frame->function).starts_with("_multi_tensor_");
+}
+
+bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return std::any_of(kStateCreations.begin(), kStateCreations.end(),
+                       [&frame](const Place& place) { return IsAt(frame, place); });
+  });
+}
+
+bool IsMeanResizing(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "transformers/") && BareFunction(frame.function).starts_with("_init_added_");
+  });
+}
+
+}  // namespace memtrace::analysis

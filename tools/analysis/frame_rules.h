@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_
+
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/event.h"
+
+namespace memtrace::analysis {
+
+// Everything that a report concludes from the functions of a stack. Python names functions with
+// what they are defined in since 3.11 ("Adam._init_group", "f.<locals>.g"), without before, and
+// torch's snapshots always without. Rules compare bare names.
+//
+// Stacks are innermost first.
+
+// "Adam._init_group" -> "_init_group"; "f.<locals>.<lambda>" -> "<lambda>". Names of C++ stay.
+std::string_view BareFunction(std::string_view function);
+
+// True if torch's optimizer requests a temporary of its foreach update (torch/optim/adam.py,
+// _multi_tensor_adam).
+bool IsForeachUpdate(const std::vector<trace::Frame>& stack);
+
+// True if an optimizer makes its states (_init_group of torch/optim/adam.py and its kin).
+bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack);
+
+// True if transformers' resize_token_embeddings draws new rows from the distribution of the old
+// ones, in fp32 copies of the whole matrix (modeling_utils.py, _init_added_*_with_mean);
+// mean_resizing=False ends that.
+bool IsMeanResizing(const std::vector<trace::Frame>& stack);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_
