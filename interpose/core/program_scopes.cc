@@ -19,8 +19,9 @@ namespace {
 struct KeptScopes {
   std::vector<uint32_t> tags;
   std::vector<uint32_t> modules;
+  std::vector<trace::Role> roles;
 
-  bool empty() const { return tags.empty() && modules.empty(); }
+  bool empty() const { return tags.empty() && modules.empty() && roles.empty(); }
 };
 thread_local KeptScopes kept;
 thread_local uint32_t module_depth = 0;  // whether kept or said
@@ -53,12 +54,14 @@ recorder::Recorder* Recorder() {
   return recorder;
 }
 
-void Keep(std::vector<uint32_t>& names, uint32_t name) {
-  if (Process::Get().is_recorded()) names.push_back(name);
+template <typename Value>
+void Keep(std::vector<Value>& values, Value value) {
+  if (Process::Get().is_recorded()) values.push_back(value);
 }
 
-void Forget(std::vector<uint32_t>& names) {
-  if (!names.empty()) names.pop_back();
+template <typename Value>
+void Forget(std::vector<Value>& values) {
+  if (!values.empty()) values.pop_back();
 }
 
 // What a thread launches after this is no longer of what it allocated before it.
@@ -97,6 +100,7 @@ void SayWhatWasKept() {
   const KeptScopes said = std::exchange(kept, {});
   for (const uint32_t name : said.tags) recorder->PushTag(Text(name));
   for (const uint32_t path : said.modules) recorder->PushModule(Text(path));
+  for (const trace::Role role : said.roles) recorder->PushRole(role);
   if (const auto phase = kept_phase.exchange(0); phase != 0)
     recorder->SetPhase(static_cast<trace::Phase>(phase));
   for (uint32_t steps = kept_steps.exchange(0); steps > 0; --steps) recorder->BeginStep();
@@ -128,11 +132,13 @@ void PopModule() {
 uint32_t ModuleDepth() { return module_depth; }
 
 void PushRole(trace::Role role) {
-  if (auto* recorder = Recorder()) recorder->PushRole(role);
+  if (auto* recorder = Recorder()) return recorder->PushRole(role);
+  Keep(kept.roles, role);
 }
 
 void PopRole() {
-  if (auto* recorder = Recorder()) recorder->PopRole();
+  if (auto* recorder = Recorder()) return recorder->PopRole();
+  Forget(kept.roles);
 }
 
 uint32_t CurrentScope() {

@@ -8,9 +8,9 @@
 namespace memtrace::trace {
 namespace {
 
-constexpr std::array<std::string_view, 11> kRoleNames = {
+constexpr std::array<std::string_view, kRoleCount> kRoleNames = {
     "unknown",   "parameter", "gradient", "optimizer_state", "activation", "input", "temporary",
-    "workspace", "kv_cache",  "comm",     "buffer"};
+    "workspace", "kv_cache",  "comm",     "buffer",          "checkpoint"};
 constexpr std::array<std::string_view, 8> kPhaseNames = {
     "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
 constexpr std::array<std::string_view, 6> kOutsideKindNames = {

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_PROFILER_TRACE_EVENT_H_
 #define MEMTRACE_PROFILER_TRACE_EVENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,8 +25,11 @@ enum class Role : uint8_t {
   kWorkspace,
   kKvCache,
   kComm,
-  kBuffer,  // of a module: what it keeps and no optimizer steps
+  kBuffer,      // of a module: what it keeps and no optimizer steps
+  kCheckpoint,  // tensors of a file that was loaded, or gathered to be saved
 };
+// A role above these is a later writer's and reads as kUnknown.
+inline constexpr size_t kRoleCount = static_cast<size_t>(Role::kCheckpoint) + 1;
 std::string_view RoleName(Role role);  // "optimizer_state"
 
 // What the program is doing. Process-wide: autograd's threads are in the phase of the thread that

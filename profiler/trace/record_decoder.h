@@ -54,6 +54,7 @@ class RecordDecoder {
       in_ = nullptr;
       return;
     }
+    if constexpr (std::is_same_v<T, Role>) value = value < kRoleCount ? value : 0;
     field = static_cast<T>(value);
   }
   // A field that older writers did not have: 0 where the body ends before it.

@@ -106,7 +106,7 @@ class TextParser {
 
   Role RoleOf(TextLine& line) {
     const std::string role = line.Text("role");
-    return role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, 11);
+    return role.empty() ? Role::kUnknown : ByName<Role>(line, role, RoleName, kRoleCount);
   }
 
   void Living(TextLine& line) {

@@ -241,6 +241,9 @@ void Explainer::ExplainHolders() {
   const LiveSet& live = captures_.live();
   result_.held = BreakDown(card.blocks, live, source_, sites_);
   result_.attributed = Attribute(card.blocks, live, source_);
+  result_.kept_for_backward =
+      FindKeptForBackward(card.blocks, live, source_,
+                          is_failure() ? timeline_.failed()->annotations : result_.annotations);
   result_.holder_lines = HolderLines(result_.held, source_);
   const bool known = timeline_.cards().contains(device());
   result_.outside =

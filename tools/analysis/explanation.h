@@ -19,6 +19,7 @@
 #include "tools/analysis/fragmentation.h"
 #include "tools/analysis/growth.h"
 #include "tools/analysis/idle_blocks.h"
+#include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/moment.h"
 #include "tools/analysis/moment_spec.h"
 #include "tools/analysis/next_step.h"
@@ -73,8 +74,9 @@ struct Explanation {
   std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
   std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
                                           // trace without blocks
-  std::optional<IdleBlocks> idle;         // of `held`; nothing without CUPTI
-  ActivityWatch activities;               // what CUPTI told
+  std::optional<KeptForBackward> kept_for_backward;  // of `held`
+  std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
+  ActivityWatch activities;                          // what CUPTI told
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;
   Annotations annotations;

@@ -7,7 +7,10 @@
 namespace memtrace::analysis {
 
 void Position::Advance(const trace::Event& event) {
-  if (const auto* begun = std::get_if<trace::Step>(&event.payload)) {
+  if (const auto* allocation = std::get_if<trace::Allocate>(&event.payload)) {
+    if (allocation->module != module) ++module_run;
+    module = allocation->module;
+  } else if (const auto* begun = std::get_if<trace::Step>(&event.payload)) {
     step = begun->number;
     micro_batch = 0;
   } else if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload)) {
@@ -16,6 +19,7 @@ void Position::Advance(const trace::Event& event) {
     phase = change->phase;
     ++phase_run;
     forward_seen = forward_seen || phase == trace::Phase::kForward;
+    backward_seen = backward_seen || phase == trace::Phase::kBackward;
   } else if (const auto* resumed = std::get_if<trace::Resume>(&event.payload)) {
     step = resumed->step;
     phase = resumed->phase;

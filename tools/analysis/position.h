@@ -16,9 +16,14 @@ struct Position {
   uint32_t phase_run = 0;    // counts the changes of phase: two equal ones are one stay in a phase
   trace::Phase phase = trace::Phase::kOther;
   bool forward_seen = false;  // a forward has begun before or at this point
+  bool backward_seen = false;
+  // Counts the changes from allocations of one module to those of another: two equal ones lie in
+  // one call of a module.
+  uint32_t module_run = 0;
+  trace::StringId module = 0;  // of the latest allocation
 
-  // Takes note of steps and phases, and of a recording that begins in the middle; ignores every
-  // other event.
+  // Takes note of steps, phases and modules, and of a recording that begins in the middle; ignores
+  // every other event.
   void Advance(const trace::Event& event);
 
   // Of a block that lived when recording began, where that is here.

@@ -10,10 +10,23 @@ namespace memtrace::analysis {
 using trace::Phase;
 using trace::Role;
 
+namespace {
+
+// With gradients on, what outlives its module's call is kept for a backward, even if none ever
+// runs and it goes with the result, in the same stay in forward.
+bool IsKeptInVain(const Block& block, const Position& last, const Position& end) {
+  return block.birth.phase == Phase::kForward && !end.backward_seen &&
+         last.module_run != block.birth.module_run;
+}
+
+}  // namespace
+
 trace::Role InferRole(const Block& block, const Position& end) {
   const bool gone = block.freed || block.waiting;
   const Position& last = gone ? block.death : end;
-  return trace::InferRole(block.birth.phase, last.phase_run == block.birth.phase_run, gone);
+  const Role role =
+      trace::InferRole(block.birth.phase, last.phase_run == block.birth.phase_run, gone);
+  return role == Role::kTemporary && IsKeptInVain(block, last, end) ? Role::kActivation : role;
 }
 
 trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>& stack) {

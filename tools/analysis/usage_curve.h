@@ -13,7 +13,7 @@
 
 namespace memtrace::analysis {
 
-inline constexpr size_t kRoles = static_cast<size_t>(trace::Role::kBuffer) + 1;
+inline constexpr size_t kRoles = trace::kRoleCount;
 
 // Ordinals of events, from 1; both ends included.
 struct EventRange {

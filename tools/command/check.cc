@@ -50,7 +50,7 @@ uint64_t RateIn(const std::string& text) {
 }
 
 std::optional<trace::Role> RoleNamed(std::string_view name) {
-  for (int role = 0; role <= static_cast<int>(trace::Role::kBuffer); ++role) {
+  for (size_t role = 0; role < trace::kRoleCount; ++role) {
     if (RoleName(static_cast<trace::Role>(role)) == name) return static_cast<trace::Role>(role);
   }
   return std::nullopt;

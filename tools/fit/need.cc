@@ -28,6 +28,7 @@ constexpr std::pair<trace::Role, std::string_view> kRoles[] = {
     {trace::Role::kTemporary, "temporaries"},
     {trace::Role::kInput, "inputs"},
     {trace::Role::kKvCache, "KV cache"},
+    {trace::Role::kCheckpoint, "loaded checkpoint"},
     {trace::Role::kWorkspace, "workspaces"},
     {trace::Role::kComm, "communication"},
     {trace::Role::kUnknown, "of unknown role"},

@@ -52,6 +52,7 @@ constexpr std::array kPythonRules = {
     Rule{"transformers/cache_utils.py", "", Mark::kKvCache},
     Rule{"vllm/", "_allocate_kv_cache", Mark::kKvCache},
     Rule{"vllm/", "_allocate_kv_cache_tensors", Mark::kKvCache},
+    Rule{"sglang/srt/mem_cache/", "_create_buffers", Mark::kKvCache},
     Rule{"transformers/generation/utils.py", "generate", Mark::kGenerate},
     Rule{"transformers/modeling_utils.py", "from_pretrained", Mark::kModelBuilding},
     Rule{"transformers/pytorch_utils.py", "__init__", Mark::kModelBuilding},

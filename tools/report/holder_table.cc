@@ -32,6 +32,13 @@ std::string KnownText(const Breakdown& held) {
   return text;
 }
 
+std::string KeptText(const analysis::KeptForBackward& kept) {
+  return FormatBytes(kept.bytes) +
+         " of activations are kept for a backward pass, and none ran in " +
+         FormatCounted(kept.forwards, "call") +
+         " of the model: torch.no_grad() around it keeps none";
+}
+
 std::string SinceText(const Holding& holding, const Explanation& explanation) {
   const analysis::Position& now = explanation.cards[explanation.card].when.at;
   if (holding.since.step == 0) return "start";
@@ -102,6 +109,8 @@ Section HolderSection(const Explanation& explanation) {
   }
   table.rest = RestOf(held.holdings, shown);
   section.parts = {std::move(table), Note{KnownText(held)}};
+  const auto& kept = explanation.kept_for_backward;
+  if (kept && kept->is_in_vain()) section.parts.emplace_back(Note{KeptText(*kept)});
   return section;
 }
 

@@ -144,6 +144,10 @@ ordered_json HoldingsJson(const Explanation& explanation) {
   return rows;
 }
 
+ordered_json KeptForBackwardJson(const analysis::KeptForBackward& kept) {
+  return {{"bytes", kept.bytes}, {"forwards", kept.forwards}, {"in_vain", kept.is_in_vain()}};
+}
+
 ordered_json OutsideJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
   for (const analysis::OutsideHolding& holding : explanation.outside) {
@@ -258,6 +262,8 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["scratch"] = ScratchJson(explanation);
   report["holdings"] = HoldingsJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (explanation.kept_for_backward)
+    report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept_for_backward);
   if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);
   if (!explanation.activities.state().empty())
     report["activities"] = ActivitiesJson(explanation.activities);

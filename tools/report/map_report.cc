@@ -24,7 +24,7 @@ constexpr size_t kStripStart = 38;
 constexpr char kHoleSign = '.';
 constexpr char kWaitingSign = '~';
 char SignOf(trace::Role role) {
-  constexpr std::string_view kSigns = "?PGSAitWKCb";  // in the order of trace::Role
+  constexpr std::string_view kSigns = "?PGSAitWKCbL";  // in the order of trace::Role
   const auto index = static_cast<size_t>(role);
   return index < kSigns.size() ? kSigns[index] : '?';
 }
@@ -91,7 +91,7 @@ Section MapSection(const analysis::Explanation& explanation) {
        {trace::Role::kParameter, trace::Role::kGradient, trace::Role::kOptimizerState,
         trace::Role::kActivation, trace::Role::kInput, trace::Role::kTemporary,
         trace::Role::kWorkspace, trace::Role::kKvCache, trace::Role::kComm, trace::Role::kBuffer,
-        trace::Role::kUnknown}) {
+        trace::Role::kCheckpoint, trace::Role::kUnknown}) {
     legend += std::string(" ") + SignOf(role) + " " + std::string(RoleName(role)) + ",";
   }
   section.parts = {std::move(table), Note{legend + " ~ waiting for a stream, . free"}};

@@ -10,7 +10,16 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _communication, _generation, _passes, _placement, _profilers, _recomputation, _threads
+from memtrace import (
+    _checkpoints,
+    _communication,
+    _generation,
+    _passes,
+    _placement,
+    _profilers,
+    _recomputation,
+    _threads,
+)
 from memtrace._core import (
     PHASE_BACKWARD,
     PHASE_EVALUATE,
@@ -20,6 +29,7 @@ from memtrace._core import (
     UNKNOWN_MODULE,
 )
 from memtrace._identity_map import IdentityMap
+from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
 from memtrace._session import Session
 
@@ -31,10 +41,22 @@ def register(torch: ModuleType, session: Session) -> None:
     _passes.watch_optimizers(torch, session)
     _recomputation.watch(torch, session)
     _generation.watch(torch, session)
+    _checkpoints.watch(torch, session)
     _placement.watch(torch, session)
     _communication.watch(torch, session)
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)
+
+
+def _shown_path(name: str, module: Any) -> str:
+    """What torch.compile wraps keeps its path; a whole model that is compiled has the region's name."""
+    path = without_wrapper(name)
+    if path:
+        return path
+    wrapped = getattr(module, "_orig_mod", None)
+    if wrapped is None and getattr(module, "_compiled_call_impl", None) is not None:
+        wrapped = module
+    return path if wrapped is None else f"torch.compile({type(wrapped).__name__})"
 
 
 class _Thread:
@@ -61,14 +83,17 @@ class _ModuleHooks:
         self._numbers: dict[int, int] = {}  # of the path, by id of a living module
         self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
         self._roots: IdentityMap[bool] = IdentityMap()
+        self._built: IdentityMap[bool] = IdentityMap()  # models whose mode was set
 
     def register(self) -> None:
         modules = self._torch.nn.modules.module
         quiet = quieter(self._torch)
         modules.register_module_parameter_registration_hook(quiet(self._parameter_registered))
         modules.register_module_buffer_registration_hook(quiet(self._buffer_registered))
+        modules.register_module_module_registration_hook(quiet(self._session.labels.roots.registered))
         self._watch_calls(modules.Module, quiet(self._look_closer), quiet(self._after_outermost))
         self._watch_moves(modules.Module, quiet(self._session.labels.module))
+        self._watch_modes(modules.Module, quiet(self._mode_set))
         self._watch_functional_calls(quiet(self._session.labels.functional))
 
     def _parameter_registered(self, _module: Any, name: str, tensor: Any) -> None:
@@ -155,11 +180,13 @@ class _ModuleHooks:
             if session.phase != PHASE_GENERATE:
                 session.first_forward()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
+            session.forwards_since_backward += training
             session.labels.inputs((args, kwargs))
 
     def _name_parts(self, root: Any) -> None:
         """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""
-        for path, part in root.named_modules():
+        for name, part in root.named_modules():
+            path = _shown_path(name, part)
             known = self._paths.get(part)
             if known is None or known[0] < len(path):
                 self._set_path(part, len(path), self._session.core.intern(path))
@@ -184,6 +211,25 @@ class _ModuleHooks:
                     label(module)
 
         module_class._apply = apply
+
+    def _watch_modes(self, module_class: Any, mode_set: Callable[..., None]) -> None:
+        """A model that is put into a mode is whole: loaders end with eval(), programs begin with train()."""
+        original = module_class.train
+        is_root = self._session.labels.roots.has
+
+        @functools.wraps(original)
+        def train(module: Any, mode: bool = True) -> Any:
+            result = original(module, mode)
+            if is_root(module):
+                mode_set(module)
+            return result
+
+        module_class.train = train
+
+    def _mode_set(self, module: Any) -> None:
+        if self._built.get(module) is None:
+            self._built.set(module, True)
+            self._session.labels.module(module)
 
     def _watch_functional_calls(self, label: Any) -> None:
         """torch.func.functional_call puts other tensors in the place of a module's own for a moment."""

@@ -17,9 +17,16 @@ from memtrace._core import (
     Core,
 )
 from memtrace._identity_map import IdentityMap
+from memtrace._module_roots import ModuleRoots
+from memtrace._quantized import scales
 from memtrace._signal_exceptions import let_through
 
 Tensor = Any
+
+
+def without_wrapper(path: str) -> str:
+    """The path without torch.compile's wrapper, which is no part of the model."""
+    return path.replace("_orig_mod.", "").removesuffix("_orig_mod").removesuffix(".")
 
 
 class _Parameter:
@@ -46,6 +53,7 @@ class Labels:
         self._order: tuple[list[weakref.ref[Any]], array[int]] | None = None
         self._parameters: IdentityMap[_Parameter] = IdentityMap()
         self._optimizers: IdentityMap[int] = IdentityMap()  # how many states are labelled
+        self.roots = ModuleRoots()
 
     def parameter(self, tensor: Tensor, path: str) -> None:
         """`tensor` is the parameter `path`; the longest path heard of a parameter is kept."""
@@ -58,7 +66,7 @@ class Labels:
     def _held(self, tensor: Tensor, path: str, role: int) -> None:
         if not tensor.is_cuda:
             return
-        path = path.replace("_orig_mod.", "")  # torch.compile's wrapper is no part of the model
+        path = without_wrapper(path)
         known = self._parameters.get(tensor)
         if known is None:
             known = _Parameter(role)
@@ -71,7 +79,10 @@ class Labels:
     def module(self, module: Any, prefix: str = "") -> None:
         """Every parameter and buffer of `module` with its full path."""
         for name, tensor in module.named_parameters(remove_duplicate=True):
-            self.parameter(tensor, f"{prefix}.{name}" if prefix else name)
+            path = f"{prefix}.{name}" if prefix else name
+            self.parameter(tensor, path)
+            for part in scales(tensor):
+                self.buffer(part, path)
         for name, tensor in module.named_buffers(remove_duplicate=True):
             self.buffer(tensor, f"{prefix}.{name}" if prefix else name)
 
@@ -173,7 +184,15 @@ class Labels:
         self._optimizers.set(optimizer, count)
 
     def label_everything(self) -> None:
-        """All parameters, gradients and states: before an out-of-memory is recorded, and at the end."""
+        """All parameters, gradients and states: before an out-of-memory is recorded, and at the end.
+
+        Models that were loaded and never called have had no names for their parts until now.
+        """
+        for root in self.roots.alive():
+            try:
+                self.module(root)
+            except Exception as error:  # a model that cannot list its parts hides no other one's
+                let_through(error)
         for tensor, parameter in self._parameters.items():
             if tensor.is_cuda:
                 self._say(tensor, parameter.role, parameter.path)

@@ -23,7 +23,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         say(f"torch {torch.__version__} runs backward in a way that is not known: its memory shows no backward phase")
         return
     quiet = quieter(torch)
-    begin = quiet(functools.partial(session.set_phase, PHASE_BACKWARD))
+    begin = quiet(session.backward_begins)
     label = quiet(session.labels.gradients)
 
     def finish() -> None:

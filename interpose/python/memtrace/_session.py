@@ -56,6 +56,7 @@ class Session:
         self.phase = PHASE_INIT
         self._steps_begun = 0
         self._steps_are_stated = False
+        self.forwards_since_backward = 0  # outermost calls of modules with gradients on
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
         self.before_close: list[Callable[[], object]] = []
@@ -151,6 +152,11 @@ class Session:
         if not in_backward and not self._steps_are_stated:
             self._end_step()
 
+    def backward_begins(self) -> None:
+        """A backward pass begins."""
+        self.forwards_since_backward = 0
+        self.set_phase(PHASE_BACKWARD)
+
     def backward_ended(self) -> None:
         """A backward pass is over."""
         if self._ends_with_backward:
@@ -183,6 +189,7 @@ class Session:
         try:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
+            self.core.annotate("forward.since_backward", str(self.forwards_since_backward))
             self._shim.memtrace_torch_label_workspaces()
         except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
             let_through(error)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program does when it allocates: phases, steps and micro-batches, found without its help."""
 
+import pytest
 from support.events import blocks
 from support.programs import MIB, on_card
 
@@ -114,3 +115,36 @@ with torch.no_grad():
     # Keys and values of 2 layers, after the prompt of 8 tokens and each of the 3 tokens that are put in again.
     assert sum(block.bytes for block in caches) == 2 * 2 * sum(2 * 64 * 4 * length for length in (8, 9, 10, 11))
     assert {block.phase for block in born if block.module} == {"generate", "evaluate"}
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("vllm.worker.cache_engine", "CacheEngine._allocate_kv_cache"),
+        ("vllm.v1.worker.gpu_model_runner", "GPUModelRunner._allocate_kv_cache_tensors"),
+        ("sglang.srt.mem_cache.memory_pool", "MHATokenToKVPool._create_buffers"),
+    ],
+)
+def test_caches_of_servers_are_kv_caches(tmp_path, module, function):
+    """No server is installed: classes of the same names stand in for them."""
+    *folders, name = module.split(".")
+    owner, method = function.split(".")
+    package = tmp_path.joinpath(*folders)
+    package.mkdir(parents=True)
+    for depth in range(len(folders)):
+        tmp_path.joinpath(*folders[: depth + 1], "__init__.py").write_text("")
+    source = f"""
+import torch
+class {owner}:
+    def {method}(self, layers):
+        return [torch.zeros(1 << 20, device="cuda") for _ in range(layers)]
+"""
+    (package / f"{name}.py").write_text(source)
+    script = f"""
+import torch
+from {module} import {owner}
+kept = {owner}().{method}(3)
+other = torch.zeros(1 << 20, device="cuda")
+"""
+    born = blocks(on_card(script, tmp_path, PYTHONPATH=str(tmp_path)).trace)
+    assert [block.role for block in born if block.bytes == 4 * MIB] == ["kv_cache"] * 3 + [""]

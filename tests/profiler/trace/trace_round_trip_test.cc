@@ -35,6 +35,19 @@ TEST_F(TraceRoundTripTest, RandomEventsOverManyBlocksComeBack) {
   EXPECT_TRUE(State().whole());
 }
 
+TEST_F(TraceRoundTripTest, RoleOfALaterWriterIsUnknown) {
+  Begin();
+  Write({{1, 1000, Allocate{.address = 512, .requested = 512, .allocated = 512}},
+         {2, 2000, Relabel{.address = 512, .role = static_cast<Role>(200)}},
+         {3, 3000, Relabel{.address = 512, .role = Role::kCheckpoint}}});
+  Close();
+  std::vector<Role> roles;
+  MustOpen(path_).ForEach([&roles](const Event& event) {
+    if (const auto* label = std::get_if<Relabel>(&event.payload)) roles.push_back(label->role);
+  });
+  EXPECT_THAT(roles, ElementsAreArray({Role::kUnknown, Role::kCheckpoint}));
+}
+
 TEST_F(TraceRoundTripTest, WhoReadsEventsMayReadThemMeanwhile) {
   std::mt19937_64 random(44);
   const std::vector<Event> events = RandomEvents(20'000, random);

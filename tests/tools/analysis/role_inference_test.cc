@@ -52,6 +52,21 @@ TEST(RoleInferenceTest, OutsideAllPhasesNothingIsGuessed) {
   EXPECT_EQ(Inferred(Phase::kInit, false, 2), Role::kUnknown);
 }
 
+TEST(RoleInferenceTest, WhatOutlivesItsModuleIsKeptForABackwardThatNeverRan) {
+  Block block;
+  block.birth.phase = Phase::kForward;
+  block.freed = true;
+  Position end;
+  EXPECT_EQ(InferRole(block, end), Role::kTemporary);
+  block.death.module_run = 2;
+  EXPECT_EQ(InferRole(block, end), Role::kActivation);
+  end.backward_seen = true;
+  EXPECT_EQ(InferRole(block, end), Role::kTemporary);
+  block.birth.phase = Phase::kEvaluate;
+  end.backward_seen = false;
+  EXPECT_EQ(InferRole(block, end), Role::kTemporary);
+}
+
 TEST(RoleInferenceTest, ARequestOfTheForeachUpdateIsTemporary) {
   const std::string torch = "/venv/lib/python3.11/site-packages/torch/optim/adam.py";
   Position at;

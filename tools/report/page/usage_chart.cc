@@ -28,9 +28,9 @@ constexpr double kBottom = kHeight - 26;
 
 // From the ground up: what stays lies below what comes and goes.
 constexpr std::array<Role, analysis::kRoles> kOrder = {
-    Role::kParameter,  Role::kBuffer,    Role::kOptimizerState, Role::kKvCache,
-    Role::kWorkspace,  Role::kGradient,  Role::kComm,           Role::kInput,
-    Role::kActivation, Role::kTemporary, Role::kUnknown};
+    Role::kParameter, Role::kBuffer,     Role::kOptimizerState, Role::kCheckpoint,
+    Role::kKvCache,   Role::kWorkspace,  Role::kGradient,       Role::kComm,
+    Role::kInput,     Role::kActivation, Role::kTemporary,      Role::kUnknown};
 
 // To a tenth of a unit.
 std::string Number(double value) {

@@ -47,6 +47,7 @@ const ROLES = [
   "parameter",
   "buffer",
   "optimizer_state",
+  "checkpoint",
   "kv_cache",
   "workspace",
   "gradient",

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints: what a file puts on a card, what is gathered to be saved, and states that an optimizer takes over."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace import _stated_calls
+from memtrace._core import ROLE_CHECKPOINT, ROLE_OPTIMIZER_STATE
+from memtrace._quiet import quieter
+from memtrace._session import Session
+from memtrace._stated_calls import Calls
+
+# What else loads or gathers.
+_OTHERS: Calls = {
+    "safetensors.torch": ("load_file", "load"),
+    "torch.distributed.checkpoint.state_dict": ("get_state_dict", "get_model_state_dict", "get_optimizer_state_dict"),
+    "torch.distributed.fsdp.fully_sharded_data_parallel": (
+        "FullyShardedDataParallel.full_optim_state_dict",
+        "FullyShardedDataParallel.optim_state_dict",
+    ),
+    "deepspeed.runtime.engine": (
+        "DeepSpeedEngine._consolidated_16bit_state_dict",
+        "DeepSpeedEngine._zero3_consolidated_16bit_state_dict",
+    ),
+}
+
+
+def watch(torch: Any, session: Session) -> None:
+    """Watches torch, and other libraries once they are imported."""
+    torch.load = torch.serialization.load = session.stating(ROLE_CHECKPOINT, torch.load)
+    module = torch.nn.Module
+    module.state_dict = session.stating(ROLE_CHECKPOINT, module.state_dict)
+    _watch_optimizers(torch, session)
+    _stated_calls.watch(session, ROLE_CHECKPOINT, _OTHERS)
+
+
+def _watch_optimizers(torch: ModuleType, session: Session) -> None:
+    """A state that is loaded is one at once: the first step may be where memory ends."""
+    optimizer_class: Any = torch.optim.Optimizer
+    original: Callable[..., Any] = session.stating(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
+
+    def label(optimizer: Any) -> None:
+        session.labels.optimizer(optimizer)
+        session.labels.optimizer_states(optimizer, again=True)
+
+    quiet_label = quieter(torch)(label)
+
+    @functools.wraps(original)
+    def load_state_dict(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(optimizer, *args, **kwargs)
+        quiet_label(optimizer)
+        return result
+
+    optimizer_class.load_state_dict = load_state_dict
