@@ -54,6 +54,12 @@ std::vector<std::string> HolderLines(const Breakdown& held, const EventSource& s
   return lines;
 }
 
+bool IsGrowing(const Explanation& explanation) {
+  const auto& contributing = explanation.verdict.contributing;
+  return std::any_of(contributing.begin(), contributing.end(),
+                     [](const Contribution& found) { return found.name == "growth"; });
+}
+
 Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
                         SiteNames& sites) {
   const trace::OutOfMemory& event = failed.event;
@@ -311,6 +317,7 @@ void Explainer::ExplainRemedies() {
   }
   result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
                                   is_failure() ? failed->at.step : 0, FindSavings(facts));
+  if (is_failure() && IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
 }
 
 }  // namespace

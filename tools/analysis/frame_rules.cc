@@ -76,4 +76,16 @@ bool IsMeanResizing(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsWithinTransformers(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "transformers/modeling_") || IsIn(frame, "transformers/models/");
+  });
+}
+
+bool IsCheckpointed(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "torch/utils/checkpoint.py");
+  });
+}
+
 }  // namespace memtrace::analysis

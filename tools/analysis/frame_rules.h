@@ -31,6 +31,12 @@ bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack);
 // mean_resizing=False ends that.
 bool IsMeanResizing(const std::vector<trace::Frame>& stack);
 
+// True if a model of transformers called for the memory.
+bool IsWithinTransformers(const std::vector<trace::Frame>& stack);
+
+// True if torch.utils.checkpoint ran what called for the memory.
+bool IsCheckpointed(const std::vector<trace::Frame>& stack);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_

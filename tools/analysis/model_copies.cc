@@ -34,13 +34,20 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
                                        const LiveSet& live, const EventSource& source) {
   using Key = std::pair<trace::StringId, uint64_t>;  // path, bytes
   std::map<Key, std::vector<const Block*>> parameters;
+  std::set<trace::StringId> trained;
   ForEachStated(captured, live, [&](const Block& block, const Part& part) {
     if (part.identity.role == trace::Role::kParameter)
       parameters[{part.identity.path, part.bytes}].push_back(&block);
+    if (part.identity.role == trace::Role::kGradient ||
+        part.identity.role == trace::Role::kOptimizerState)
+      trained.insert(part.identity.path);
   });
   SiteNames lines(source);
   std::map<std::string, ModelCopy> by_line;
+  uint64_t originals = 0;
   for (auto& [key, blocks] : parameters) {
+    originals += key.second;
+    if (trained.contains(key.first)) continue;
     std::sort(blocks.begin(), blocks.end(),
               [](const Block* a, const Block* b) { return a->sequence < b->sequence; });
     for (size_t i = 1; i < blocks.size(); ++i) {
@@ -54,7 +61,8 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
   }
   std::vector<ModelCopy> copies;
   copies.reserve(by_line.size());
-  for (auto& [line, copy] : by_line) copies.push_back(std::move(copy));
+  for (auto& [line, copy] : by_line)
+    if (copy.bytes >= originals / 2) copies.push_back(std::move(copy));
   std::stable_sort(copies.begin(), copies.end(),
                    [](const ModelCopy& a, const ModelCopy& b) { return a.bytes > b.bytes; });
   return copies;

@@ -13,14 +13,17 @@
 // What the paths of parameters tell of a model: is it there twice, and are its gradients of use.
 namespace memtrace::analysis {
 
-// Parameters that are there already under the same path and of the same size: clones of a model.
+// Parameters that are there already under the same path and of the same size: clones of a model
+// that is not trained. The two could share their memory until one is written.
 struct ModelCopy {
   std::string site;  // the line that made them
   uint64_t bytes = 0;
   uint64_t parameters = 0;
 };
 
-// By line, largest first. Of each path the oldest is the original.
+// By line, largest first; the oldest of each path is the original. Parameters with a gradient or
+// optimizer states count for nothing: an update writes one of the two, which share no memory then.
+// A line that made less than half of the model made new weights (p - lr * g), not a copy of it.
 std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& captured,
                                        const LiveSet& live, const EventSource& source);
 

@@ -40,6 +40,11 @@ void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
                    [&rank](const Remedy& a, const Remedy& b) { return rank(a) < rank(b); });
 }
 
+void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger) {
+  for (Remedy& remedy : remedies) remedy.at_least = true;
+  RankRemedies(remedies, ledger);
+}
+
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings) {

@@ -49,6 +49,10 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings);
 
+// Says of none that it fits: what grows with every step fills the card in a later one. Puts them
+// into that order again.
+void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
+
 // Puts them into that order.
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);
 

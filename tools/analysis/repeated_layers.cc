@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tools/analysis/block_parts.h"
+#include "tools/analysis/frame_rules.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -38,9 +39,11 @@ std::optional<Place> PlaceOf(std::string_view path) {
 struct Group {
   std::map<std::string, uint64_t> layers;
   std::map<uint64_t, uint64_t> sizes;  // -> how many blocks
+  trace::StackId stack = 0;            // of one of them
 };
 
-RepeatedLayers Measured(const std::string& name, const Group& group) {
+RepeatedLayers Measured(const std::string& name, const Group& group,
+                        const std::vector<trace::Frame>& stack) {
   RepeatedLayers layers;
   layers.name = name;
   layers.count = group.layers.size();
@@ -53,6 +56,8 @@ RepeatedLayers Measured(const std::string& name, const Group& group) {
         return std::tie(a.second, a.first) < std::tie(b.second, b.first);
       });
   layers.boundary = most->first;
+  layers.is_of_transformers = IsWithinTransformers(stack);
+  layers.is_checkpointed = IsCheckpointed(stack);
   return layers;
 }
 
@@ -76,6 +81,7 @@ std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>&
     }
     if (bytes == 0) continue;
     Group& group = groups[place->second->name];
+    group.stack = allocation.stack;
     group.layers[place->second->layer] += bytes;
     // Masks and norms' figures are small and many.
     if (bytes >= 64 << 10) ++group.sizes[bytes];
@@ -83,7 +89,7 @@ std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>&
   std::vector<RepeatedLayers> found;
   for (const auto& [name, group] : groups) {
     if (group.layers.size() >= kFewest && !group.sizes.empty())
-      found.push_back(Measured(name, group));
+      found.push_back(Measured(name, group, source.Stack(group.stack)));
   }
   std::stable_sort(
       found.begin(), found.end(),

@@ -21,6 +21,9 @@ struct RepeatedLayers {
   // What checkpointing keeps of a layer, its input: the size that most of the layers' blocks have,
   // for they are of the shape that goes from layer to layer.
   uint64_t boundary = 0;
+  // By the stacks of their activations.
+  bool is_of_transformers = false;  // the model has gradient_checkpointing_enable()
+  bool is_checkpointed = false;     // torch.utils.checkpoint runs them
 };
 
 // Of four layers or more, largest first.

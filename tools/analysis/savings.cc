@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analysis/block_parts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/model_copies.h"
 #include "tools/analysis/movable_owners.h"
@@ -22,10 +23,15 @@ bool HasFusedUpdate(std::string_view optimizer) {
          optimizer == "Adagrad";
 }
 
-std::string WithoutCopy(std::string_view optimizer) {
-  if (optimizer.empty()) return "the optimizer(..., foreach=False)";
-  return std::string(optimizer) + (HasFusedUpdate(optimizer) ? "(..., fused=True), or foreach=False"
-                                                             : "(..., foreach=False)");
+// torch/optim/adam.py, _single_tensor_adam: the root of the second state, its quotient and the sum
+// with eps are there at once, each the size of the parameter that is stepped.
+constexpr uint64_t kTemporariesOfLoop = 3;
+
+std::string CheckpointingOf(const RepeatedLayers& layers) {
+  return layers.is_of_transformers
+             ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()"
+             : "torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) around each of " +
+                   layers.name;
 }
 
 // What the optimizer hook announced of a class that keeps two states the size of the parameters.
@@ -103,8 +109,30 @@ class SavingFinder {
 
   void FindForeachCopy() {
     const std::string optimizer = AnnotatedText(facts_.annotations, "optimizer.class");
-    Add({"no temporary copy", copy_bytes(), 0, "estimated", Effort::kOption,
-         "none; fused is faster", WithoutCopy(optimizer)});
+    const uint64_t copy = copy_bytes();
+    if (HasFusedUpdate(optimizer)) {
+      Add({"fused optimizer", copy, 0, "estimated", Effort::kOption, "none; it is faster",
+           optimizer + "(..., fused=True)"});
+    }
+    const uint64_t largest = LargestParameter();
+    if (largest == 0) return;
+    Add({"optimizer without foreach", copy - std::min(copy, kTemporariesOfLoop * largest), 0,
+         "estimated", Effort::kOption, "a slower update, of one parameter at a time",
+         (optimizer.empty() ? "the optimizer" : optimizer) + "(..., foreach=False)"});
+  }
+
+  // Bytes of the largest parameter whose path a hook stated; 0 if none did.
+  uint64_t LargestParameter() const {
+    uint64_t largest = 0;
+    for (const CapturedBlock& entry : facts_.captured) {
+      if (entry.waiting) continue;
+      const Block& block = facts_.live.block(entry.id);
+      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
+                                      Evidence::kStated)) {
+        if (part.identity.role == Role::kParameter) largest = std::max(largest, part.bytes);
+      }
+    }
+    return largest;
   }
 
   void FindMeanResizing() {
@@ -119,10 +147,9 @@ class SavingFinder {
     for (const RepeatedLayers& layers :
          FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
-      if (layers.bytes <= kept) continue;
+      if (layers.bytes <= kept || layers.is_checkpointed) continue;
       Add({"checkpointing", layers.bytes - kept, layers.bytes - kept, "estimated", Effort::kLines,
-           "one more forward of them: about a third more time",
-           "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()"});
+           "one more forward of them: about a third more time", CheckpointingOf(layers)});
     }
   }
 

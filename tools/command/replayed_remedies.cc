@@ -54,7 +54,8 @@ void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explana
                                       .how_known = "replayed",
                                       .change = std::string(alternative.change),
                                       .cost = "nothing in the program changes",
-                                      .effort = analysis::Effort::kSetting});
+                                      .effort = analysis::Effort::kSetting,
+                                      .at_least = true});
     }
   }
   RankRemedies(explanation.remedies, ledger);

@@ -33,9 +33,11 @@ bool IsReplayed(const analysis::Remedy& remedy) { return remedy.how_known == "re
 
 std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& ledger) {
   const std::string need = FormatBytes(remedy.need());
+  const bool asks_for_more = remedy.effort == analysis::Effort::kMoney;
+  if (ledger.total_known && remedy.need() > ledger.total && !asks_for_more)
+    return "not enough: " + need;
   if (remedy.at_least) return "at least " + need;
-  if (IsReplayed(remedy)) return need + ", passes";
-  return need + (ledger.total_known && remedy.need() <= ledger.total ? ", fits" : "");
+  return need + (ledger.total_known && !asks_for_more ? ", fits" : "");
 }
 
 TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Remedy& remedy) {
@@ -46,7 +48,8 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
                .below = {Printable(remedy.change + cost)}};
   if (IsReplayed(remedy))
     row.below.emplace_back(
-        "what comes after this request was not recorded; memtrace fit would run it");
+        "It serves this request; what the program requests after it was not recorded. memtrace fit "
+        "runs it.");
   const std::string deciding = Deciding(explanation, remedy, ledger.total);
   if (!deciding.empty()) row.below.push_back(deciding);
   return row;

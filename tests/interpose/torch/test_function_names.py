@@ -41,7 +41,7 @@ model.resize_token_embeddings(20008)
 PROGRAMS = {
     "states": (TRAINING.format("AdamW(model.parameters(), foreach=False)"), "106MiB", "optimizer_state", None),
     "momentum": (TRAINING.format("RMSprop(model.parameters())"), "86MiB", "optimizer_state", None),
-    "copy": (TRAINING.format("AdamW(model.parameters())"), "152MiB", "temporary", "no temporary copy"),
+    "copy": (TRAINING.format("AdamW(model.parameters())"), "152MiB", "temporary", "fused optimizer"),
     "resizing": (RESIZING, "128MiB", "unknown", "mean_resizing=False"),
 }
 

@@ -53,5 +53,11 @@ TEST(FrameRulesTest, BitsandbytesMakesStatesToo) {
   EXPECT_FALSE(IsOptimizerStateCreation({{file, "Optimizer8bit.step", 290}}));
 }
 
+TEST(FrameRulesTest, UsersFoldersAreNotTransformersModels) {
+  EXPECT_TRUE(IsWithinTransformers(
+      {{"/v/site-packages/transformers/models/llama/modeling_llama.py", "LlamaMLP.forward", 1}}));
+  EXPECT_FALSE(IsWithinTransformers({{"/home/ada/transformers_try/train.py", "step", 1}}));
+}
+
 }  // namespace
 }  // namespace memtrace::analysis

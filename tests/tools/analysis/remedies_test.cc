@@ -16,8 +16,8 @@ class RemediesTest : public testing::Test {
     ledger_.total = 100 * kMiB;
     verdict_.step_short_by = 30 * kMiB;
     verdict_.cause = Cause::kCapacity;
-    savings_ = {{"no temporary copy", 40 * kMiB, 0, "estimated", Effort::kOption, "none",
-                 "AdamW(..., fused=True), or foreach=False"}};
+    savings_ = {{"fused optimizer", 40 * kMiB, 0, "estimated", Effort::kOption, "none",
+                 "AdamW(..., fused=True)"}};
   }
   std::vector<Remedy> Found() const { return FindRemedies(verdict_, ledger_, next_, 1, savings_); }
 
@@ -31,7 +31,7 @@ TEST_F(RemediesTest, WithoutANextStepThisOneDecides) {
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 2U);
   EXPECT_EQ(remedies[0].need(), 90 * kMiB);
-  EXPECT_EQ(remedies[0].change, "AdamW(..., fused=True), or foreach=False");
+  EXPECT_EQ(remedies[0].change, "AdamW(..., fused=True)");
   EXPECT_EQ(remedies[1].need(), 130 * kMiB);
 }
 
@@ -68,7 +68,7 @@ TEST_F(RemediesTest, WithoutAKnownCardNoneIsLarger) {
   ledger_.total_known = false;
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 1U);
-  EXPECT_EQ(remedies[0].name, "no temporary copy");
+  EXPECT_EQ(remedies[0].name, "fused optimizer");
 }
 
 TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
@@ -77,7 +77,7 @@ TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
   savings_.push_back({"more", 20 * kMiB, 0, "estimated", Effort::kResults, "", ""});
   std::vector<std::string> names;
   for (const Remedy& remedy : Found()) names.push_back(remedy.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"no temporary copy", "lines", "more", "little",
+  EXPECT_EQ(names, (std::vector<std::string>{"fused optimizer", "lines", "more", "little",
                                              "a larger card"}));
 }
 
@@ -88,6 +88,13 @@ TEST_F(RemediesTest, ARunThatFittedNeedsWhatItUsed) {
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 1U);  // no larger card
   EXPECT_EQ(remedies[0].need(), 20 * kMiB);
+}
+
+TEST_F(RemediesTest, NoneFitsWhileMemoryGrowsWithEveryStep) {
+  std::vector<Remedy> remedies = Found();
+  ASSERT_FALSE(remedies[0].at_least);
+  WithholdFits(remedies, ledger_);
+  for (const Remedy& remedy : remedies) EXPECT_TRUE(remedy.at_least) << remedy.name;
 }
 
 }  // namespace
