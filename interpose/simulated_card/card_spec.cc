@@ -69,14 +69,21 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// A beginning, such as "h100" of "h100-80gb", is nearer than any other part, such as "a6000" of
+// "rtx-a6000", and that is nearer than any mistyped word.
+std::size_t Distance(std::string_view text, std::string_view candidate) {
+  constexpr std::size_t kShortestPart = 3;
+  if (!text.empty() && candidate.starts_with(text)) return 0;
+  if (text.size() >= kShortestPart && candidate.find(text) != std::string_view::npos) return 1;
+  return EditDistance(text, candidate) + 1;
+}
+
 // The candidate that text most likely stood for; empty if none is near.
 std::string_view Nearest(std::string_view text, const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  std::size_t best_distance = text.size() / 2 + 1;
+  std::size_t best_distance = text.size() / 2 + 2;
   for (std::string_view candidate : candidates) {
-    // A beginning, such as "h100" of "h100-80gb", is nearer than any mistyped word.
-    const bool begins = !text.empty() && candidate.starts_with(text);
-    const std::size_t distance = begins ? 0 : EditDistance(text, candidate);
+    const std::size_t distance = Distance(text, candidate);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -38,7 +38,7 @@ std::string Cell(const std::string& figure, const card::FigureOrigin& origin, si
 
 std::string Row(const card::CardProfile& profile) {
   const std::string gib = FormatFigure(profile.bytes, {"GiB", 1ull << 30});
-  return LeftAligned(profile.name, 12) + Cell(gib, profile.bytes_origin, 8) +
+  return LeftAligned(profile.name, 16) + Cell(gib, profile.bytes_origin, 8) +
          Cell(std::to_string(profile.context_bytes >> 20), profile.context_origin, 13) +
          Cell(ComputeCapability(profile), profile.compute_capability_origin, 6) +
          Cell(std::to_string(profile.multiprocessors), profile.multiprocessors_origin, 6) + "  " +
@@ -63,7 +63,8 @@ ordered_json CardJson(const card::CardProfile& profile) {
 }  // namespace
 
 std::string TextCards(std::span<const card::CardProfile> profiles) {
-  std::string text = "CARD             GiB    context MiB      cc     SMs  name of the device\n";
+  std::string text =
+      "CARD                 GiB    context MiB      cc     SMs  name of the device\n";
   for (const card::CardProfile& profile : profiles) text += Row(profile);
   return text +
          "\nm: measured on a card · d: the maker's data sheet · a: assumed, nobody has checked it\n"

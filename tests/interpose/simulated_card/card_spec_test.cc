@@ -47,6 +47,8 @@ TEST(CardSpecTest, GoodSpecsBecomeTheseCards) {
       {"rtx-4090", "24207 500 0 8.9"},
       {"RTX-4090,cc=8.6", "24207 500 0 8.6"},
       {"rtx-4090,size=100GiB", "102400 500 0 8.9"},
+      {"rtx-5090", "32120 500 0 12.0"},
+      {"v100-16gb", "16160 500 0 7.0"},
       {"4xa100-80gb,context=450MiB,cc=8.0",
        "81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0"},
       {"80GiB;24GiB,other=1.5GiB", "81920 500 0 8.0 | 24576 500 1536 8.0"},
@@ -76,7 +78,10 @@ TEST(CardSpecTest, BadSpecsSayWhatWhereAndWhatToWriteInstead) {
       {"-1GiB", {"no profile '-1GiB'"}},
       {"rtx-409", {"no profile 'rtx-409'", "did you mean 'rtx-4090'?"}},
       {"h100", {"did you mean 'h100-80gb'?"}},
-      {"voodoo", {"write one of: a100-40gb", "or a size"}},
+      {"v100", {"did you mean 'v100-16gb'?"}},
+      {"a6000", {"did you mean 'rtx-a6000'?"}},
+      {"ada", {"did you mean 'rtx-6000-ada'?"}},
+      {"voodoo", {"write one of: a10,", "or a size"}},
       {"0x24GiB", {"number of cards must be 1 to 16, not 0"}},
       {"17x24GiB", {"1 to 16, not 17"}},
       {"99999999999999999999x24GiB", {"1 to 16"}},
@@ -111,14 +116,44 @@ TEST(CardSpecTest, AnErrorLeavesTheCardsAsTheyWere) {
 
 TEST(CardProfilesTest, AreSortedPlausibleAndParse) {
   const auto profiles = CardProfiles();
-  ASSERT_GE(profiles.size(), 8u);
+  ASSERT_GE(profiles.size(), 31u);
   EXPECT_TRUE(std::is_sorted(profiles.begin(), profiles.end(),
                              [](const auto& a, const auto& b) { return a.name < b.name; }));
   for (const CardProfile& profile : profiles) {
-    EXPECT_GT(profile.bytes, 20_GiB) << profile.name;
+    EXPECT_GT(profile.bytes, 7_GiB) << profile.name;
     EXPECT_LT(profile.bytes, 200_GiB) << profile.name;
     EXPECT_GT(profile.multiprocessors, 0) << profile.name;
     EXPECT_THAT(Cards(profile.name), ::testing::Not(HasSubstr("error"))) << profile.name;
+  }
+}
+
+TEST(CardProfilesTest, GiveEachCardItsMultiprocessors) {
+  const std::vector<std::pair<std::string_view, int>> cases = {
+      {"rtx-3080", 68},
+      {"rtx-3080-12gb", 70},
+      {"rtx-4060-ti-16gb", 34},
+      {"rtx-4090d", 114},
+      {"rtx-5090", 170},
+      {"a10", 72},
+      {"a40", 84},
+      {"rtx-a6000", 84},
+      {"rtx-6000-ada", 142},
+      {"a800-80gb", 108},
+      {"h800", 132},
+      {"h20", 78},
+      {"l4", 58},
+      {"l20", 92},
+      {"l40", 142},
+      {"l40s", 142},
+      {"t4", 40},
+      {"v100-32gb", 80},
+      {"gh200-96gb", 132},
+      {"gh200-144gb", 132},
+  };
+  for (const auto& [name, multiprocessors] : cases) {
+    const CardProfile* profile = FindCardProfile(name);
+    ASSERT_NE(profile, nullptr) << name;
+    EXPECT_EQ(profile->multiprocessors, multiprocessors) << name;
   }
 }
 

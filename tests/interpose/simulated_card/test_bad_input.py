@@ -19,8 +19,10 @@ STATIC_PROGRAM = HERE / "static_runtime_program"
 PRETENDED_DRIVER = HERE / "pretended_driver" / "libcuda.so.1"
 
 NO_PROFILE = (
-    "card 'voodoo': there is no profile 'voodoo'; write one of: a100-40gb, a100-80gb, b200, h100-80gb, h200, l40s, "
-    "rtx-3090, rtx-4090, or a size such as 24GiB"
+    "card 'voodoo': there is no profile 'voodoo'; write one of: a10, a100-40gb, a100-80gb, a40, "
+    "a800-40gb, a800-80gb, b200, gh200-144gb, gh200-96gb, h100-80gb, h20, h20-141gb, h200, h800, l20, l4,"
+    " l40, l40s, rtx-3080, rtx-3080-12gb, rtx-3090, rtx-4060-ti-16gb, rtx-4060-ti-8gb, rtx-4090, "
+    "rtx-4090d, rtx-5090, rtx-6000-ada, rtx-a6000, t4, v100-16gb, v100-32gb, or a size such as 24GiB"
 )
 TOO_SMALL = (
     "card '400MiB': context (500 MiB) and other (0 MiB) do not fit into 400 MiB; "

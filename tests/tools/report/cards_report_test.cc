@@ -28,8 +28,9 @@ constexpr std::array<card::CardProfile, 1> kCards = {
       .multiprocessors_origin = {FigureSource::kDatasheet, "a sheet"}}}};
 
 TEST(CardsReportTest, EveryFigureSaysHowItIsKnown) {
-  EXPECT_THAT(TextCards(kCards),
-              testing::HasSubstr("ada-10gb       10.00 m          450 a   8.9 d    60 d  Ada\n"));
+  EXPECT_THAT(
+      TextCards(kCards),
+      testing::HasSubstr("ada-10gb           10.00 m          450 a   8.9 d    60 d  Ada\n"));
 }
 
 TEST(CardsReportTest, JsonHasBytesAndWhereTheyStand) {
