@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/trace_name.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
@@ -49,6 +50,15 @@ std::string Stem(std::string_view script) {
   return stem.empty() ? "program" : stem;
 }
 
+// True if the driver that this process has is the simulated card.
+bool HasSimulatedCard() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
+  if (driver == nullptr) return false;
+  const bool is_ours = dlsym(driver, "memtrace_card_check") != nullptr;
+  dlclose(driver);
+  return is_ours;
+}
+
 }  // namespace
 
 std::string ChooseTraceName(const std::map<std::string, std::string>& info) {
@@ -82,6 +92,10 @@ std::map<std::string, std::string> ProcessFacts() {
   for (const char* name : kRecordedEnvironment) {
     const std::string value = Environment(name);
     if (!value.empty()) facts["environment." + std::string(name)] = value;
+  }
+  if (HasSimulatedCard()) {
+    facts["card"] = Environment("MEMTRACE_CARD");
+    facts["simulated"] = "1";
   }
   return facts;
 }

@@ -18,7 +18,8 @@ namespace memtrace {
 std::string ChooseTraceName(const std::map<std::string, std::string>& info);
 
 // Facts every trace states: host, pid, ppid, started_unix_ns, memtrace, and environment.* for the
-// variables that decide about memory. Others are never recorded: they may hold secrets.
+// variables that decide about memory. Others are never recorded: they may hold secrets. On a
+// simulated card, card and simulated too, whatever language the program is in.
 std::map<std::string, std::string> ProcessFacts();
 
 // What MEMTRACE_KEEP says (256MiB, 1GiB, a number of bytes): 0 if it is not set or 0.

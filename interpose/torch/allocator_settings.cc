@@ -46,12 +46,17 @@ bool ReusesInCaptures() { return CUDAAllocatorConfig::graph_capture_record_strea
 
 double FractionOfCard() { return CUDAAllocatorConfig::per_process_memory_fraction(); }
 
+int64_t LargestSplit() {
+  return static_cast<int64_t>(AcceleratorAllocatorConfig::max_split_size());
+}
+
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings) {
   settings.garbage_collection_threshold =
       AcceleratorAllocatorConfig::garbage_collection_threshold();
   settings.max_split_size = AcceleratorAllocatorConfig::max_split_size();
   settings.pinned_num_register_threads = CUDAAllocatorConfig::pinned_num_register_threads();
-  settings.expandable_segments = CUDAAllocatorConfig::expandable_segments();
+  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
+  settings.expandable_segments = AcceleratorAllocatorConfig::use_expandable_segments();
   settings.release_lock_on_malloc = CUDAAllocatorConfig::release_lock_on_cudamalloc();
   settings.pinned_use_host_register = CUDAAllocatorConfig::pinned_use_cuda_host_register();
   settings.graph_capture_record_stream_reuse =

@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 // PYTORCH_CUDA_ALLOC_CONF, as torch has read it. Keys keep torch's meaning; what has none with
@@ -25,6 +26,9 @@ double FractionOfCard();
 
 // graph_capture_record_stream_reuse.
 bool ReusesInCaptures();
+
+// max_split_size_mb in bytes; -1 if it is not set, as memory_stats() says it.
+int64_t LargestSplit();
 
 // For snapshots: torch's own values.
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);

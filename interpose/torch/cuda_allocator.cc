@@ -149,6 +149,7 @@ c10::CachingDeviceAllocator::DeviceStats CudaAllocator::getDeviceStats(c10::Devi
   statistics.size = sizeof(statistics);
   ThrowUnlessOk(memtrace_get_statistics(device, &statistics));
   auto stats = ToTorch(statistics);
+  stats.max_split_size = LargestSplit();
   AddVersionedStatistics(stats, device);
   return stats;
 }

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -145,6 +146,13 @@ void PassWhatIsThere() {
   }
 }
 
+// All that torch can put into its history.
+std::vector<std::string> AllActions() {
+  return {"alloc",        "free_requested", "free_completed", "segment_alloc",
+          "segment_free", "segment_map",    "segment_unmap",  "oom",
+          "snapshot",     "user_defined"};
+}
+
 }  // namespace
 
 bool ObserveNativeAllocator(int device_count) {
@@ -154,11 +162,12 @@ bool ObserveNativeAllocator(int device_count) {
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
-  // One entry is kept, because none is not allowed. Where the program has switched torch's own
-  // history on, or does so later, the history is the program's, and our events go on without
-  // stacks.
+  // Every action is skipped, because an entry of ours would stay in a history that the program
+  // begins later. Where the program has switched torch's own history on, or does so later, the
+  // history is the program's, and our events go on without stacks.
   if (!native::isHistoryEnabled()) {
-    native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false, {});
+    native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false,
+                          AllActions());
   }
   return true;
 }

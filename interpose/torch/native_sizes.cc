@@ -33,7 +33,8 @@ bool IsPrivate(const NativeSizes::Entry& entry) { return entry.mempool_ != c10::
 uint64_t Unsplit(const NativeSizes::Entry& allocation, uint64_t occupied) {
   using c10::CachingAllocator::AcceleratorAllocatorConfig;
   if (occupied <= kLargestSmall) return 0;
-  if (native::CUDAAllocatorConfig::expandable_segments() && !IsPrivate(allocation))
+  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
+  if (AcceleratorAllocatorConfig::use_expandable_segments() && !IsPrivate(allocation))
     return kUnit - 1;
   return occupied < AcceleratorAllocatorConfig::max_split_size() ? kLargestRest : kEverything;
 }

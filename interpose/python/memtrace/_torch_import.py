@@ -22,9 +22,8 @@ def watch(record: bool = True) -> None:
     _TORCH.begin()
 
 
-def _put_card_in_place(torch: ModuleSpec) -> None:
-    spec = os.environ.get("MEMTRACE_CARD")
-    if not spec:
+def _put_card_before(torch: ModuleSpec) -> None:
+    if not os.environ.get("MEMTRACE_CARD"):
         return
     version = torch_version(torch)
     if version is None or version.cuda is None or not version.cuda.startswith("13."):
@@ -32,8 +31,13 @@ def _put_card_in_place(torch: ModuleSpec) -> None:
         name = "this torch" if version is None else f"torch {version.full}"
         wanted = f"torch {' or '.join(supported_torch())} with CUDA 13"
         refuse(f"the simulated card stands in for CUDA 13, but {name} was built {built}; install {wanted}")
+    put_card_in_place()
+
+
+def put_card_in_place() -> None:
+    """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing."""
     try:
-        wrong = _card.check_spec(spec)
+        wrong = _card.check_spec(os.environ["MEMTRACE_CARD"])
         if not wrong:
             _card.load()
     except RuntimeError as error:
@@ -48,7 +52,7 @@ def _start_if_recorded(torch: ModuleType) -> None:
         start(torch)
 
 
-_TORCH = ImportWatch("torch", before=_put_card_in_place, after=_start_if_recorded)
+_TORCH = ImportWatch("torch", before=_put_card_before, after=_start_if_recorded)
 
 
 def start(torch: ModuleType) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.events import TRACE_TEXT
-from support.programs import BUILD, MEMTRACE, MIB, Finished
+from support.programs import BUILD, MEMTRACE, MIB, Finished, memtrace
 
 PRELOAD = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/memtrace/lib"
 PRELOAD = PRELOAD / "libmemtrace_preload.so"
@@ -227,3 +227,28 @@ def test_no_call_of_the_driver_wants_the_interpreters_lock(tmp_path, stacks):
     text = subprocess.run([TRACE_TEXT, finished.trace], capture_output=True, text=True, timeout=60, check=True).stdout
     assert text.count("kind=device") == 2 * 20  # the driver's memory was recorded, taken and given back
     assert "requested=209715200" in text
+
+
+# As CuPy, JAX and ONNX Runtime do: a driver that is looked for by its name, and no torch.
+ASKS = """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+runtime = ctypes.CDLL("libcudart.so.13")
+address = ctypes.c_void_p()
+assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(3 << 20)) == 0
+"""
+
+
+@pytest.mark.parametrize("package", ["cupy", "jax", "onnxruntime"])
+def test_a_package_that_asks_for_a_driver_gets_the_simulated_card_without_torch(package, tmp_path):
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text(ASKS)
+    finished = under_run(tmp_path, f"import {package}, sys; assert 'torch' not in sys.modules")
+    assert finished.report()["simulated"]["is_simulated"]
+    assert "SIMULATED" in memtrace("report", str(finished.trace)).out.upper()
+
+
+def test_a_package_that_asks_for_a_driver_may_come_before_torch(tmp_path):
+    (tmp_path / "cupy.py").write_text(ASKS)
+    finished = under_run(tmp_path, "import cupy, torch; kept = torch.empty(5 << 20, dtype=torch.uint8, device='cuda')")
+    assert finished.report()["peak"]["bytes"] >= 5 << 20

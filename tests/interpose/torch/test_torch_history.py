@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch's own history of allocations with our allocator: what torch.cuda.memory promises of it."""
+"""torch's own history of allocations, with our allocator and with its own observed: what torch.cuda.memory promises."""
 
 import pytest
 from support.programs import on_card
@@ -80,6 +80,10 @@ assert {e["user_metadata"] for e in snapshot["device_traces"][0]} == {"policy"}
 names = [(a["name"], a["stage"]) for a in snapshot["external_annotations"]]
 assert names == [("## forward ##", "START"), ("## forward ##", "END")], names
 """,
+    "settings_are_torchs_own": """
+assert memory.memory_stats()["max_split_size"] == -1
+assert memory._snapshot()["allocator_settings"]["expandable_segments"] is False
+""",
     "a_dump_can_be_read_again": """
 import pickle
 memory._record_memory_history()
@@ -95,3 +99,39 @@ with open("dump.pickle", "rb") as file:
 def test_history(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     on_card(START + WORKS[name], tmp_path)
+
+
+OBSERVED = """
+kept = [torch.empty(3 << 20, dtype=torch.uint8, device="cuda") for _ in range(2)]
+assert actions() == [], actions()
+memory._record_memory_history(max_entries=100)
+def here():
+    return torch.empty(3 << 20, dtype=torch.uint8, device="cuda")
+kept.append(here())
+trace = memory._snapshot()["device_traces"][0]
+assert [e["action"] for e in trace if e["action"] != "snapshot"][-1] == "alloc", trace
+assert trace[-1]["addr"] == kept[-1].data_ptr() and any(f["name"] == "here" for f in trace[-1]["frames"])
+assert all(e["addr"] != tensor.data_ptr() for e in trace for tensor in kept[:2]), trace
+print(memory.memory_stats()["max_split_size"])
+"""
+
+
+def test_an_observed_allocators_history_has_only_what_the_program_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert on_card(START + OBSERVED, tmp_path, options=("--allocator", "native")).printed() == -1
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+def test_expanding_segments_are_not_said_to_be_impossible(allocator, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+    program = (
+        START
+        + """
+kept = torch.empty(31 << 20, dtype=torch.uint8, device="cuda")
+print(int(memory._snapshot()["allocator_settings"]["expandable_segments"]))
+"""
+    )
+    done = on_card(program, tmp_path, options=("--allocator", allocator))
+    assert done.printed() == 1
+    assert "not supported" not in done.err

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Put first on PYTHONPATH by `memtrace run`: switches memtrace on when torch is imported, then runs the user's own.
 
+Programs that use CUDA without torch get the simulated card when the first package that asks for a driver is imported.
+
 With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torch and nothing is recorded.
 """
 
@@ -17,6 +19,31 @@ from _frozen_importlib_external import PathFinder, SourceFileLoader
 _here = os.path.dirname(os.path.abspath(__file__))
 _home = os.path.dirname(_here)
 
+# Packages that look for a driver and go on without a card where there is none: they must find the simulated one.
+_ASK_FOR_A_DRIVER = frozenset(
+    (
+        "ctranslate2",
+        "cuda",
+        "cudf",
+        "cuml",
+        "cupy",
+        "cupy_backends",
+        "jax",
+        "jaxlib",
+        "llama_cpp",
+        "mxnet",
+        "numba",
+        "onnxruntime",
+        "paddle",
+        "pycuda",
+        "pynvml",
+        "rmm",
+        "tensorflow",
+        "tensorrt",
+        "warp",
+    )
+)
+
 
 class _Beginning:
     """Loads memtrace when torch is looked for: the modules that it needs are no business of other programs.
@@ -25,11 +52,15 @@ class _Beginning:
     """
 
     _is_over = False
+    _has_card = False
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
         """Python's question to each entry of sys.meta_path."""
         if name == "memtrace":
             return self._package(name)
+        if name in _ASK_FOR_A_DRIVER and not self._has_card:
+            self._has_card = True
+            self._put_card_in_place()
         if name != "torch" or self._is_over:
             return None
         self._is_over = True
@@ -60,6 +91,14 @@ class _Beginning:
         spec.submodule_search_locations = [_home]
         spec.has_location = True
         return spec
+
+    @staticmethod
+    def _put_card_in_place() -> None:
+        if not os.environ.get("MEMTRACE_CARD"):
+            return
+        import memtrace
+
+        memtrace._torch_import.put_card_in_place()
 
     @staticmethod
     def _switch_on() -> None:
