@@ -5,6 +5,7 @@
 // process, so the name of the input is printed first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/trace/text_trace.h"
 #include "tests/fuzz/snapshot_seed.h"
 #include "tests/fuzz/targets.h"
 
@@ -68,6 +70,44 @@ TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
       TextTrace(mutated);
     }
   }
+}
+
+// Replaces a number, or an amount of bytes, by one at which arithmetic goes wrong.
+std::string WithEdgeNumber(std::string text, std::mt19937_64& random) {
+  constexpr std::array<std::string_view, 9> kEdges = {"0",
+                                                      "1",
+                                                      "0xffffffffffffffff",
+                                                      "0xfffffffffffffe00",
+                                                      "0xffffffffffe00000",
+                                                      "0x8000000000000000",
+                                                      "0x7fffffffffffffff",
+                                                      "0x100000000",
+                                                      "511"};
+  constexpr std::string_view kDigits = "0123456789abcdefxKMGTiB";
+  size_t begin = text.find_first_of(" =", random() % text.size());
+  while (begin + 1 < text.size() && text[begin + 1] != '0' &&
+         (text[begin + 1] < '1' || text[begin + 1] > '9'))
+    begin = text.find_first_of(" =", begin + 1);
+  if (begin >= text.size()) return text;
+  const size_t end = std::min(text.find_first_not_of(kDigits, begin + 1), text.size());
+  return text.replace(begin + 1, end - begin - 1, kEdges[random() % kEdges.size()]);
+}
+
+TEST(FuzzRegressionTest, TracesWithEdgeNumbersAreReportedOrRefused) {
+  std::mt19937_64 random(9);
+  const std::string path = fs::path(testing::TempDir()) / "edge_numbers.trace";
+  int written = 0;
+  for (const auto& entry : fs::directory_iterator(kTests / "golden")) {
+    if (fs::path(entry.path().stem()).extension() != ".trace") continue;
+    const std::string text = Read(entry.path());
+    for (int i = 0; i < 20; ++i) {
+      const std::string mutated = WithEdgeNumber(WithEdgeNumber(text, random), random);
+      if (!trace::WriteTextTrace(mutated, path).ok()) continue;
+      TraceFile(Read(path));
+      ++written;
+    }
+  }
+  EXPECT_GT(written, 100);
 }
 
 TEST(FuzzRegressionTest, ProfilesWithChangedCharactersAreReadOrRefused) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/analysis/address_range.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -11,7 +13,7 @@ int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
 
 void AddFree(trace::CardLedger& account, uint64_t begin, uint64_t end) {
   if (begin >= end) return;
-  const uint64_t first = (begin + kGranule - 1) / kGranule * kGranule;
+  const uint64_t first = EndOf(begin, kGranule - 1) / kGranule * kGranule;
   const uint64_t last = end / kGranule * kGranule;
   const uint64_t whole = last > first ? last - first : 0;
   account.cached += whole;
@@ -29,7 +31,7 @@ void AddFreeRanges(trace::CardLedger& account, const std::vector<CapturedBlock>&
       const trace::Allocate& block = live.block(next->id).allocation;
       if (block.address >= end) break;
       AddFree(account, at, std::max(at, block.address));
-      at = std::max(at, block.address + block.allocated);
+      at = std::max(at, EndOf(block.address, block.allocated));
     }
     AddFree(account, at, end);
   });

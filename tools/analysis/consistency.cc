@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "tools/analysis/address_range.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -15,10 +16,6 @@ std::string Hex(uint64_t address) { return absl::StrCat("0x", absl::Hex(address)
 
 std::string Of(int32_t device, uint64_t address) {
   return absl::StrCat(Hex(address), " of card ", device);
-}
-
-uint64_t EndOf(uint64_t address, uint64_t bytes) {
-  return address + std::min(bytes, ~uint64_t{0} - address);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analysis/address_range.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/card_ledger.h"
 
@@ -17,7 +18,7 @@ constexpr std::array<uint64_t, 6> kSizes = {0,        64 << 10, 512 << 10,
                                             kGranule, 20 << 20, uint64_t{256} << 20};
 
 uint64_t WholeGranules(uint64_t begin, uint64_t end) {
-  const uint64_t first = (begin + kGranule - 1) / kGranule * kGranule;
+  const uint64_t first = EndOf(begin, kGranule - 1) / kGranule * kGranule;
   const uint64_t last = end / kGranule * kGranule;
   return last > first ? last - first : 0;
 }
@@ -94,9 +95,9 @@ class SegmentWalk {
  private:
   void AddGranuleOf(uint64_t address) {
     const MappedSegment& segment = map_.segment;
-    const Unit unit = {
-        std::max(address / kGranule * kGranule, segment.address),
-        std::min(address / kGranule * kGranule + kGranule, segment.address + segment.size)};
+    const uint64_t granule = address / kGranule * kGranule;
+    const Unit unit = {std::max(granule, segment.address),
+                       std::min(EndOf(granule, kGranule), segment.address + segment.size)};
     if (unit.begin < done_ || IsFree(unit)) return;
     done_ = unit.end;
     Add(unit);
@@ -167,7 +168,7 @@ std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, co
       const trace::Allocate& block = live.block(next->id).allocation;
       if (block.address >= end) break;
       if (block.address < at) continue;  // outside every segment, or over another block
-      const uint64_t block_end = block.address + block.allocated;
+      const uint64_t block_end = EndOf(block.address, block.allocated);
       // Only what is mapped piece by piece has a block that lies in two of them.
       while (block_end > end && std::next(segment) != segments.end() &&
              std::next(segment)->address == end) {

@@ -6,16 +6,9 @@
 #include <iterator>
 #include <variant>
 
+#include "tools/analysis/address_range.h"
+
 namespace memtrace::analysis {
-namespace {
-
-// Hostile sizes end where addresses do.
-uint64_t EndOf(uint64_t address, uint64_t size) {
-  return size > ~uint64_t{0} - address ? ~uint64_t{0} : address + size;
-}
-
-}  // namespace
-
 void MappedSegments::Apply(const trace::Event& event,
                            const std::function<void(const MappedSegment&)>& ended) {
   const Moment now{
@@ -39,11 +32,12 @@ uint64_t MappedSegments::ReservedAt(int32_t device, uint64_t address) const {
 }
 
 void MappedSegments::Map(const trace::Map& map, const Moment& now) {
-  if (map.size == 0) return;
+  const uint64_t size = EndOf(map.address, map.size) - map.address;
+  if (size == 0) return;  // also of one that begins at the last address
   segments_[{map.device, map.address}] = {
       .device = map.device,
       .address = map.address,
-      .size = EndOf(map.address, map.size) - map.address,
+      .size = size,
       .stream = map.stream,
       .expandable = IsReserved(map.device, map.address),
       .mapped = now,

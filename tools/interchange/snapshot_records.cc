@@ -10,12 +10,17 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace memtrace::interchange {
 namespace {
 
 // Devices are counted from 0; a file that names the millionth is not believed.
 constexpr size_t kMostDevices = 1024;
+
+// Cards have addresses of up to 57 bits. Those of some makers begin high, so that only the size of
+// what lies there is bounded.
+constexpr uint64_t kLargestRange = uint64_t{1} << 57;
 
 using PoolId = std::pair<int64_t, int64_t>;
 
@@ -48,6 +53,9 @@ class RecordReader {
   void ReadTraces(PickleValue traces);
   void NumberPools(PickleValue segments);
 
+  // Notes the first range that no card can have.
+  void CheckRange(std::string_view what, size_t device, uint64_t address, uint64_t size);
+
   uint64_t Bytes(PickleValue value) const {
     return static_cast<uint64_t>(std::max<int64_t>(tree_.Int(value).value_or(0), 0));
   }
@@ -62,6 +70,7 @@ class RecordReader {
   const PickleCut& cut_;
   SnapshotRecords records_;
   std::map<PoolId, uint32_t> pools_;  // the number of each
+  std::string impossible_;            // a clause
 };
 
 absl::StatusOr<SnapshotRecords> RecordReader::Read() {
@@ -75,6 +84,7 @@ absl::StatusOr<SnapshotRecords> RecordReader::Read() {
   if (is_list && tree_.Size(segments) > 0 && records_.devices.empty())
     return absl::InvalidArgumentError("its entries are no segments");
   ReadTraces(traces);
+  if (!impossible_.empty()) return absl::InvalidArgumentError(impossible_);
   const PickleValue settings = tree_.Find(tree_.root(), "allocator_settings");
   records_.settings = tree_.Text(tree_.Find(settings, "PYTORCH_CUDA_ALLOC_CONF")).value_or("");
   return std::move(records_);
@@ -101,8 +111,11 @@ void RecordReader::ReadSegment(PickleValue value) {
   segment.is_expandable = tree_.Int(tree_.Find(value, "is_expandable")).value_or(0) != 0;
   segment.allocated = Bytes(tree_.Find(value, "allocated_size"));
   segment.pool = pools_[Pool(tree_.Find(value, "segment_pool_id"))];
+  CheckRange("a segment", device, segment.address, segment.size);
   uint64_t next_address = segment.address;
   tree_.ForEach(blocks, [&](PickleValue block) { ReadBlock(block, segment, next_address); });
+  for (const SnapshotBlock& block : segment.blocks)
+    CheckRange("a block", device, block.address, block.size);
   Device(device).segments.push_back(std::move(segment));
 }
 
@@ -154,14 +167,28 @@ void RecordReader::ReadTraces(PickleValue traces) {
         std::find(cut_.unfinished.begin(), cut_.unfinished.end(), trace) != cut_.unfinished.end();
     device.trace.reserve(tree_.Size(trace));
     tree_.ForEach(trace, [&](PickleValue value) {
-      if (const auto entry = ReadEntry(value)) device.trace.push_back(*entry);
+      const auto entry = ReadEntry(value);
+      if (!entry) return;
+      if (entry->action != SnapshotAction::kOutOfMemory)
+        CheckRange("an entry of device_traces", index - 1, entry->address, entry->size);
+      device.trace.push_back(*entry);
     });
   });
+}
+
+void RecordReader::CheckRange(std::string_view what, size_t device, uint64_t address,
+                              uint64_t size) {
+  const bool ends_behind_all_addresses = size > ~uint64_t{0} - address;
+  if (!impossible_.empty() || (!ends_behind_all_addresses && size <= kLargestRange)) return;
+  impossible_ =
+      absl::StrCat(std::string(what), " of device ", device, " has ", size, " bytes at address 0x",
+                   absl::Hex(address), ", which no card can have");
 }
 
 // Nothing for what says nothing about memory: "snapshot", "annotate" and what comes later.
 std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
   SnapshotEntry entry;
+  std::optional<uint64_t> free;
   bool is_known = false;
   tree_.ForEachPair(value, [&](std::string_view key, PickleValue of) {
     if (key == "action") {
@@ -173,8 +200,10 @@ std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
       if (!is_known) return;
       entry.action = action->action;
       entry.is_expandable = action->is_expandable;
-    } else if (key == "addr" || key == "device_free") {
+    } else if (key == "addr") {
       entry.address = Handle(of);
+    } else if (key == "device_free") {
+      free = Handle(of);
     } else if (key == "size") {
       entry.size = Bytes(of);
     } else if (key == "stream") {
@@ -186,6 +215,7 @@ std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
     }
   });
   if (!is_known) return std::nullopt;
+  if (free && entry.action == SnapshotAction::kOutOfMemory) entry.address = *free;
   return entry;
 }
 

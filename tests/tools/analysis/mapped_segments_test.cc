@@ -50,6 +50,12 @@ TEST_F(MappedSegmentsTest, NeighboursOfOneReservedRangeAreJoined) {
   EXPECT_THAT(Left(false), ElementsAre("100+20e", "120+20e", "160+20e", "300+20", "320+20"));
 }
 
+TEST_F(MappedSegmentsTest, SegmentAtTheLastAddressIsNone) {
+  Apply(trace::Map{.device = 0, .address = ~uint64_t{0}, .size = 2 << 20});
+  Apply(trace::Map{.device = 0, .address = ~uint64_t{0} - 10, .size = 2 << 20});
+  EXPECT_THAT(Left(true), ElementsAre("18446744073709551605+10"));
+}
+
 TEST_F(MappedSegmentsTest, UnmappingPartsLeavesTheRest) {
   Apply(trace::Map{.device = 0, .address = 100, .size = 100});
   EXPECT_THAT(Apply(trace::Unmap{.device = 0, .address = 120, .size = 30}), ElementsAre("120+30"));

@@ -76,6 +76,37 @@ def test_what_the_trace_does_not_begin_with_was_there_before(tmp_path: Path) -> 
     assert card == {"index": 0, "reserved": 20 * MIB, "allocated": MIB, "peak": 4 * MIB - 7, "requested": MIB - 7}
 
 
+LAST = (1 << 64) - 1
+SEGMENT = {"device": 0, "address": 8 * MIB, "total_size": 2 * MIB, "allocated_size": 0, "stream": 0, "blocks": []}
+BLOCK = {"address": LAST - 511, "size": MIB, "requested_size": MIB, "state": "active_allocated", "frames": []}
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "part"),
+    [
+        ({"segments": [{**SEGMENT, "address": -1}]}, "a segment of device 0 has 2097152 bytes at address 0xffff"),
+        ({"segments": [{**SEGMENT, "total_size": 1 << 62}]}, "a segment of device 0 has 4611686018427387904 bytes"),
+        ({"segments": [{**SEGMENT, "blocks": [BLOCK]}]}, "a block of device 0 has 1048576 bytes at address 0xffff"),
+        ({"device_traces": [[], [entry("alloc", LAST, 512)]]}, "an entry of device_traces of device 1 has 512 bytes"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["report", "stats", "tree", "diff"])
+def test_a_range_that_no_card_has_is_refused(tmp_path: Path, snapshot: dict[str, Any], part: str, verb: str) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [], "device_traces": [], **snapshot}))
+    done = memtrace(verb, *[str(file)] * (2 if verb == "diff" else 1))
+    assert (done.status, done.out) == (3, "")
+    assert part in done.err and "which no card can have" in done.err
+
+
+def test_a_segment_at_address_0_is_reported(tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [{**SEGMENT, "address": 0}], "device_traces": []}))
+    for verb in ("report", "tree"):
+        assert memtrace(verb, str(file)).status == 0
+    assert devices(file)[0]["reserved"] == 2 * MIB
+
+
 @pytest.mark.parametrize(("action", "said"), [("alloc", "from the start"), ("free_completed", "in the middle")])
 def test_the_report_says_whether_the_events_are_all_there_were(tmp_path: Path, action: str, said: str) -> None:
     file = tmp_path / "snapshot.pickle"
