@@ -50,9 +50,9 @@ PEAK_ROLES = {
 }
 
 
-def write_trace(folder: Path) -> Path:
+def write_trace(folder: Path, events: str = TRACE) -> Path:
     text = folder / "run.trace.txt"
-    text.write_text(TRACE)
+    text.write_text(events, newline="")
     trace = folder / "run.trace"
     subprocess.run([BUILD / "tests" / "support" / "trace_text", text, trace], check=True)
     return trace

@@ -37,6 +37,21 @@ def test_csv_has_a_line_an_event(trace: Path) -> None:
     assert json.loads(rows[-2]["detail"]) == {"key": 'odd "key"', "value": "a, b"}
 
 
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1", "\uff1d1+1", "'=1"]
+PLAIN = ["a=b", "1-2", "it's", " =1", "layers.0"]
+
+
+def test_no_text_of_a_csv_file_is_a_formula(tmp_path: Path) -> None:
+    lines = ["map 0 0x7f0000000000 size=200MiB"]
+    for number, name in enumerate([*FORMULAS, *PLAIN]):
+        lines.append(f'alloc 0 {0x7F0000000000 + number * MIB:#x} requested=1MiB owner="{name}"')
+    trace = write_trace(tmp_path, "\n".join(lines) + "\n")
+    rows = csv.DictReader(export(trace, "csv").open(newline=""))
+    owners = [row["owner"] for row in rows if row["event"] == "alloc"]
+    assert owners[: len(FORMULAS)] == ["'" + name for name in FORMULAS]
+    assert owners[len(FORMULAS) :] == PLAIN
+
+
 def test_jsonl_defines_stacks_before_their_use(trace: Path) -> None:
     lines = [json.loads(line) for line in export(trace, "jsonl").open()]
     assert (lines[0]["event"], lines[0]["schema"], lines[0]["rank"]) == ("run", "memtrace.events/1", "3")

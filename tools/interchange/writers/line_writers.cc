@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/interchange/writers/line_writers.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 #include "tools/analysis/frames.h"
 #include "tools/interchange/writers/event_detail.h"
@@ -34,16 +37,22 @@ class Rendered {
   absl::flat_hash_map<Id, std::string> texts_;
 };
 
-// A column is never quoted unless it must be. A text that a spreadsheet would take for a formula is
-// quoted, too, which is all that CSV can do about it.
+// True if a spreadsheet would take the text for a formula. The last four are the wide forms of the
+// first four. An apostrophe is here so that the one that CsvText adds can be told from the text's.
+bool BeginsLikeFormula(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kBeginnings = {
+      "=", "+", "-", "@", "\t", "\r", "\n", "'", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+// Returns the text as a cell, quoted only if it must be. An apostrophe makes text of what would be
+// a formula.
 std::string CsvText(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + "\"";
+  std::string cell = BeginsLikeFormula(text) ? "'" : "";
+  cell += text;
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  return absl::StrCat("\"", absl::StrReplaceAll(cell, {{"\"", "\"\""}}), "\"");
 }
 
 std::string JsonText(std::string_view text) { return CompactJson(text); }
