@@ -51,6 +51,24 @@ void memtrace_card_set_known(std::uint64_t address, std::uint64_t bytes, int kno
   if (!extents.empty()) machine->known->Set(extents, static_cast<Known>(clamped));
 }
 
+int memtrace_card_clear(std::uint64_t address, std::uint64_t bytes) {
+  Machine* machine = Machine::OfProcess();
+  if (machine == nullptr || machine->known == nullptr) return 0;
+  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  for (const Extent& extent : extents) {
+    if (!machine->file.Clear(extent.offset, extent.bytes)) return 0;
+  }
+  machine->known->Set(extents, Known::kKnown);
+  return extents.empty() ? 0 : 1;
+}
+
+void memtrace_card_hand_out(std::uint64_t address, std::uint64_t bytes) {
+  Machine* machine = Machine::OfProcess();
+  if (machine == nullptr || machine->kernel_writes == nullptr || bytes == 0) return;
+  memtrace_card_set_known(address, bytes, MEMTRACE_CARD_UNKNOWN);
+  machine->kernel_writes->HandOut(address, bytes);
+}
+
 int memtrace_card_read(std::uint64_t address, std::uint64_t bytes, void* to) {
   Machine* machine = Machine::OfProcess();
   const std::vector<Extent> extents = Extents(machine, address, bytes);

@@ -9,9 +9,10 @@
  * be found as those of card_control.h; a real one has none of them.
  *
  * The card itself knows what the host writes: copies and fills make bytes known, copies on the card
- * carry what is known along. It cannot know what a kernel writes. So a launch forgets everything
- * known, on all cards, unless the launching thread is inside an operator whose caller accounts for
- * what it writes (memtrace_card_thread). A graph's launch always does.
+ * carry what is known along. It cannot know what a kernel writes. So a launch forgets what is known
+ * of the blocks that the kernel was given (kernel_writes.h), unless the launching thread is inside
+ * an operator whose caller accounts for what it writes (memtrace_card_thread). A graph's launch,
+ * and that of a kernel whose parameters are not known, forgets every block.
  *
  * Addresses are device addresses, sizes bytes. Any function from any thread; none throws or calls
  * back into CUDA. */
@@ -40,6 +41,13 @@ void memtrace_card_read_known(uint64_t address, uint64_t bytes, char* states);
 
 /* Says what is known of the bytes. Does nothing where nothing is mapped. */
 void memtrace_card_set_known(uint64_t address, uint64_t bytes, int known);
+
+/* Makes the bytes zero and known, without cost in the host's memory. 1 if done. */
+int memtrace_card_clear(uint64_t address, uint64_t bytes);
+
+/* An allocator hands out the block: whatever it held is unknown, and a kernel that is given an
+ * address in it may write all of it. */
+void memtrace_card_hand_out(uint64_t address, uint64_t bytes);
 
 /* Copies the bytes to or from the host, whatever is known of them and without counting it as the
  * program's copy. Writing does not make them known. 1 if done, 0 if the range is not mapped or the

@@ -12,9 +12,14 @@ namespace memtrace::card {
 
 // What a card has to know of code that a program loads: names and sizes, never instructions.
 struct CodeImage {
+  struct Parameter {
+    std::uint32_t bytes = 0;
+  };
   struct Kernel {
     std::string name;
     std::uint64_t shared_bytes = 0;  // static shared memory
+    // In order; nothing if the image does not say it.
+    std::optional<std::vector<Parameter>> parameters = std::nullopt;
   };
   struct Variable {
     std::string name;

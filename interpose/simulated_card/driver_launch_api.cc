@@ -3,8 +3,11 @@
 // Kernels of loaded modules: attributes, occupancy, launches. Launches are checked, counted by name
 // and not carried out.
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "interpose/simulated_card/driver_api.h"
+#include "interpose/simulated_card/kernel_arguments.h"
 #include "interpose/simulated_card/occupancy.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -83,12 +86,21 @@ Result SetAttribute(Machine& machine, int device, Function& function,
   return Result::kSuccess;
 }
 
+// As cuLaunchKernel takes them.
+struct Arguments {
+  void** each;
+  void** extra;
+};
+
 CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_bytes, CUstream stream,
-                const char* call = __builtin_FUNCTION()) {
+                const Arguments& arguments, const char* call = __builtin_FUNCTION()) {
   const auto launch = [&](Machine& machine, int device, const Function& function) {
     const auto most = static_cast<unsigned>(function.most_dynamic_shared_bytes);
     if (!IsValid(shape) || shared_bytes > most) return Result::kInvalidValue;
-    const char* name = machine.kernels.CountLaunch(handle);
+    const std::optional<std::vector<Address>> given =
+        AddressesAmong(function.parameters, arguments.each, arguments.extra);
+    const bool is_told = given && !function.module->has_shared_variables;
+    const char* name = machine.kernels.CountLaunch(handle, is_told ? &*given : nullptr);
     const memtrace_card_launch told = {.grid = {shape.grid_x, shape.grid_y, shape.grid_z},
                                        .block = {shape.block_x, shape.block_y, shape.block_z},
                                        .shared_bytes = shared_bytes};
@@ -179,18 +191,19 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice) 
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                         unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                        unsigned int block_z, unsigned int shared_bytes, CUstream stream, void**,
-                        void**) {
-  return Launch(function, {grid_x, grid_y, grid_z, block_x, block_y, block_z}, shared_bytes,
-                stream);
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                        void** arguments, void** extra) {
+  return Launch(function, {grid_x, grid_y, grid_z, block_x, block_y, block_z}, shared_bytes, stream,
+                {arguments, extra});
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void**, void**) {
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
+                          void** extra) {
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return Launch(function,
                 {config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
                  config->blockDimY, config->blockDimZ},
-                config->sharedMemBytes, config->hStream);
+                config->sharedMemBytes, config->hStream, {arguments, extra});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
@@ -249,5 +262,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_
   if (map == nullptr || address == nullptr || sizes == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (rank == 0 || rank > kHighestRank) return CUDA_ERROR_INVALID_VALUE;
   std::memset(map, 0, sizeof(*map));
+  std::memcpy(map, &address, sizeof(address));  // for AddressesAmong
   return CUDA_SUCCESS;
 }

@@ -14,13 +14,18 @@ void Kernels::Register(const void* host_function, const char* name) {
   registrations_.push_back({host_function, name});
 }
 
-void Kernels::ForgetWhatItMayWrite() {
-  if (known_ != nullptr && ReadingThread().operators == 0) known_->ForgetAll();
+void Kernels::ForgetWhatItMayWrite(const std::vector<Address>* given) {
+  if (writes_ == nullptr || ReadingThread().operators > 0) return;
+  if (given != nullptr) {
+    writes_->MayWriteThrough(*given);
+  } else {
+    writes_->MayWriteAnything();
+  }
 }
 
-const char* Kernels::CountLaunch(const void* host_function) {
+const char* Kernels::CountLaunch(const void* host_function, const std::vector<Address>* given) {
   ++launches_;
-  ForgetWhatItMayWrite();
+  ForgetWhatItMayWrite(given);
   const std::lock_guard lock(mutex_);
   const auto known = counts_of_functions_.find(host_function);
   if (known != counts_of_functions_.end()) {
@@ -41,7 +46,7 @@ const char* Kernels::CountLaunch(const void* host_function) {
 
 const char* Kernels::CountCall(const char* name) {
   ++launches_;
-  ForgetWhatItMayWrite();
+  ForgetWhatItMayWrite(nullptr);
   const std::lock_guard lock(mutex_);
   auto& count = *counts_.try_emplace(name, 0).first;
   ++count.second;

@@ -11,8 +11,9 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "interpose/simulated_card/known_ranges.h"
+#include "interpose/simulated_card/kernel_writes.h"
 
 namespace memtrace::card {
 
@@ -24,17 +25,17 @@ namespace memtrace::card {
 // appends, and nothing is looked up or copied before the first launch. Safe from any thread.
 class Kernels {
  public:
-  // known must outlive this; null: nobody asks. What a kernel writes is not known: a launch
-  // forgets all that is known, unless its thread says that it accounts for it (card_ranges.h).
-  explicit Kernels(KnownRanges* known = nullptr) : known_(known) {}
+  // writes must outlive this; null: nobody asks. A kernel does not run, so a launch changes what is
+  // known, unless its thread says that it accounts for it (card_ranges.h).
+  explicit Kernels(KernelWrites* writes = nullptr) : writes_(writes) {}
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
   // name must live until the first launch (it is a string of the registering library).
   void Register(const void* host_function, const char* name);
-  // An unregistered function counts as "(unregistered)". Both return the name, which lives as long
-  // as this.
-  const char* CountLaunch(const void* host_function);
+  // An unregistered function counts as "(unregistered)". `given`: what it was given; null if its
+  // parameters are not known. Both return the name, which lives as long as this.
+  const char* CountLaunch(const void* host_function, const std::vector<Address>* given = nullptr);
   const char* CountCall(const char* name);
 
   void CountOperations(std::uint64_t operations) { operations_ += operations; }
@@ -52,9 +53,9 @@ class Kernels {
     const char* name;
   };
 
-  void ForgetWhatItMayWrite();
+  void ForgetWhatItMayWrite(const std::vector<Address>* given);
 
-  KnownRanges* const known_;  // may be null
+  KernelWrites* const writes_;  // may be null
   mutable std::mutex mutex_;
   std::deque<Registration> registrations_;  // this and below: guarded by mutex_
   std::size_t indexed_ = 0;                 // registrations already in names_

@@ -38,6 +38,8 @@ class KnownRanges {
   // What was unknown of the bytes is assumed.
   void Assume(std::span<const Extent> extents);
 
+  bool IsEmpty() const { return empty_; }
+
   // The weakest of the bytes; kKnown for none.
   Known Weakest(std::span<const Extent> extents) const;
   // Of each byte, in order. REQUIRES: states has as many elements as the extents have bytes.

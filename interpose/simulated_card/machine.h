@@ -21,6 +21,7 @@
 #include "interpose/simulated_card/host_memory.h"
 #include "interpose/simulated_card/imported_blocks.h"
 #include "interpose/simulated_card/installed_cards.h"
+#include "interpose/simulated_card/kernel_writes.h"
 #include "interpose/simulated_card/kernels.h"
 #include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/listening.h"
@@ -76,6 +77,7 @@ struct Machine {
   Contexts contexts;
   Listening listening;
   Streams streams;
+  std::unique_ptr<KernelWrites> kernel_writes;  // null without host values
   Kernels kernels;
   RuntimeHeap variables;  // of modules: part of what the context is charged for
   DeviceVariables device_variables;

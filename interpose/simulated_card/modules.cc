@@ -55,7 +55,10 @@ Result Modules::FunctionLocked(Module& module, const std::string& name, Function
                                    [&](const auto& kernel) { return kernel.name == name; });
   if (listed == kernels.end() && module.image.is_listed) return Result::kNotFound;
   auto made = std::make_unique<Function>(Function{.name = name, .module = &module});
-  if (listed != kernels.end()) made->shared_bytes = static_cast<int>(listed->shared_bytes);
+  if (listed != kernels.end()) {
+    made->shared_bytes = static_cast<int>(listed->shared_bytes);
+    made->parameters = listed->parameters;
+  }
   *function = made.get();
   functions_.insert(made.get());
   kernels_.Register(made.get(), made->name.c_str());
@@ -97,8 +100,10 @@ Result Modules::GetVariable(const void* handle, const char* name, int device, Ad
     return Result::kSuccess;
   }
   const Result result = heap_.Allocate(device, listed->bytes, begin);
-  if (result == Result::kSuccess) module->variables.emplace(name, *begin);
-  return result;
+  if (result != Result::kSuccess) return result;
+  module->variables.emplace(name, *begin);
+  module->has_shared_variables = true;
+  return Result::kSuccess;
 }
 
 Function* Modules::FindFunction(const void* function) const {

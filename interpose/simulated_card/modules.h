@@ -3,10 +3,12 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MODULES_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_MODULES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -31,6 +33,7 @@ struct Function {
   Module* module = nullptr;
   int shared_bytes = 0;  // static
   int most_dynamic_shared_bytes = kDefaultDynamicSharedBytes;
+  std::optional<std::vector<CodeImage::Parameter>> parameters = std::nullopt;
 };
 
 // Code that a program loads while it runs: Triton's, NVRTC's. Its address is the CUmodule and the
@@ -40,6 +43,8 @@ struct Module {
   bool loaded = true;
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, Address> variables;
+  // Its kernels may use what the program has put there.
+  std::atomic<bool> has_shared_variables = false;
 };
 
 // Modules and the variables in them. A handle that is not alive is answered with kInvalidHandle.

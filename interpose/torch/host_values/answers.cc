@@ -83,19 +83,27 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
   }
 }
 
+int64_t Answers::CountOf(const OperatorFacts& facts, const at::Tensor& tensor) {
+  const std::optional<int64_t> before = counts_.Find(facts.name, tensor);
+  const int64_t count = before.value_or(
+      static_cast<int64_t>(static_cast<double>(tensor.numel()) * *facts.rule->count));
+  reads_.Note({.operation = facts.name,
+               .known = before ? Known::kAssumed : Known::kUnknown,
+               .is_condition = false,
+               .answer = std::to_string(count) + " elements"},
+              PythonStack());
+  return count;
+}
+
 void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed) {
   memtrace_card_thread_state& thread = card_.thread();
   const at::Tensor& of = call.first_input();
   if (!facts.rule->count || !of.defined()) return;
   std::optional<int64_t> count = computed ? call.ResultLength() : std::nullopt;
-  if (!count) {
-    count = static_cast<int64_t>(static_cast<double>(of.numel()) * *facts.rule->count);
-    reads_.Note({.operation = facts.name,
-                 .known = Known::kUnknown,
-                 .is_condition = false,
-                 .answer = std::to_string(*count) + " elements"},
-                PythonStack());
-  }
+  if (!count) count = CountOf(facts, of);
+  // None is what a tensor has that is still to be filled, perhaps by a kernel that torch is not
+  // told of.
+  if (*count > 0) counts_.Remember(facts.name, of, *count);
   thread.answer = static_cast<uint64_t>(*count);
   // CUB counts a mask in 32 bits and torch what is unique in 64.
   thread.answer_bytes = facts.name == "aten::nonzero" ? 4 : 8;

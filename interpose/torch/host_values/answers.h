@@ -6,12 +6,14 @@
 #include <ATen/core/stack.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "interpose/torch/host_values/card_contents.h"
 #include "interpose/torch/host_values/card_thread.h"
 #include "interpose/torch/host_values/host_reads.h"
 #include "interpose/torch/host_values/operator_call.h"
 #include "interpose/torch/host_values/operator_facts.h"
+#include "interpose/torch/host_values/remembered_counts.h"
 
 namespace memtrace::shim {
 
@@ -42,7 +44,8 @@ class Answers {
   Answers(const CardContents& card, HostReads& reads) : card_(card), reads_(reads) {}
 
   // The number of elements that pass is the one thing that such an operator reads from the card: it
-  // gets the true one if that was `computed`, or the policy's, and allocates as on a GPU. Nothing
+  // gets the true one if that was `computed`, or what was answered before for a tensor that
+  // nobody wrote since, or the policy's, and allocates as on a GPU. Nothing
   // is done for an operator without such a rule.
   void GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed);
 
@@ -54,8 +57,11 @@ class Answers {
  private:
   void GiveNumber(const OperatorFacts& facts, const at::Tensor& read, torch::jit::Stack& stack);
 
+  int64_t CountOf(const OperatorFacts& facts, const at::Tensor& tensor);
+
   const CardContents& card_;
   HostReads& reads_;
+  RememberedCounts counts_;
 };
 
 }  // namespace memtrace::shim

@@ -41,7 +41,9 @@ bool CardContents::FindAll() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
   return driver != nullptr && Find(driver, known_at_, "memtrace_card_known_at") &&
          Find(driver, set_known_, "memtrace_card_set_known") &&
-         Find(driver, read_, "memtrace_card_read") && Find(driver, write_, "memtrace_card_write") &&
+         Find(driver, hand_out_, "memtrace_card_hand_out") &&
+         Find(driver, clear_, "memtrace_card_clear") && Find(driver, read_, "memtrace_card_read") &&
+         Find(driver, write_, "memtrace_card_write") &&
          Find(driver, thread_, "memtrace_card_thread");
 }
 
@@ -76,6 +78,12 @@ void CardContents::Set(const at::Tensor& tensor, Known known) const {
 void CardContents::Forget(const at::Tensor& tensor) const {
   const MemoryRuns runs(tensor);
   if (runs.count() > 0) set_known_(AddressOf(tensor), runs.span(), MEMTRACE_CARD_UNKNOWN);
+}
+
+void CardContents::Clear(const at::Tensor& tensor) const {
+  const MemoryRuns runs(tensor);
+  if (runs.count() == 0) return;
+  if (clear_(AddressOf(tensor), runs.span()) == 0) Forget(tensor);
 }
 
 at::Tensor CardContents::Read(const at::Tensor& tensor) const {

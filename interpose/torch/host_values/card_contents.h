@@ -31,9 +31,10 @@ class CardContents {
   Known KnownOf(const at::Tensor& tensor) const;
   void Set(const at::Tensor& tensor, Known known) const;
   void Forget(const at::Tensor& tensor) const;
-  void Forget(uint64_t address, uint64_t bytes) const {
-    set_known_(address, bytes, MEMTRACE_CARD_UNKNOWN);
-  }
+  // Makes all elements zero and known. REQUIRES: there is no gap between them.
+  void Clear(const at::Tensor& tensor) const;
+  // An allocator hands out the block.
+  void HandOut(uint64_t address, uint64_t bytes) const { hand_out_(address, bytes); }
 
   // On the host, with the tensor's sizes and strides; undefined if it cannot be had.
   at::Tensor Read(const at::Tensor& tensor) const;
@@ -48,6 +49,8 @@ class CardContents {
 
   decltype(&memtrace_card_known_at) known_at_ = nullptr;
   decltype(&memtrace_card_set_known) set_known_ = nullptr;
+  decltype(&memtrace_card_hand_out) hand_out_ = nullptr;
+  decltype(&memtrace_card_clear) clear_ = nullptr;
   decltype(&memtrace_card_read) read_ = nullptr;
   decltype(&memtrace_card_write) write_ = nullptr;
   decltype(&::memtrace_card_thread) thread_ = nullptr;

@@ -83,6 +83,8 @@ void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorC
   if (computed ||
       (call.has_inputs() && !IsCapturing() && call.ResultsFitLimit(stack) && call.Compute(op))) {
     call.WriteResults(stack);
+  } else if (call.makes_zeros() && !IsCapturing()) {
+    call.WriteZeros();
   } else if (facts.rule->result && !IsCapturing()) {
     call.ForgetResults(stack, true);
     call.FillResults(stack, *facts.rule->result);
@@ -98,7 +100,8 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
   const bool by_card = changes_nothing || CardDoesIt(facts, *stack);
   if (facts.transport && !changes_nothing) call.ForgetWhatItOverwrites();
   bool computed = false;
-  if (!by_card && call.known() != Known::kUnknown && facts.WorthTrying()) {
+  if (!by_card && call.known() != Known::kUnknown && facts.WorthTrying() &&
+      call.WrittenFitsLimit()) {
     call.TakeInputs();
     // Its count decides what the operator allocates: first the values, then the operator.
     if (facts.rule->count) computed = call.Compute(op);

@@ -49,7 +49,7 @@ void EnterHostValuesThread() { EnterFallback(); }
 
 void ForgetFreshMemory(uint64_t address, size_t bytes) {
   if (host_values == nullptr || bytes == 0) return;
-  host_values->card.Forget(address, bytes);
+  host_values->card.HandOut(address, bytes);
 }
 
 void BeginHostValuesStep() {

@@ -39,6 +39,8 @@ bool IsWhole(const at::Tensor& tensor) {
   return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
 }
 
+bool IsZero(const c10::IValue& number) { return number.isScalar() && number.toScalar().equal(0); }
+
 // Calls visit(tensor) for the tensors of an argument or result; lists may hold undefined ones.
 template <typename Visit>
 void ForEachTensor(const c10::IValue& value, Visit visit) {
@@ -98,7 +100,9 @@ OperatorCall::OperatorCall(const OperatorFacts& facts, const CardContents& card,
     }
   }
   concerns_card_ = concerns_card_ && !is_irregular_;
-  if (concerns_card_) FindWhatIsKnown();
+  if (!concerns_card_) return;
+  FindWhatIsKnown();
+  makes_zeros_ = facts.makes_zero || (facts.makes_constant && IsZero(stack[first_ + 1]));
 }
 
 void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tensor& tensor) {
@@ -276,6 +280,21 @@ void OperatorCall::ForgetResults(const torch::jit::Stack& stack, bool results_to
       if (!IsArgument(tensor)) card_.Forget(tensor);
     });
   }
+}
+
+void OperatorCall::WriteZeros() const {
+  for (const at::Tensor& tensor : written_) {
+    if (tensor.is_non_overlapping_and_dense()) {
+      card_.Clear(tensor);
+    } else {
+      card_.Forget(tensor);
+    }
+  }
+}
+
+bool OperatorCall::WrittenFitsLimit() const {
+  return std::all_of(written_.begin(), written_.end(),
+                     [this](const at::Tensor& tensor) { return FitsLimit(tensor); });
 }
 
 bool OperatorCall::ResultsFitLimit(const torch::jit::Stack& stack) const {

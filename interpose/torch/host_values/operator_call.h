@@ -42,6 +42,12 @@ class OperatorCall {
   void TakeInputs();
   bool has_inputs() const { return !inputs_.empty(); }
 
+  // What it writes gets zeros: known at any size, and without their bytes.
+  bool makes_zeros() const { return makes_zeros_; }
+  void WriteZeros() const;
+
+  // Whether what is written is of a size that is computed.
+  bool WrittenFitsLimit() const;
   // Whether the results on the stack, and what is written, are of a size that is computed.
   bool ResultsFitLimit(const torch::jit::Stack& stack) const;
 
@@ -81,6 +87,7 @@ class OperatorCall {
 
   bool concerns_card_ = false;
   bool is_irregular_ = false;
+  bool makes_zeros_ = false;
   Known known_ = Known::kUnknown;
   // All of them are on the card. The first lives only until the operator takes its arguments.
   c10::SmallVector<const at::Tensor*, 8> read_;

@@ -114,6 +114,8 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op, const HostValuesPoli
   view = IsView(schema) || op.hasTag(at::Tag::inplace_view);
   open = !is_aten || rule->open || !rule->inside.empty();
   reads_one_value = name == "aten::_local_scalar_dense";
+  makes_zero = name == "aten::zero_" || name == "aten::_foreach_zero_";
+  makes_constant = name == "aten::fill_" && overload == "Scalar";
   gives_number = reads_one_value || name == "aten::equal";
   bool writes = false;
   bool has_generator = false;

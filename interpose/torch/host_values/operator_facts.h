@@ -47,6 +47,9 @@ struct OperatorFacts {
   bool reads_one_value = false;  // _local_scalar_dense
   bool gives_number = false;     // or equal: its result is not a tensor
   bool random = false;
+  // Its first argument gets zeros, or what its second says.
+  bool makes_zero = false;
+  bool makes_constant = false;
 
   // An operator that the CPU cannot do is not tried for ever.
   bool WorthTrying() const { return computable && (succeeded || failures < 8); }

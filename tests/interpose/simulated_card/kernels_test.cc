@@ -11,6 +11,7 @@
 
 #include "interpose/simulated_card/known_ranges.h"
 #include "interpose/simulated_card/reading_thread.h"
+#include "tests/interpose/simulated_card/card_sizes.h"
 
 namespace memtrace::card {
 namespace {
@@ -40,17 +41,31 @@ TEST(KernelsTest, LaunchesAreCountedByNameAndOnlyOfWhatWasLaunched) {
   EXPECT_EQ(kernels.Launches(), 5u);
 }
 
-TEST(KernelsTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsForIt) {
-  const std::vector<Extent> extents = {{.offset = 0, .bytes = 8}};
-  KnownRanges known;
-  Kernels kernels(&known);
-  known.Set(extents, Known::kKnown);
+class KernelsForgettingTest : public ::testing::Test {
+ protected:
+  Machine machine_ = Machine({{.bytes = 1_GiB}}, 64_MiB);
+  KnownRanges known_;
+  KernelWrites writes_{machine_.space, machine_.file, known_};
+  Kernels kernels_{&writes_};
+  const std::vector<Extent> extents_ = {{.offset = 0, .bytes = 8}};
+};
+
+TEST_F(KernelsForgettingTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsForIt) {
+  known_.Set(extents_, Known::kKnown);
   ++ReadingThread().operators;
-  kernels.CountCall("cublasSgemm_v2");
-  EXPECT_EQ(known.Weakest(extents), Known::kKnown);
+  kernels_.CountCall("cublasSgemm_v2");
+  EXPECT_EQ(known_.Weakest(extents_), Known::kKnown);
   --ReadingThread().operators;
-  kernels.CountCall("cublasSgemm_v2");
-  EXPECT_EQ(known.Weakest(extents), Known::kUnknown);
+  kernels_.CountCall("cublasSgemm_v2");
+  EXPECT_EQ(known_.Weakest(extents_), Known::kUnknown);
+}
+
+TEST_F(KernelsForgettingTest, ALaunchThatIsGivenNoMemoryForgetsNothing) {
+  const int function = 0;
+  const std::vector<Address> none;
+  known_.Set(extents_, Known::kKnown);
+  kernels_.CountLaunch(&function, &none);
+  EXPECT_EQ(known_.Weakest(extents_), Known::kKnown);
 }
 
 }  // namespace

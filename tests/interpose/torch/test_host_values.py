@@ -233,3 +233,70 @@ def test_nothing_is_allocated_that_would_not_be_without(allocator, tmp_path):
     )
     assert allocator == "memtrace" or len(on[0]) > 300
     assert on == off
+
+
+KERNEL = """
+import json, sys, torch, triton
+import triton.language as tl
+
+@triton.jit
+def twice(pointer, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(pointer + at, tl.load(pointer + at, mask=at < n) * 2, mask=at < n)
+
+def on_card(values):
+    return torch.tensor(values).cuda()
+
+def launch(tensor):
+    twice[(1,)](tensor, 64, BLOCK=64)
+
+given, kept = on_card([1] * 64), on_card([3] * 64)
+masks = [on_card([[False] * 50 + [True] * 50] * 4) for _ in range(5)]
+hidden = torch.randn(4, 100, 8, device="cuda", requires_grad=True)
+picked = [hidden[mask] for mask in masks]
+launch(given)
+said = {"kept": kept[5].item(), "given": given[5].item(), "other mask": int(masks[0].sum())}
+picked[0].sum().backward()
+said["backward"] = list(hidden.grad.shape)
+launch(masks[1])
+picked[1].sum().backward()
+said["given mask"] = len(hidden[masks[1]])
+masks[2][:, :75] = False
+said["written"] = len(hidden[masks[2]])
+launch(masks[3])
+masks[3].logical_not_()
+said["given, then written"] = len(hidden[masks[3]])
+masks[4].zero_()
+said["none"] = len(hidden[masks[4]])
+launch(masks[4])
+said["none, then given"] = len(hidden[masks[4]])
+print(json.dumps(said))
+"""
+
+
+def test_a_users_kernel_makes_unknown_what_it_was_given_and_keeps_counts_once_given(tmp_path):
+    pytest.importorskip("triton", reason="Triton is not installed")
+    assert on_card(KERNEL, tmp_path, options=ON).printed() == {
+        "kept": 3,
+        "given": 0,  # what the policy says of an unknown number
+        "other mask": 200,
+        "backward": [4, 100, 8],
+        "given mask": 200,
+        "written": 100,
+        "given, then written": 400,  # all elements, the policy's count
+        "none": 0,
+        "none, then given": 400,
+    }
+
+
+def test_zeros_of_any_size_are_known_without_their_bytes(tmp_path):
+    program = """
+import json, resource, torch
+x = torch.zeros(28 << 30, dtype=torch.int8, device="cuda")
+y = torch.full((1 << 30,), 0, device="cuda")
+known = [x[27 << 30].item(), y[5].item()]
+print(json.dumps([*known, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20]))
+"""
+    zero, other, host_gib = on_card(program, tmp_path, card="64GiB").printed()
+    assert (zero, other) == (0, 0)
+    assert host_gib < 4
