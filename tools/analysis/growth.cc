@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace memtrace::analysis {
 namespace {
@@ -22,6 +23,38 @@ std::vector<uint64_t> AllLevels(const std::vector<uint64_t>& steps,
     if (next->step == steps[i]) all[i] = (next++)->bytes;
   }
   return all;
+}
+
+// Where the latest rises of a stack began and ended, as places in its levels.
+struct Rise {
+  size_t first = 0;
+  size_t last = 0;
+};
+
+// True if the first rise is a jump: larger than twice each later one, of which there are enough.
+bool BeginsWithJump(const std::vector<uint64_t>& bytes, size_t first) {
+  const uint64_t jump = bytes[first + 1] - bytes[first];
+  size_t rises = 0;
+  for (size_t i = first + 2; i < bytes.size(); ++i) {
+    const uint64_t rise = bytes[i] - bytes[i - 1];
+    if (jump <= 2 * rise) return false;
+    rises += rise > 0 ? 1U : 0U;
+  }
+  return rises >= kRises;
+}
+
+std::optional<Rise> LatestRise(const std::vector<uint64_t>& bytes) {
+  const size_t last = bytes.size() - 1;
+  size_t first = last;
+  size_t rises = 0;
+  while (first > 0 && bytes[first - 1] <= bytes[first]) {
+    rises += bytes[first - 1] < bytes[first] ? 1U : 0U;
+    --first;
+  }
+  if (rises < kRises) return std::nullopt;
+  while (bytes[first + 1] == bytes[first]) ++first;  // where it began to rise
+  if (BeginsWithJump(bytes, first)) ++first;
+  return Rise{first, last};
 }
 
 }  // namespace
@@ -52,35 +85,38 @@ void GrowthWatch::See(uint64_t step, int32_t device, const LiveSet& live, SiteNa
     const trace::Allocate& allocation = block.allocation;
     const SiteId site = sites.Site(trace::Role::kUnknown, 0, allocation.module, allocation.stack,
                                    block.birth.phase);
-    std::vector<GrowthLevel>& levels = card.levels[site];
+    std::vector<GrowthLevel>& levels = card.levels[{site, allocation.stack}];
     if (levels.empty() || levels.back().step != step) levels.push_back({step, 0});
     levels.back().bytes += allocation.requested;
   });
 }
 
+// One line has stacks that grow and others that jump once (a whole step in one line makes outputs,
+// gradients and optimizer states), so each is judged by itself.
 std::vector<GrowingSite> GrowthWatch::Growing(int32_t device, const SiteNames& sites) const {
   std::vector<GrowingSite> growing;
   const auto card = cards_.find(device);
   if (card == cards_.end()) return growing;
   const std::vector<uint64_t>& steps = card->second.steps;
-  for (const auto& [site, levels] : card->second.levels) {
+  std::map<SiteId, GrowingSite> found;
+  std::map<SiteId, uint64_t> in_use;
+  for (const auto& [place, levels] : card->second.levels) {
     const std::vector<uint64_t> bytes = AllLevels(steps, levels);
-    const size_t last = bytes.size() - 1;
-    size_t first = last;
-    size_t rises = 0;
-    while (first > 0 && bytes[first - 1] <= bytes[first]) {
-      rises += bytes[first - 1] < bytes[first] ? 1U : 0U;
-      --first;
-    }
-    if (rises < kRises) continue;
-    while (bytes[first + 1] == bytes[first]) ++first;  // where it began to rise
-    const uint64_t gained = bytes[last] - bytes[first];
-    growing.push_back({.site = sites.Name(site),
-                       .bytes = bytes[last],
-                       .gained = gained,
-                       .bytes_per_step = gained / (steps[last] - steps[first]),
-                       .since = steps[first],
-                       .last = steps[last]});
+    in_use[place.first] += bytes.back();
+    const std::optional<Rise> rise = LatestRise(bytes);
+    if (!rise) continue;
+    const uint64_t since = steps[rise->first];
+    const uint64_t gained = bytes[rise->last] - bytes[rise->first];
+    GrowingSite& site = found[place.first];
+    site.since = site.gained == 0 ? since : std::min(site.since, since);
+    site.last = steps[rise->last];
+    site.gained += gained;
+    site.bytes_per_step += gained / (site.last - since);
+  }
+  for (auto& [id, site] : found) {
+    site.site = sites.Name(id);
+    site.bytes = in_use.at(id);
+    growing.push_back(std::move(site));
   }
   std::sort(growing.begin(), growing.end(), [](const GrowingSite& a, const GrowingSite& b) {
     return std::tie(b.bytes_per_step, a.site) < std::tie(a.bytes_per_step, b.site);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "tools/analysis/live_set.h"
 #include "tools/analysis/site_names.h"
 
@@ -19,12 +18,13 @@ namespace memtrace::analysis {
 // once and for all, so it counts from the beginning of the third; 0 with fewer than five.
 int64_t GrowthPerStep(const std::vector<uint64_t>& live_at_steps);
 
-// A site whose bytes in use never fell over the latest steps, and rose in three of them or more.
+// A site with stacks whose bytes in use never fell over the latest steps, and rose in three of them
+// or more. What other stacks of the site have is no part of the figures but `bytes`.
 struct GrowingSite {
   std::string site;
   uint64_t bytes = 0;           // as the last step looked at began
-  uint64_t gained = 0;          // since step `since` began
-  uint64_t bytes_per_step = 0;  // gained / steps, rounded down
+  uint64_t gained = 0;          // since step `since` began, the jump of a first step left out
+  uint64_t bytes_per_step = 0;  // of each of its stacks gained / steps, rounded down
   uint64_t since = 0;
   uint64_t last = 0;  // number of the last step looked at
 };
@@ -50,7 +50,7 @@ class GrowthWatch {
  private:
   struct Card {
     std::vector<uint64_t> steps;  // looked at
-    absl::flat_hash_map<SiteId, std::vector<GrowthLevel>> levels;
+    std::map<std::pair<SiteId, trace::StackId>, std::vector<GrowthLevel>> levels;
   };
   std::map<int32_t, Card> cards_;
 };

@@ -18,9 +18,12 @@ using Kind = MomentSpec::Kind;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A program on card 0, event by event, a millisecond apart. Stack N is line N of train.py.
+// A program on card 0, event by event, a millisecond apart. Stack N is line N of train.py, and so
+// is stack kLower + N, in which torch was called.
 class Program : public EventSource {
  public:
+  static constexpr trace::StackId kLower = 1000;
+
   Program& Map(uint64_t address, uint64_t size) { return Add(trace::Map{0, address, size, 0}); }
   Program& Reserve(uint64_t address, uint64_t size) {
     return Add(trace::Reserve{0, address, size, 0});
@@ -50,7 +53,10 @@ class Program : public EventSource {
   std::string_view String(trace::StringId /*id*/) const override { return ""; }
   std::vector<trace::Frame> Stack(trace::StackId id) const override {
     if (id == 0) return {};
-    return {{.file = "train.py", .function = "main", .line = id}};
+    const trace::Frame line{.file = "train.py", .function = "main", .line = id % kLower};
+    if (id < kLower) return {line};
+    return {{.file = "/lib/site-packages/torch/optim/adam.py", .function = "step", .line = 9},
+            line};
   }
 
  private:
@@ -160,6 +166,31 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
   EXPECT_EQ(explanation.growing[0].bytes, 7000U);
   EXPECT_EQ(explanation.growing[0].since, 1U);
   EXPECT_EQ(explanation.growth_per_step, 1000);
+}
+
+// A line that makes states in step 1 and keeps 1000 bytes of each: as `y = m(x); o.step(); kept +=
+// [y]`.
+TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
+  Program program;
+  for (uint64_t step = 1; step <= 8; ++step) {
+    program.Step(step).Allocate(step * 1_MiB, 1000, 7);
+    if (step == 1) program.Allocate(kSegment, 1_MiB, Program::kLower + 7);
+  }
+  const Explanation explanation = Explained(program, {Kind::kEnd, 0});
+  ASSERT_EQ(explanation.growing.size(), 1U);
+  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.growing[0].gained, 7000U);
+  EXPECT_EQ(explanation.growing[0].bytes, 1_MiB + 7000U);
+}
+
+TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
+  Program program;
+  for (uint64_t step = 1; step <= 8; ++step)
+    program.Step(step).Allocate(step * 10_MiB, step == 1 ? 9_MiB : 1000, 7);
+  const Explanation explanation = Explained(program, {Kind::kEnd, 0});
+  ASSERT_EQ(explanation.growing.size(), 1U);
+  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.growing[0].since, 2U);
 }
 
 TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
