@@ -93,14 +93,16 @@ def workspace(memory_format, dtype=torch.float16):
 
 said = [workspace(torch.contiguous_format), workspace(torch.channels_last)]
 said.append(workspace(torch.contiguous_format, torch.float64))
+said.append(workspace(torch.contiguous_format, torch.float32))
 torch.backends.cudnn.allow_tf32 = False
 said.append(workspace(torch.contiguous_format, torch.float32))
 print(json.dumps(said))
 """
     )
-    halves, channels_last, doubles, floats_without_tf32 = on_card(script, tmp_path, card="8GiB").printed()
+    halves, channels_last, doubles, floats, floats_without_tf32 = on_card(script, tmp_path, card="8GiB").printed()
     # input 4 x 16 x 64 x 64, filter 32 x 16 x 3 x 3, output 4 x 32 x 64 x 64, two bytes each
     assert halves == 2 * (4 * 16 * 64 * 64 + 32 * 16 * 9 + 4 * 32 * 64 * 64)
+    assert floats == 4 * (4 * 16 * 64 * 64 + 32 * 16 * 9), "its output is not copied"
     assert [channels_last, doubles, floats_without_tf32] == [0, 0, 0]
 
 
