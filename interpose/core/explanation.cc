@@ -3,8 +3,10 @@
 #include "interpose/core/explanation.h"
 
 #include <cstdio>
+#include <string_view>
 
 #include "profiler/trace/failure_cause.h"
+#include "profiler/trace/printable_text.h"
 
 namespace memtrace {
 namespace {
@@ -44,10 +46,23 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
          (pools_would_do ? "; " + Size(card.private_pools) + " lie free in private pools" : "");
 }
 
+// A program may give any tag a name: it is a part of an exception's text.
+std::string Name(std::string_view owner) {
+  constexpr size_t kMost = 80;  // characters
+  size_t characters = 0;
+  size_t end = 0;
+  while (end < owner.size() && characters < kMost) {
+    const auto point = trace::DecodeUtf8(owner, end);
+    end += point ? point->bytes : 1;
+    ++characters;
+  }
+  return trace::PrintableText(owner.substr(0, end)) + (end < owner.size() ? "..." : "");
+}
+
 std::string Names(const std::vector<recorder::Recorder::NamedBytes>& owners) {
   std::string text;
   for (const auto& owner : owners) {
-    text += (text.empty() ? "" : ", ") + owner.name + " " + Size(owner.bytes);
+    text += (text.empty() ? "" : ", ") + Name(owner.name) + " " + Size(owner.bytes);
   }
   return text.empty() ? "nobody" : text;
 }
@@ -64,7 +79,8 @@ std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
   text += owners != nullptr
               ? "memtrace: most is held by " + Names(*owners) + ".\n"
               : "memtrace: who holds it is not known, because no trace is recorded.\n";
-  if (!trace_path.empty()) text += "memtrace: what filled the card: memtrace report " + trace_path;
+  if (!trace_path.empty())
+    text += "memtrace: what filled the card: memtrace report " + trace::PrintableText(trace_path);
   return text;
 }
 

@@ -14,6 +14,7 @@
 #include "interpose/core/recorded_paths.h"
 #include "interpose/core/trace_name.h"
 
+#include "profiler/trace/printable_text.h"
 namespace memtrace {
 namespace {
 
@@ -34,7 +35,9 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
       {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
 }
 
-void Say(const std::string& sentence) { std::fprintf(stderr, "memtrace: %s\n", sentence.c_str()); }
+void Say(const std::string& sentence) {
+  std::fprintf(stderr, "memtrace: %s\n", trace::PrintableText(sentence).c_str());
+}
 
 }  // namespace
 

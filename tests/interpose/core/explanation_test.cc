@@ -36,6 +36,17 @@ TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
               EndsWith("who holds it is not known, because no trace is recorded.\n"));
 }
 
+TEST(ExplanationTest, TagsCannotSteerTheTerminal) {
+  const std::vector<recorder::Recorder::NamedBytes> owners = {
+      {.name = "unknown \x1b[2J\nmemtrace: all is well\u202e", .bytes = 1_GiB},
+      {.name = std::string(1'000'000, 'x'), .bytes = 512}};
+  const std::string text = ExplainOutOfMemory(Failure({.total = 1_GiB}), &owners, "a\x1b.trace");
+  EXPECT_THAT(text, HasSubstr("unknown \\x1b[2J\\x0amemtrace: all is well\\u202e 1.00 GiB, x"));
+  EXPECT_THAT(text, HasSubstr("xxx... 0.50 KiB.\n"));
+  EXPECT_THAT(text, EndsWith("memtrace report a\\x1b.trace"));
+  EXPECT_LT(text.size(), 500U);
+}
+
 TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
   trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
   limited.limit = 100_MiB;
