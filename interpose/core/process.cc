@@ -12,9 +12,10 @@
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_paths.h"
+#include "interpose/core/secrets.h"
 #include "interpose/core/trace_name.h"
-
 #include "profiler/trace/printable_text.h"
+
 namespace memtrace {
 namespace {
 
@@ -143,6 +144,7 @@ void Process::OpenTrace() {
     const std::lock_guard lock(info_mutex_);
     info.insert(info_.begin(), info_.end());
   }
+  if (!IsSetTo("MEMTRACE_KEEP_SECRETS", "1")) info["command"] = WithoutSecrets(info["command"]);
   for (auto& [key, value] : info) value = AsRecorded(std::move(value));
   auto writer = OpenWriter(info);
   if (!writer.ok()) {

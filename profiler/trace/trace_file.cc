@@ -46,7 +46,7 @@ std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
 }
 
 int OpenNew(const std::string& path) {
-  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
 // NAME.<pid>; and since process numbers come back, NAME.<pid>.2 and so on.

@@ -191,6 +191,10 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
                    "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie\n"
                    "unwritten. It takes some MiB of the card, and time (docs/cupti.md)")
           ->group("What it leaves");
+  app.add_flag("--keep-secrets", options->request.keep_secrets,
+               "Record the command with its passwords, tokens and keys; without this,\n"
+               "*** stands in their place")
+      ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing: our allocator alone, at its full speed")
       ->excludes(output)

@@ -193,6 +193,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   AddHostValues(request, environment);
   AddPreloadedLibraries(request, package, plan);
 }
+  if (request.keep_secrets) environment["MEMTRACE_KEEP_SECRETS"] = "1";
 
 }  // namespace
 

@@ -22,6 +22,7 @@ struct LaunchRequest {
   std::string keep;                    // of each trace, at most so much: "256MiB"; empty: all
   bool no_paths = false;               // files, scripts and arguments without their folders
   bool no_source = false;              // no call stacks
+  bool keep_secrets = false;           // the command's passwords and tokens as they are
   bool no_trace = false;               // our allocator alone, nothing recorded
   bool cupti = false;                  // record what the cards do, too
   bool native_stacks = false;          // of every allocation, beside Python's
