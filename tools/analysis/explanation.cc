@@ -262,7 +262,7 @@ void Explainer::ExplainHolders() {
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
   if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
-  result_.growing = growth_.Growing(device(), sites_);
+  result_.growing = growth_.Growing(device(), sites_, source_);
   if (!known) return;
   std::vector<uint64_t> levels = timeline_.cards().at(device()).live_at_steps;
   const std::vector<uint64_t>& steps = timeline_.step_events();

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analysis/frames.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -41,6 +43,11 @@ bool BeginsWithJump(const std::vector<uint64_t>& bytes, size_t first) {
     rises += rise > 0 ? 1U : 0U;
   }
   return rises >= kRises;
+}
+
+std::string UserLine(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* frame = InnermostUserFrame(stack);
+  return frame == nullptr ? "" : ShortFrame(*frame);
 }
 
 std::optional<Rise> LatestRise(const std::vector<uint64_t>& bytes) {
@@ -93,13 +100,15 @@ void GrowthWatch::See(uint64_t step, int32_t device, const LiveSet& live, SiteNa
 
 // One line has stacks that grow and others that jump once (a whole step in one line makes outputs,
 // gradients and optimizer states), so each is judged by itself.
-std::vector<GrowingSite> GrowthWatch::Growing(int32_t device, const SiteNames& sites) const {
+std::vector<GrowingSite> GrowthWatch::Growing(int32_t device, const SiteNames& sites,
+                                              const EventSource& source) const {
   std::vector<GrowingSite> growing;
   const auto card = cards_.find(device);
   if (card == cards_.end()) return growing;
   const std::vector<uint64_t>& steps = card->second.steps;
   std::map<SiteId, GrowingSite> found;
   std::map<SiteId, uint64_t> in_use;
+  std::map<SiteId, uint64_t> most;
   for (const auto& [place, levels] : card->second.levels) {
     const std::vector<uint64_t> bytes = AllLevels(steps, levels);
     in_use[place.first] += bytes.back();
@@ -112,6 +121,11 @@ std::vector<GrowingSite> GrowthWatch::Growing(int32_t device, const SiteNames& s
     site.last = steps[rise->last];
     site.gained += gained;
     site.bytes_per_step += gained / (site.last - since);
+    // Autograd's own threads have no line; the module's forward, whose backward they run, has one.
+    std::string line = UserLine(source.Stack(place.second));
+    if (line.empty() || gained <= most[place.first]) continue;
+    most[place.first] = gained;
+    site.line = std::move(line);
   }
   for (auto& [id, site] : found) {
     site.site = sites.Name(id);

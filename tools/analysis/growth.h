@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/event_source.h"
 #include "tools/analysis/live_set.h"
 #include "tools/analysis/site_names.h"
 
@@ -27,6 +28,7 @@ struct GrowingSite {
   uint64_t bytes_per_step = 0;  // of each of its stacks gained / steps, rounded down
   uint64_t since = 0;
   uint64_t last = 0;  // number of the last step looked at
+  std::string line;   // the user's own that made most of it, of what has one: "train.py:18"
 };
 
 struct GrowthLevel {
@@ -44,8 +46,9 @@ class GrowthWatch {
   // As a step begins; `step` is its number.
   void See(uint64_t step, int32_t device, const LiveSet& live, SiteNames& sites);
 
-  // Fastest first.
-  std::vector<GrowingSite> Growing(int32_t device, const SiteNames& sites) const;
+  // Fastest first. `source` has the stacks of what was seen.
+  std::vector<GrowingSite> Growing(int32_t device, const SiteNames& sites,
+                                   const EventSource& source) const;
 
  private:
   struct Card {

@@ -54,13 +54,19 @@ std::string RestOf(size_t rows, size_t shown) {
   return rows <= shown ? "" : FormatCount(rows - shown) + " more";
 }
 
+// "h.0.mlp (train.py:18)"; the line alone where it is the site.
+std::string SiteText(const GrowingSite& site) {
+  const bool has_line = !site.line.empty() && site.line != site.site;
+  return Printable(site.site) + (has_line ? " (" + Printable(site.line) + ")" : "");
+}
+
 }  // namespace
 
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
   const GrowingSite& first = explanation.growing.front();
   return "Live memory grows by " + FormatBytes(static_cast<uint64_t>(explanation.growth_per_step)) +
-         " a step; " + Printable(first.site) + " by " + FormatBytes(first.bytes_per_step) +
+         " a step; " + SiteText(first) + " by " + FormatBytes(first.bytes_per_step) +
          Lasts(explanation) + ".";
 }
 
@@ -91,7 +97,7 @@ Section GrowthSection(const Explanation& explanation) {
   for (size_t i = 0; i < shown; ++i) {
     const GrowingSite& site = explanation.growing[i];
     table.rows.push_back(
-        {.cells = {Printable(site.site), FormatFigure(site.bytes, unit),
+        {.cells = {SiteText(site), FormatFigure(site.bytes, unit),
                    FormatFigure(site.bytes_per_step, rate), "step " + std::to_string(site.since)}});
   }
   table.rest = RestOf(explanation.growing.size(), shown);
@@ -127,6 +133,7 @@ ordered_json GrowthJson(const Explanation& explanation) {
   ordered_json sites = ordered_json::array();
   for (const GrowingSite& site : explanation.growing) {
     sites.push_back({{"site", site.site},
+                     {"line", site.line},
                      {"bytes", site.bytes},
                      {"gained", site.gained},
                      {"bytes_per_step", site.bytes_per_step},

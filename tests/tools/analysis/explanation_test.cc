@@ -165,6 +165,7 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
   EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
   EXPECT_EQ(explanation.growing[0].bytes, 7000U);
   EXPECT_EQ(explanation.growing[0].since, 1U);
+  EXPECT_EQ(explanation.growing[0].line, "train.py:7");
   EXPECT_EQ(explanation.growth_per_step, 1000);
 }
 
@@ -181,6 +182,18 @@ TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
   EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
   EXPECT_EQ(explanation.growing[0].gained, 7000U);
   EXPECT_EQ(explanation.growing[0].bytes, 1_MiB + 7000U);
+}
+
+TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
+  Program program;
+  for (uint64_t step = 1; step <= 8; ++step) {
+    program.Step(step).Allocate(step * 10_MiB, 1000, 7);
+    program.Allocate(step * 10_MiB + 1_MiB, 500, Program::kLower + 7);
+  }
+  const Explanation explanation = Explained(program, {Kind::kEnd, 0});
+  ASSERT_EQ(explanation.growing.size(), 1U);
+  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1500U);
+  EXPECT_EQ(explanation.growing[0].line, "train.py:7");
 }
 
 TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
