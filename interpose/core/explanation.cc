@@ -32,6 +32,13 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
     case trace::FailureCause::kLimit:
       return "the limit of " + Size(event.limit) +
              " set for this process is reached, the card is not full";
+    case trace::FailureCause::kTooLarge:
+      return trace::IsLargerThanCard(event, card)
+                 ? "the request is larger than the card, which has " + Size(card.total)
+                 : "the request is larger than what is left of the card, which is mostly free";
+    case trace::FailureCause::kCached:
+      return "the cache would do, but torch does not give it back for this request (a memory pool "
+             "or a graph capture is in use): torch.cuda.empty_cache() before it";
     case trace::FailureCause::kStreamWait:
       return Size(card.stream_wait) + " is freed but still waits for other streams (record_stream)";
     case trace::FailureCause::kFragmentation:
@@ -42,7 +49,10 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
       break;
   }
   const bool pools_would_do = card.private_pools > 0 && card.private_pools >= trace::ShortBy(event);
-  return "the card is full; it is not fragmented" +
+  const bool is_in_pieces = card.free + card.cached + card.holes >= event.requested;
+  const std::string live =
+      ": " + Size(card.live_allocated) + " of " + Size(card.total) + " are live";
+  return "the card is full" + (is_in_pieces ? live : "; it is not fragmented") +
          (pools_would_do ? "; " + Size(card.private_pools) + " lie free in private pools" : "");
 }
 

@@ -4,26 +4,43 @@
 #define MEMTRACE_PROFILER_TRACE_FAILURE_CAUSE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "profiler/trace/event.h"
 
 namespace memtrace::trace {
 
-// Why a request could not be served: the first that matches, in this order. Said by the process in
-// its error and by the report, so the rule stands here, once.
+// Why the program could not go on: the first that matches, in this order. Said by the process in
+// its error and by the report, so the rule stands here, once. docs/report.md has the conditions.
 enum class FailureCause : uint8_t {
   kNone,
   kLimit,          // the card could have served it, the limit set for this process forbids it
-  kStreamWait,     // memory that waits for a stream would have sufficed with what could be had
-  kFragmentation,  // free, cached and holes together would have sufficed
+  kTooLarge,       // the request alone is larger than the card, or than what is left of a card that
+                   // is mostly free
+  kCached,         // the cache would have sufficed, but the allocator does not give it back here
   kOtherProcess,   // what is missing is less than what other processes hold
-  kCapacity,
+  kStreamWait,     // memory that waits for a stream would have sufficed with what could be had
+  kCapacity,       // the card is full
+  kFragmentation,  // memory that is unused, but in pieces, would have carried the rest of the step
 };
 std::string_view FailureCauseName(FailureCause cause);  // "stream_wait"
 
+// What is known beside the event. Bytes.
+struct FailureFacts {
+  // What the rest of the step would have requested beyond what is in use, the request included.
+  std::optional<uint64_t> rest_of_step;
+  // What of the cache lies in whole segments, or granules, that the driver could take back.
+  std::optional<uint64_t> releasable;
+  bool total_known = true;  // else the card's size is only a sum of what was seen
+};
+
 // The cause of `event` on its card, whose ledger is `card`.
-FailureCause CauseOfFailure(const OutOfMemory& event, const CardLedger& card);
+FailureCause CauseOfFailure(const OutOfMemory& event, const CardLedger& card,
+                            const FailureFacts& facts = {});
+
+// True if the request would not fit on the card, even if nothing else were there.
+bool IsLargerThanCard(const OutOfMemory& event, const CardLedger& card);
 
 // Requested minus what could be had, bytes; 0 if a hole of that size existed.
 uint64_t ShortBy(const OutOfMemory& event);

@@ -163,6 +163,22 @@ TEST_F(MomentVerbsTest, CheckFailsARunThatRanOutOfMemory) {
   EXPECT_EQ(shell_.Run("memtrace check --allow-oom --max-peak 5MiB oom.trace").code, 0);
 }
 
+TEST_F(MomentVerbsTest, ARunThatGotOverAFailedRequestCompletedAndPassesItsChecks) {
+  const std::string before = "alloc 0 0x10000000 requested=1MiB\nout_of_memory 0 requested=90MiB\n";
+  const std::string after = "alloc 0 0x20000000 requested=2MiB\n";
+  const std::string ended = "annotate program.exception \"none\"\n";
+  shell_.WriteTrace("over.trace", before + after + ended);
+  EXPECT_THAT(shell_.Run("memtrace report over.trace").out,
+              HasSubstr("The program completed. One request for memory failed and was got over: "
+                        "90.0 MiB"));
+  EXPECT_THAT(shell_.Run("memtrace report --oom 1 over.trace").out, HasSubstr("OUT OF MEMORY"));
+  const std::string check = "memtrace check --max-peak 5MiB over.trace";
+  EXPECT_EQ(shell_.Run(check).code, 0);
+  EXPECT_EQ(shell_.Run(check + " --fail-on-retry").code, 1);
+  shell_.WriteTrace("caught.trace", before + ended);
+  EXPECT_THAT(shell_.Run("memtrace report caught.trace").out, HasSubstr("OUT OF MEMORY"));
+}
+
 TEST_F(MomentVerbsTest, CheckRefusesWhatIsNoLimit) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
   ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");

@@ -2,10 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/captures.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 namespace memtrace::analysis {
+namespace {
+
+// A context is made by the first use of a card, often after the only sample before the moment. It
+// stays until the process ends, so a later sample tells its size. Its bytes are those that the
+// earlier sample does not explain, and else were free.
+void AddContext(trace::CardLedger& sample, const trace::CardLedger& later) {
+  if (sample.context != 0 || later.context == 0) return;
+  sample.context = later.context;
+  const uint64_t known = sample.free + sample.reserved + sample.other_processes +
+                         sample.outside_allocator + sample.context;
+  const uint64_t too_much = known - std::min(known, sample.total);
+  sample.free -= std::min(sample.free, too_much);
+}
+
+}  // namespace
 
 void Captures::At(uint64_t ordinal, int32_t device, std::function<void(CapturedCard)> take) {
   At(ordinal, [this, device, take = std::move(take)] { take(Capture(device)); });
@@ -46,13 +62,16 @@ CapturedCard Captures::Capture(int32_t device) {
   segments_.ForEach(true, [&card, device](const MappedSegment& segment) {
     if (segment.device == device) card.segments.push_back(segment);
   });
+  const auto timeline = timeline_.cards().find(device);
   std::optional<trace::CardLedger> sample;
   if (const auto latest = samples_.find(device); latest != samples_.end()) {
     sample = latest->second;
-  } else if (const auto timeline = timeline_.cards().find(device);
-             timeline != timeline_.cards().end()) {
+  } else if (timeline != timeline_.cards().end()) {
     sample = timeline->second.first_sample;
   }
+  const bool is_used = !card.blocks.empty() || !card.segments.empty();
+  if (sample && is_used && timeline != timeline_.cards().end() && timeline->second.last_sample)
+    AddContext(*sample, *timeline->second.last_sample);
   card.ledger = LedgerFromReplay(card.blocks, live_, live_.mapped(device), sample);
   return card;
 }

@@ -18,7 +18,9 @@ void AddFree(trace::CardLedger& account, uint64_t begin, uint64_t end) {
   const uint64_t whole = last > first ? last - first : 0;
   account.cached += whole;
   account.holes += end - begin - whole;
-  account.largest_hole = std::max(account.largest_hole, end - begin);
+  // A hole is what lies beside whole granules: these are cached.
+  const uint64_t largest = whole == 0 ? end - begin : std::max(first - begin, end - last);
+  account.largest_hole = std::max(account.largest_hole, largest);
 }
 
 // Walks blocks and mapped ranges together, both in order of address.
@@ -66,7 +68,8 @@ uint64_t Ledger::positive(std::string_view name) const {
 Ledger LedgerFromAccount(const trace::CardLedger& account) {
   Ledger ledger;
   ledger.total = account.total;
-  ledger.largest_hole = account.largest_hole;
+  // The process means the largest free range, which may hold cached granules, too.
+  ledger.largest_hole = std::min(account.largest_hole, account.holes);
   const std::array<int64_t, kLedgerNames.size() - 1> known = {
       Signed(account.context),
       Signed(account.live_requested),

@@ -126,8 +126,8 @@ class Explainer {
   // What is explained is why a request failed.
   bool is_failure() const {
     using Kind = MomentSpec::Kind;
-    return timeline_.failed() &&
-           (spec_.kind == Kind::kFailure || spec_.kind == Kind::kFailureOrPeak);
+    return timeline_.failed() && (spec_.kind == Kind::kFailure ||
+                                  (spec_.kind == Kind::kFailureOrPeak && !timeline_.got_over()));
   }
   bool is_peak() const {
     using Kind = MomentSpec::Kind;
@@ -166,6 +166,10 @@ absl::StatusOr<Explanation> Explainer::Run() {
   if (is_failure()) {
     ExplainFailure();
   } else if (is_peak()) {
+    if (timeline_.got_over()) {
+      result_.got_over =
+          DescribeRequest(*timeline_.failed(), timeline_.counts().out_of_memory, source_, sites_);
+    }
     ExplainNextStep();
     ExplainRemedies();
   }
@@ -280,8 +284,15 @@ void Explainer::ExplainFailure() {
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
-  result_.verdict = JudgeFailure(failed, ledger, result_.foreach_copy,
-                                 PrivatePoolBytes(blocks, captures_.live()));
+  FailureEvidence evidence{.rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy),
+                           .copy = result_.foreach_copy,
+                           .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
+  if (result_.fragmentation.segments > 0) {
+    // Private pools' segments are releasable as soon as the pool is gone, not before.
+    const uint64_t releasable = result_.fragmentation.releasable;
+    evidence.releasable = releasable - std::min(releasable, ledger.positive("private_pools"));
+  }
+  result_.verdict = JudgeFailure(failed, ledger, evidence);
   ExplainNextStep();
   ExplainRemedies();
 }
@@ -345,6 +356,7 @@ Explanation ExplainPeaks(const EventSource& source) {
   Explanation result;
   result.annotations = timeline.annotations();
   result.counts = timeline.counts();
+  if (timeline.got_over()) result.got_over.emplace();
   result.timelines = timeline.cards();
   result.activities = timeline.activities();
   for (const auto& [device, card] : timeline.cards()) {

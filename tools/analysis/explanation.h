@@ -62,6 +62,7 @@ struct Explanation {
   size_t card = 0;                            // of the verdict, in `cards`
   Verdict verdict;
   std::optional<Request> request;
+  std::optional<Request> got_over;  // the last that failed, if the program completed all the same
   std::optional<ForeachCopy> foreach_copy;
   std::optional<MomentSpec> asked;  // about another moment than the failure or the peak
   Breakdown held;  // requested bytes in use on that card at the moment of its ledger

@@ -19,6 +19,7 @@ struct Limits {
   std::optional<uint64_t> growth_per_step;  // GrowthPerStep
   std::map<trace::Role, uint64_t> roles;    // requested at the card's peak
   bool allow_out_of_memory = false;
+  bool fail_on_retry = false;  // also for requests that the program got over
 
   bool any() const { return peak || growth_per_step || !roles.empty(); }
 };

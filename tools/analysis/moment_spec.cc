@@ -110,7 +110,8 @@ void MomentFinder::Apply(const trace::Event& event, const Timeline& timeline) {
 std::map<int32_t, uint64_t> MomentFinder::Found(const Timeline& timeline) const {
   std::map<int32_t, uint64_t> found;
   const bool failure =
-      timeline.failed() && (spec_.kind == Kind::kFailure || spec_.kind == Kind::kFailureOrPeak);
+      timeline.failed() && (spec_.kind == Kind::kFailure ||
+                            (spec_.kind == Kind::kFailureOrPeak && !timeline.got_over()));
   for (const auto& [device, card] : timeline.cards()) {
     if (failure) {
       found[device] = timeline.failed()->ordinal;

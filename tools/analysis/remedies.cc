@@ -24,10 +24,13 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
   if (verdict.cause == Cause::kNone) return {used, false};
   // The card is not full: what counts is what the process would take of it.
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};
-  if (verdict.step_short_by) return {WholeMiB(ledger.total + *verdict.step_short_by), false};
-  const uint64_t least = ledger.total + verdict.short_by;
-  if (next && next->number == failed_in) return {WholeMiB(std::max(next->need, least)), false};
-  return {WholeMiB(least), true};
+  if (verdict.cause == Cause::kTooLarge || verdict.cause == Cause::kCached)
+    return {WholeMiB(used + verdict.requested), true};
+  const uint64_t least = ledger.total + verdict.step_short_by.value_or(verdict.short_by);
+  const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
+  if (!is_known && next && next->number == failed_in)
+    return {WholeMiB(std::max(next->need, least)), false};
+  return {WholeMiB(least), !is_known};
 }
 
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
@@ -80,7 +83,12 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
     add_whole_need("a higher limit", "exact", "torch.cuda.set_per_process_memory_fraction",
                    Effort::kSetting, true);
   }
-  const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit) ||
+  if (verdict.cause == Cause::kCached) {
+    add_whole_need("empty the cache", "exact", "torch.cuda.empty_cache() before this line",
+                   Effort::kOption, false);
+  }
+  const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit &&
+                        verdict.cause != Cause::kCached) ||
                        (later && *later > ledger.total);
   if (is_full && ledger.total_known) {
     add_whole_need("a larger card", "estimated", "the smallest card for the program as it is",

@@ -23,6 +23,7 @@ void Timeline::Apply(const trace::Event& event) {
 
 void Timeline::Apply(const trace::Allocate& allocation) {
   ++counts_.allocations;
+  last_allocation_ = counts_.events;
   Add(allocation, /*waiting=*/false);
 }
 
@@ -35,6 +36,7 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   const auto [block, is_new] = replay.blocks.try_emplace(allocation.address);
   if (!is_new) Let(block->second, card);  // an address given twice: its free was lost
   replay.curve.Allocated(allocation.requested, card.held());
+  replay.micro_batches.Allocated(allocation.requested, card.held());
   block->second = {allocation.requested, allocation.allocated};
   card.live_requested += allocation.requested;
   card.live_allocated += allocation.allocated;
@@ -96,13 +98,19 @@ void Timeline::Apply(const trace::Unmap& unmap) {
 void Timeline::Apply(const trace::Step& step) {
   ++counts_.steps;
   step_events_.push_back(counts_.events);
+  latest_micro_batch_ = 0;
   for (auto& [device, card] : cards_) {
     card.live_at_steps.push_back(card.live_requested);
     replays_[device].curve.BeginStep(step.number);
   }
 }
 
-void Timeline::Apply(const trace::PhaseChange& /*change*/) {
+void Timeline::Apply(const trace::PhaseChange& change) {
+  if (change.micro_batch != 0 && change.micro_batch != latest_micro_batch_) {
+    latest_micro_batch_ = change.micro_batch;
+    ++micro_batches_;
+    for (auto& [device, replay] : replays_) replay.micro_batches.BeginStep(micro_batches_);
+  }
   std::map<int32_t, uint64_t> level;
   for (const auto& [device, card] : cards_) level[device] = card.held();
   updates_.PhaseChanged(position_, counts_.events, level);
@@ -115,6 +123,7 @@ void Timeline::Apply(const trace::Annotate& annotate) {
 
 void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   ++counts_.out_of_memory;
+  last_failure_ = counts_.events;
   CardTimeline& card = cards_[out_of_memory.device];
   card.failures.push_back(counts_.events);
   for (const trace::CardLedger& ledger : out_of_memory.cards) Apply(trace::CardSample{ledger});
@@ -126,10 +135,17 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.at_ns = now_ns_;
   failed.rise_of_previous_step =
       replays_[out_of_memory.device].curve.RiseFrom(out_of_memory.requested);
+  failed.rise_of_micro_batch =
+      replays_[out_of_memory.device].micro_batches.RiseFrom(out_of_memory.requested);
   failed.live_at_steps = card.live_at_steps;
   failed.update = latest_update();
   failed.annotations = annotations_;
   failed_ = std::move(failed);
+}
+
+bool Timeline::got_over() const {
+  return last_failure_ > 0 && last_allocation_ > last_failure_ &&
+         AnnotatedText(annotations_, "program.exception") == "none";
 }
 
 void Timeline::Apply(const trace::CardSample& sample) {

@@ -50,6 +50,7 @@ struct FailedRequest {
   Position at;
   uint64_t at_ns = 0;
   std::optional<uint64_t> rise_of_previous_step;  // StepCurve::RiseFrom
+  std::optional<uint64_t> rise_of_micro_batch;    // the same, of the micro-batch before
   std::vector<uint64_t> live_at_steps;
   Update update;            // the latest, as it stood then
   Annotations annotations;  // as they stood then
@@ -76,6 +77,9 @@ class Timeline {
 
   const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
   const std::optional<FailedRequest>& failed() const { return failed_; }
+  // True if the program ended by itself, without an exception, and allocated on a card after its
+  // last out-of-memory: torch tried something smaller, or the program tried again.
+  bool got_over() const;
   const Annotations& annotations() const { return annotations_; }
   const EventCounts& counts() const { return counts_; }
   // Ordinals of the events that began steps.
@@ -92,6 +96,7 @@ class Timeline {
   struct Replay {
     absl::flat_hash_map<uint64_t, Holding> blocks;
     StepCurve curve;
+    StepCurve micro_batches;
   };
 
   void Apply(const trace::Allocate& allocation);
@@ -124,6 +129,10 @@ class Timeline {
   EventCounts counts_;
   std::vector<uint64_t> step_events_;
   Position position_;
+  uint64_t micro_batches_ = 0;       // begun in all steps
+  uint64_t latest_micro_batch_ = 0;  // of its step
+  uint64_t last_allocation_ = 0;     // ordinal
+  uint64_t last_failure_ = 0;        // likewise
   uint64_t now_ns_ = 0;
   UpdateWatch updates_;
   ActivityWatch activities_;

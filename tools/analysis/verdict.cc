@@ -24,26 +24,24 @@ uint64_t Growth(const std::vector<uint64_t>& live_at_steps) {
   return live_at_steps.back() - live_at_steps[live_at_steps.size() - 1 - rises];
 }
 
-void AddNeedOfStep(Verdict& verdict, const FailedRequest& failed,
-                   const std::optional<ForeachCopy>& copy) {
-  if (failed.rise_of_previous_step) {
-    const uint64_t rise = *failed.rise_of_previous_step;
-    verdict.step_short_by = rise - std::min(rise, failed.event.obtainable);
-    verdict.step_need = NeedSource::kPreviousStep;
-  } else if (copy) {
-    verdict.step_short_by = copy->still_needed;
-    verdict.step_need = NeedSource::kForeachCopy;
-  } else {
-    return;
-  }
-  verdict.step_short_by = std::max(*verdict.step_short_by, verdict.short_by);
+void AddNeedOfStep(Verdict& verdict, const RestOfStep& rest, const Ledger& ledger) {
+  verdict.rest = rest;
+  if (!rest.rise) return;
+  const uint64_t beyond = *rest.rise - std::min(*rest.rise, Unused(ledger));
+  verdict.step_short_by = std::max(beyond, verdict.short_by);
 }
 
-}  // namespace
+// What is only a lower bound can show that unused memory would not have carried the step, not that
+// it would have.
+std::optional<uint64_t> Decisive(const RestOfStep& rest, const Ledger& ledger) {
+  if (rest.at_least && rest.rise && *rest.rise <= Unused(ledger)) return std::nullopt;
+  return rest.rise;
+}
 
-Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger) {
+trace::CardLedger CardOf(const Ledger& ledger) {
   trace::CardLedger card;
   card.total = ledger.total;
+  card.context = ledger.positive("context");
   card.free = ledger.positive("free");
   card.cached = ledger.positive("cached");
   card.holes = ledger.positive("holes");
@@ -51,16 +49,32 @@ Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger) {
   card.stream_wait = ledger.positive("stream_wait");
   card.live_allocated = ledger.positive("live") + ledger.positive("rounding");
   card.other_processes = ledger.positive("other_processes");
-  return trace::CauseOfFailure(event, card);
+  return card;
+}
+
+}  // namespace
+
+uint64_t Unused(const Ledger& ledger) {
+  return ledger.positive("free") + ledger.positive("cached") + ledger.positive("holes");
+}
+
+Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
+              const trace::FailureFacts& facts) {
+  return trace::CauseOfFailure(event, CardOf(ledger), facts);
 }
 
 Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
-                     const std::optional<ForeachCopy>& copy, uint64_t private_pool_bytes) {
+                     const FailureEvidence& evidence) {
+  const std::optional<ForeachCopy>& copy = evidence.copy;
   Verdict verdict;
-  verdict.cause = CauseOf(failed.event, ledger);
+  verdict.cause = CauseOf(failed.event, ledger,
+                          {.rest_of_step = Decisive(evidence.rest, ledger),
+                           .releasable = evidence.releasable,
+                           .total_known = ledger.total_known});
   verdict.short_by = trace::ShortBy(failed.event);
   verdict.requested = failed.event.requested;
-  AddNeedOfStep(verdict, failed, copy);
+  verdict.is_larger_than_card = trace::IsLargerThanCard(failed.event, CardOf(ledger));
+  AddNeedOfStep(verdict, evidence.rest, ledger);
   const uint64_t outside = ledger.positive("outside_allocator");
   const uint64_t free_in_pools = ledger.positive("private_pools");
   const auto add = [&verdict](std::string_view name, uint64_t bytes) {
@@ -68,7 +82,7 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   };
   add("transient", copy ? copy->copy_bytes : 0);
   add("growth", Growth(failed.live_at_steps));
-  add("private_pool", private_pool_bytes + free_in_pools);
+  add("private_pool", evidence.private_pool_bytes + free_in_pools);
   add("outside_allocator", outside);
   return verdict;
 }

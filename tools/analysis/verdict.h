@@ -12,6 +12,7 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/rest_of_step.h"
 #include "tools/analysis/timeline.h"
 
 namespace memtrace::analysis {
@@ -24,23 +25,35 @@ struct Contribution {
   uint64_t bytes = 0;
 };
 
-// How the need of the rest of the step is known.
-enum class NeedSource : uint8_t { kUnknown, kForeachCopy, kPreviousStep };
-
 struct Verdict {
   Cause cause = Cause::kNone;
   uint64_t short_by = 0;  // requested minus what could be had
   uint64_t requested = 0;
   std::vector<Contribution> contributing;
-  std::optional<uint64_t> step_short_by;  // at least short_by
-  NeedSource step_need = NeedSource::kUnknown;
+  RestOfStep rest;
+  // What of `rest` is more than all memory that nobody uses, were it in one piece; at least
+  // short_by.
+  std::optional<uint64_t> step_short_by;
+  bool is_larger_than_card = false;  // of cause kTooLarge: larger than the whole card
 };
 
 // trace::CauseOfFailure, with the ledger that the report shows.
-Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger);
+Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
+              const trace::FailureFacts& facts = {});
+
+// Memory that nobody uses: free, cached and holes together.
+uint64_t Unused(const Ledger& ledger);
+
+// What the verdict on a failed request rests on.
+struct FailureEvidence {
+  RestOfStep rest;
+  std::optional<ForeachCopy> copy;
+  uint64_t private_pool_bytes = 0;
+  std::optional<uint64_t> releasable = {};  // of the cache; nothing if no segments are known
+};
 
 Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
-                     const std::optional<ForeachCopy>& copy, uint64_t private_pool_bytes);
+                     const FailureEvidence& evidence);
 
 }  // namespace memtrace::analysis
 

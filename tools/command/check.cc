@@ -21,7 +21,10 @@ namespace {
 
 constexpr const char* kDescription =
     "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
-    "Every card has to hold every limit; a run that ran out of memory holds none.\n"
+    "Every card has to hold every limit; a run that ran out of memory holds none. A failed "
+    "request\n"
+    "that the program got over (torch tried something smaller, or a retry succeeded) does not "
+    "count.\n"
     "\n"
     "Usage: memtrace check [OPTIONS] FILE";
 constexpr const char* kExamples =
@@ -113,8 +116,10 @@ void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Limits");
-  app.add_flag("--allow-oom", limits.allow_out_of_memory,
-               "A run that got over an out-of-memory may pass")
+  app.add_flag("--allow-oom", limits.allow_out_of_memory, "A run that ran out of memory may pass")
+      ->group("Limits");
+  app.add_flag("--fail-on-retry", limits.fail_on_retry,
+               "A run with a failed request fails, although the program got over it")
       ->group("Limits");
   app.callback([options, &exit_code] {
     if (!options->limits.any()) {

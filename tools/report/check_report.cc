@@ -23,10 +23,9 @@ bool AllHold(const std::vector<LimitCheck>& checks) {
 std::string Line(const LimitCheck& check) {
   std::string line = check.holds() ? "  ok      " : "  FAILED  ";
   if (!check.card) {
-    return line + (check.found == 0
-                       ? "no out-of-memory\n"
-                       : FormatCount(static_cast<uint64_t>(check.found)) +
-                             " out-of-memory; --allow-oom takes runs that got over it\n");
+    return line + (check.found == 0 ? "no out-of-memory\n"
+                                    : FormatCount(static_cast<uint64_t>(check.found)) +
+                                          " out-of-memory; --allow-oom lets such a run pass\n");
   }
   const std::string unit = check.what == "growth" ? " a step" : "";
   const bool of_peak = check.what == "peak" || check.what == "growth";

@@ -81,10 +81,25 @@ std::string_view NeedSourceName(analysis::NeedSource source) {
       return "unknown";
     case analysis::NeedSource::kForeachCopy:
       return "optimizer_hook";
+    case analysis::NeedSource::kOptimizer:
+      return "optimizer";
+    case analysis::NeedSource::kPreviousMicroBatch:
+      return "previous_micro_batch";
     case analysis::NeedSource::kPreviousStep:
       return "previous_step";
   }
   return "unknown";
+}
+
+// Null if the trace does not say what the optimizers will make.
+ordered_json StillToComeJson(const analysis::RestOfStep& rest) {
+  const analysis::OptimizerNeed& need = rest.optimizer;
+  if (need.bytes() == 0) return nullptr;
+  return {{"gradients", need.gradients},
+          {"optimizer_states", need.states},
+          {"optimizer_states_made", need.states_made},
+          {"copy", need.copy},
+          {"at_least", rest.at_least}};
 }
 
 ordered_json VerdictJson(const Explanation& explanation) {
@@ -106,7 +121,18 @@ ordered_json VerdictJson(const Explanation& explanation) {
           {"contributing_bytes", contributing_bytes},
           {"step_short_by",
            verdict.step_short_by ? ordered_json(*verdict.step_short_by) : ordered_json(nullptr)},
-          {"step_short_by_from", std::string(NeedSourceName(verdict.step_need))}};
+          {"step_short_by_from", std::string(NeedSourceName(verdict.rest.source))},
+          {"still_to_come", StillToComeJson(verdict.rest)}};
+}
+
+// Null unless the program completed although requests failed; then of the last.
+ordered_json GotOverJson(const Explanation& explanation) {
+  if (!explanation.got_over) return nullptr;
+  const analysis::Request& last = *explanation.got_over;
+  return {{"requests", last.number},
+          {"bytes", last.bytes},
+          {"site", last.site},
+          {"at", PositionJson(last.at)}};
 }
 
 ordered_json RequestJson(const Explanation& explanation) {
@@ -251,6 +277,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["run"] = RunJson(explanation, run);
   report["verdict"] = VerdictJson(explanation);
   report["request"] = RequestJson(explanation);
+  report["got_over"] = GotOverJson(explanation);
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
   report["ledger"] = LedgerJson(card.ledger);
   report["peak"] = PeakJson(card);

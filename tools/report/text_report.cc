@@ -33,6 +33,10 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
   std::string text =
       SiblingLine(run) + "\nall rows, exact bytes: memtrace report --json " + file + "\n";
   const uint64_t failures = explanation.counts.out_of_memory;
+  if (explanation.got_over)
+    text += Wrapped("the request that failed last: memtrace report --oom " +
+                        std::to_string(failures) + " " + file,
+                    2);
   if (failures > 1 && explanation.request) {
     text +=
         Wrapped("this is out-of-memory " + std::to_string(explanation.request->number) + " of " +

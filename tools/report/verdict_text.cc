@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/analysis/frames.h"
 #include "tools/report/activity_table.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/printable.h"
@@ -26,35 +27,76 @@ std::string Held(const Ledger& ledger, std::string_view name) {
 const analysis::NextStep* Foreseen(const Explanation& explanation) {
   const auto& next = explanation.next_step;
   const bool is_this = next && next->number == explanation.request->at.step;
-  return is_this && !explanation.verdict.step_short_by ? &*next : nullptr;
+  const analysis::Verdict& verdict = explanation.verdict;
+  const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
+  return is_this && !is_known ? &*next : nullptr;
 }
 
-// Whether the rest of the step would have gone into what is unused, were it in one piece; nothing
-// if that is not known.
-std::optional<bool> JoinedServeStep(const Explanation& explanation, const Ledger& ledger,
-                                    uint64_t unused) {
-  if (const auto& short_by = explanation.verdict.step_short_by)
-    return *short_by + explanation.request->obtainable <= unused;
-  if (const analysis::NextStep* next = Foreseen(explanation)) return next->need <= ledger.total;
-  return std::nullopt;
+std::string UnusedText(const Ledger& ledger) { return FormatBytes(analysis::Unused(ledger)); }
+
+// "23.20 GiB of 24.00 GiB are live". Context and other processes are in neither.
+std::string LiveText(const Ledger& ledger) {
+  return Held(ledger, "live") + " of " + FormatBytes(ledger.total) + " are live";
 }
 
-// "Not full" is said only where the step would have gone on: most programs that need far more than
-// the card has meet their end with some memory in holes.
+// Said only where the rest of the step would have gone into what is unused, or, if that is not
+// known, where much of the card is unused.
 std::string FragmentationReason(const Explanation& explanation, const Ledger& ledger) {
-  const auto unused = static_cast<uint64_t>(
-      std::max<int64_t>(ledger.bytes("free") + ledger.bytes("cached") + ledger.bytes("holes"), 0));
   const std::string pieces =
-      FormatBytes(unused) + " are unused, but in pieces that cannot be joined.";
-  const std::optional<bool> serve_step = JoinedServeStep(explanation, ledger, unused);
-  if (!serve_step) {
-    return "The card is fragmented: " + pieces +
-           " Joined, they would have served this request; what would have been asked after it is "
-           "not known.";
+      UnusedText(ledger) + " are unused, but in pieces that cannot be joined.";
+  const analysis::RestOfStep& rest = explanation.verdict.rest;
+  if (rest.rise && !rest.at_least) return "The card is fragmented, not full: " + pieces;
+  return "The card is fragmented: " + pieces +
+         " Joined, they would have served this request; what would have been requested after it "
+         "is not known.";
+}
+
+// Joined memory that serves the request, but not the rest of the step, is no cause: it is named so
+// that nobody looks for it.
+std::string CapacityReason(const Explanation& explanation, const Ledger& ledger) {
+  if (!ledger.total_known) return "The card is full.";
+  const std::string full = "The card is full: " + LiveText(ledger) + ".";
+  if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
+  const auto& rise = explanation.verdict.rest.rise;
+  if (!rise || *rise <= analysis::Unused(ledger)) return full;
+  return full + " The " + UnusedText(ledger) +
+         " that lie in pieces would have served this request, not the rest of the step.";
+}
+
+// " (train.py:9)"; empty if the stack has no line of the user's.
+std::string LineOf(const analysis::Request& request) {
+  const trace::Frame* user = analysis::InnermostUserFrame(request.stack);
+  return user == nullptr ? "" : " (" + Printable(analysis::ShortFrame(*user)) + ")";
+}
+
+std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger) {
+  const analysis::Request& request = *explanation.request;
+  const std::string one = "One request for " + FormatBytes(request.bytes) + LineOf(request);
+  if (explanation.verdict.is_larger_than_card) {
+    return one + " is larger than the card: it has " + FormatBytes(ledger.total) + ", of which " +
+           UnusedText(ledger) + " are unused.";
   }
-  if (*serve_step) return "The card is fragmented, not full: " + pieces;
-  return "The card is all but full, and fragmented: " + pieces +
-         " Joined, they would have served this request, not the rest of the step.";
+  return one + " is larger than what is left, although most of the card is unused: " +
+         UnusedText(ledger) + " of " + FormatBytes(ledger.total) + ".";
+}
+
+// torch's own allocator gives whole cached segments back before it fails, with two exceptions.
+std::string CachedReason(const Explanation& explanation, const Ledger& ledger) {
+  const uint64_t releasable = explanation.fragmentation.releasable;
+  const std::string cached =
+      FormatBytes(releasable - std::min(releasable, ledger.positive("private_pools")));
+  return cached +
+         " are cached and unused, and would have served the request if they had been "
+         "given back. torch does not release its cache for a request inside a memory pool "
+         "(torch.cuda.use_mem_pool) or a graph capture; torch.cuda.empty_cache() before it does.";
+}
+
+std::string OtherProcessReason(const Explanation& explanation, const Ledger& ledger) {
+  const analysis::RestOfStep& rest = explanation.verdict.rest;
+  const bool is_known = rest.rise && !rest.at_least;
+  return "Other processes hold " + Held(ledger, "other_processes") +
+         " of the card; without them the " +
+         (is_known ? "step would have gone on." : "request would have fitted.");
 }
 
 std::string Reason(const Explanation& explanation, const Ledger& ledger) {
@@ -65,16 +107,19 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
     case Cause::kLimit:
       return "The limit set for this process, " + FormatBytes(request.limit) +
              ", was reached; the card itself is not full.";
+    case Cause::kTooLarge:
+      return TooLargeReason(explanation, ledger);
+    case Cause::kCached:
+      return CachedReason(explanation, ledger);
     case Cause::kStreamWait:
       return "Enough was freed, but " + Held(ledger, "stream_wait") +
              " of it still waits for another stream.";
     case Cause::kFragmentation:
       return FragmentationReason(explanation, ledger);
     case Cause::kOtherProcess:
-      return "Other processes hold " + Held(ledger, "other_processes") +
-             " of the card; with that the request would have fitted.";
+      return OtherProcessReason(explanation, ledger);
     case Cause::kCapacity:
-      return "The card is full; it is not fragmented.";
+      return CapacityReason(explanation, ledger);
   }
   return "";
 }
@@ -104,14 +149,41 @@ std::string ForeseenSentence(const Explanation& explanation) {
          " of the card (estimated).";
 }
 
+std::string CopyText(const analysis::OptimizerNeed& need) {
+  if (need.copy == 0) return "";
+  return ", and for a moment a copy of " + FormatBytes(need.copy) + " (foreach)";
+}
+
+std::string StatesSentence(const analysis::OptimizerNeed& need) {
+  if (need.states == 0) return "";
+  const std::string states = FormatBytes(need.states);
+  if (need.states_made == 0)
+    return "optimizer.step() will make " + states + " of optimizer states" + CopyText(need) + ".";
+  return FormatBytes(need.states_made) + " of " + FormatBytes(need.states + need.states_made) +
+         " of optimizer states exist; optimizer.step() will make the other " + states +
+         CopyText(need) + ".";
+}
+
+// What training makes and had not made yet.
+std::string OptimizerSentence(const Explanation& explanation) {
+  const analysis::OptimizerNeed& need = explanation.verdict.rest.optimizer;
+  std::string text = StatesSentence(need);
+  if (need.gradients == 0) return text;
+  return text + (text.empty() ? "" : " ") + FormatBytes(need.gradients) +
+         " of gradients of trained parameters do not exist yet.";
+}
+
 void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
-  if (std::string text = ForeseenSentence(explanation); !text.empty()) {
-    sentences.push_back(std::move(text));
+  const analysis::Verdict& verdict = explanation.verdict;
+  for (std::string text : {OptimizerSentence(explanation), ForeseenSentence(explanation)}) {
+    if (!text.empty()) sentences.push_back(std::move(text));
   }
   if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
-  if (explanation.verdict.step_need != analysis::NeedSource::kPreviousStep) return;
-  sentences.push_back("Going by the previous step, the rest of this one would still have needed " +
-                      FormatBytes(*explanation.verdict.step_short_by) + ".");
+  const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
+  if (!is_step && verdict.rest.source != analysis::NeedSource::kPreviousMicroBatch) return;
+  sentences.push_back("Going by the previous " + std::string(is_step ? "step" : "micro-batch") +
+                      ", the rest of this one would still have needed " +
+                      FormatBytes(*verdict.step_short_by) + " more than is unused.");
 }
 
 std::string ContributionSentence(const analysis::Contribution& contribution) {
@@ -128,10 +200,23 @@ std::string ContributionSentence(const analysis::Contribution& contribution) {
   return "";
 }
 
+// "The program completed. 3 requests for memory failed and were got over; the last: 2.00 GiB
+// (train.py:9), in step 1, forward."
+std::string EndSentence(const Explanation& explanation) {
+  if (!explanation.got_over) return "No out-of-memory.";
+  const analysis::Request& last = *explanation.got_over;
+  const std::string failed =
+      last.number == 1
+          ? "One request for memory failed and was got over: "
+          : FormatCount(last.number) + " requests for memory failed and were got over; the last: ";
+  return "The program completed. " + failed + FormatBytes(last.bytes) + LineOf(last) + ", " +
+         DescribePosition(last.at) + ".";
+}
+
 std::string PeakSentence(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   if (card.peak.bytes == 0) return "No out-of-memory; nothing was allocated on a card.";
-  std::string text = "No out-of-memory. The peak, " + FormatBytes(card.peak.bytes) +
+  std::string text = EndSentence(explanation) + " The peak, " + FormatBytes(card.peak.bytes) +
                      " requested, was " + DescribePosition(card.peak_at) + ".";
   if (!card.ledger.total_known) return text;
   const auto left = static_cast<uint64_t>(
@@ -163,6 +248,18 @@ std::string NextStepSentence(const Explanation& explanation) {
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
+  }
+}
+
+// A card that stands nearly empty beside the full one is the answer to most of these failures.
+void AddEmptyCards(const Explanation& explanation, std::vector<std::string>& sentences) {
+  for (const analysis::CardExplanation& card : explanation.cards) {
+    const Ledger& ledger = card.ledger;
+    if (card.index == explanation.cards[explanation.card].index || !ledger.total_known) continue;
+    if (analysis::Unused(ledger) <= ledger.total / 2) continue;
+    sentences.push_back("Of card " + std::to_string(card.index) + "'s " +
+                        FormatBytes(ledger.total) + " then " + UnusedText(ledger) +
+                        " were unused.");
   }
 }
 
@@ -213,6 +310,7 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     const std::string text = ContributionSentence(contribution);
     if (!text.empty()) sentences.push_back(text);
   }
+  AddEmptyCards(explanation, sentences);
   AddCourse(explanation, sentences);
   AddIdle(explanation, sentences);
   return sentences;

@@ -19,6 +19,7 @@ from memtrace import (
     _profilers,
     _recomputation,
     _threads,
+    _training_need,
 )
 from memtrace._core import (
     PHASE_BACKWARD,
@@ -46,6 +47,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _communication.watch(torch, session)
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)
+    _training_need.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:

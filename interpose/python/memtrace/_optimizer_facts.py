@@ -8,15 +8,15 @@ from typing import Any
 
 # The foreach updates of these classes take the square root of a whole list of second moments at once: one more copy of
 # the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
-_COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
+COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
 
 
 def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
     """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
     name = type(optimizer).__name__
-    foreach = any(_uses_foreach(torch, group) for group in optimizer.param_groups)
+    foreach = any(uses_foreach(torch, group) for group in optimizer.param_groups)
     facts = {"optimizer.class": name, "optimizer.foreach": "1" if foreach else "0"}
-    if name in _COPIES_SECOND_MOMENTS:
+    if name in COPIES_SECOND_MOMENTS:
         # Lists are made by parameter group, device and dtype, and freed before the next list is made.
         lists: Counter[tuple[int, str, str]] = Counter()
         elements = 0
@@ -31,8 +31,11 @@ def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
     return facts
 
 
-def _uses_foreach(torch: ModuleType, group: dict[str, Any]) -> bool:
-    """What torch.optim decides when `foreach` and `fused` are left open: foreach, if all parameters are on a card."""
+def uses_foreach(torch: ModuleType, group: dict[str, Any]) -> bool:
+    """True if an update works on lists of tensors.
+
+    torch.optim does so where `foreach` and `fused` are left open and all parameters are on a card.
+    """
     if group.get("fused"):
         return False
     if group.get("foreach") is not None:

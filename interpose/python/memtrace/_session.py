@@ -59,6 +59,7 @@ class Session:
         self.forwards_since_backward = 0  # outermost calls of modules with gradients on
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
+        self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
         self.before_close: list[Callable[[], object]] = []
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
@@ -191,6 +192,8 @@ class Session:
                 self.labels.label_everything()
             self.core.annotate("forward.since_backward", str(self.forwards_since_backward))
             self._shim.memtrace_torch_label_workspaces()
+            for state in self.with_labels:
+                state()
         except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
             let_through(error)
             say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
@@ -200,10 +203,16 @@ class Session:
         try:
             if self.is_recorded:
                 self._label_everything()
+                self._annotate_end()
                 self.host_values.annotate()
                 self._state_last_facts()
         finally:
             self.core.close()
+
+    def _annotate_end(self) -> None:
+        """Says if an exception ends the program: the interpreter keeps the one that nobody caught."""
+        error = getattr(sys, "last_value", None)
+        self.core.annotate("program.exception", "none" if error is None else type(error).__name__)
 
     def _state_last_facts(self) -> None:
         try:

@@ -54,11 +54,13 @@ TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
               StartsWith("memtrace: the limit of 100.00 MiB"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), nullptr, ""),
               HasSubstr("250.00 MiB is freed but still waits"));
-  EXPECT_THAT(
-      ExplainOutOfMemory(
-          Failure({.total = 1_GiB, .free = 100_MiB, .holes = 250_MiB, .largest_hole = 90_MiB}),
-          nullptr, ""),
-      HasSubstr("in pieces: the largest is 90.00 MiB"));
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB,
+                                          .free = 100_MiB,
+                                          .live_allocated = 600_MiB,
+                                          .holes = 250_MiB,
+                                          .largest_hole = 90_MiB}),
+                                 nullptr, ""),
+              HasSubstr("in pieces: the largest is 90.00 MiB"));
   EXPECT_THAT(
       ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB, .other_processes = 800_MiB}),
                          nullptr, ""),

@@ -15,29 +15,90 @@ class VerdictTest : public testing::Test {
     account_.live_requested = account_.live_allocated = account_.reserved = 60;
     failed_.event.requested = failed_.event.allocated = 30;
   }
-  Cause FoundCause() { return CauseOf(failed_.event, LedgerFromAccount(account_)); }
+  Cause FoundCause() { return Judged().cause; }
   Verdict Judged(uint64_t private_pool_bytes = 0) {
-    return JudgeFailure(failed_, LedgerFromAccount(account_), std::nullopt, private_pool_bytes);
+    evidence_.private_pool_bytes = private_pool_bytes;
+    return JudgeFailure(failed_, LedgerFromAccount(account_), evidence_);
   }
 
   trace::CardLedger account_;
   FailedRequest failed_;
+  FailureEvidence evidence_;
 };
 
 TEST_F(VerdictTest, AFullCardIsCapacity) { EXPECT_EQ(FoundCause(), Cause::kCapacity); }
 
-TEST_F(VerdictTest, FreePiecesThatWouldSufficeAreFragmentation) {
+TEST_F(VerdictTest, FreePiecesThatCarryTheRestOfTheStepAreFragmentation) {
   account_.holes = 20;
-  account_.free = 9;
+  account_.free = 20;
+  evidence_.rest.rise = 41;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
-  account_.free = 10;
+  evidence_.rest.rise = 40;
   EXPECT_EQ(FoundCause(), Cause::kFragmentation);
+}
+
+TEST_F(VerdictTest, ALowerBoundOfTheRestRefutesFragmentationAndDoesNotProveIt) {
+  failed_.event.requested = failed_.event.allocated = 5;
+  account_.holes = 20;
+  evidence_.rest = {.rise = 20, .optimizer = {}, .at_least = true};
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  evidence_.rest.at_least = false;
+  EXPECT_EQ(FoundCause(), Cause::kFragmentation);
+}
+
+TEST_F(VerdictTest, AFullCardWithASmallRequestAndAnUnknownRestIsCapacity) {
+  failed_.event.requested = failed_.event.allocated = 5;
+  account_.holes = 24;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  account_.holes = 25;
+  EXPECT_EQ(FoundCause(), Cause::kFragmentation);
+}
+
+TEST_F(VerdictTest, WithoutABlockInUseNothingIsInPieces) {
+  account_.live_requested = account_.live_allocated = 0;
+  account_.holes = 90;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+}
+
+TEST_F(VerdictTest, ACacheThatWasNotGivenBackIsTheCause) {
+  account_.cached = 40;
+  evidence_.releasable = 29;
+  EXPECT_NE(FoundCause(), Cause::kCached);
+  evidence_.releasable = 30;
+  EXPECT_EQ(FoundCause(), Cause::kCached);
+}
+
+TEST_F(VerdictTest, ARequestLargerThanTheCardIsTooLargeWhateverElseIsThere) {
+  failed_.event.requested = failed_.event.allocated = 91;
+  account_.context = 10;
+  account_.other_processes = 100;
+  EXPECT_EQ(FoundCause(), Cause::kTooLarge);
+  EXPECT_TRUE(Judged().is_larger_than_card);
+}
+
+TEST_F(VerdictTest, ARequestLargerThanWhatIsLeftOfAMostlyFreeCardIsTooLarge) {
+  failed_.event.requested = failed_.event.allocated = 80;
+  account_.live_requested = account_.live_allocated = 40;
+  account_.free = 50;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  account_.free = 51;
+  EXPECT_EQ(FoundCause(), Cause::kTooLarge);
+  EXPECT_FALSE(Judged().is_larger_than_card);
 }
 
 TEST_F(VerdictTest, FreedBytesThatWaitForAStreamComeBeforeFragmentation) {
   account_.stream_wait = 30;
   account_.holes = 40;
   EXPECT_EQ(FoundCause(), Cause::kStreamWait);
+}
+
+TEST_F(VerdictTest, OtherProcessesComeBeforeFragmentationWhereTheyHoldWhatTheStepMisses) {
+  account_.other_processes = 30;
+  account_.holes = 40;
+  evidence_.rest.rise = 71;
+  EXPECT_EQ(FoundCause(), Cause::kCapacity);
+  evidence_.rest.rise = 70;
+  EXPECT_EQ(FoundCause(), Cause::kOtherProcess);
 }
 
 TEST_F(VerdictTest, ALimitIsTheCauseOnlyIfTheCardHadRoom) {

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What training will make on each card: states, gradients and copies, from the parameters of all living optimizers."""
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from memtrace._core import PHASE_OPTIMIZER
+from memtrace._identity_map import IdentityMap
+from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, uses_foreach
+from memtrace._quiet import quieter
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Annotates the need whenever everything is labelled, which is at an out-of-memory and at the end."""
+    need = _TrainingNeed(torch, session)
+    optimizer_class: Any = torch.optim.Optimizer
+    original: Callable[..., None] = optimizer_class.__init__
+    made = quieter(torch)(need.optimizer_made)
+
+    @functools.wraps(original)
+    def initialize(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        original(optimizer, *args, **kwargs)
+        made(optimizer)
+
+    optimizer_class.__init__ = initialize
+    session.with_labels.append(need.annotate)
+
+
+def states_of(name: str, group: dict[str, Any]) -> int | None:
+    """States of a parameter's size that an optimizer of torch keeps for each parameter; None if it is not known."""
+    if name in COPIES_SECOND_MOMENTS:
+        return 3 if group.get("amsgrad") else 2
+    if name == "SGD":
+        return 1 if group.get("momentum") else 0
+    if name == "RMSprop":
+        return 1 + bool(group.get("momentum")) + bool(group.get("centered"))
+    return {"Adamax": 2, "Adadelta": 2, "Adagrad": 1}.get(name)
+
+
+class _TrainingNeed:
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._optimizers: IdentityMap[bool] = IdentityMap()
+
+    def optimizer_made(self, optimizer: Any) -> None:
+        """Knows this optimizer as long as it lives."""
+        self._optimizers.set(optimizer, True)
+
+    def annotate(self) -> None:
+        """States bytes by card: of trained parameters, of states, and of the largest copy that an update makes."""
+        trained: dict[int, dict[int, int]] = {}
+        states: Counter[int] = Counter()
+        copies: Counter[int] = Counter()
+        unknown: set[int] = set()
+        for optimizer, _ in self._optimizers.items():
+            name = type(optimizer).__name__
+            for group in optimizer.param_groups:
+                kept = states_of(name, group)
+                lists: Counter[tuple[int, Any]] = Counter()
+                for parameter, part in self._trained(group):
+                    card = part.device.index
+                    trained.setdefault(card, {})[id(parameter)] = part.nbytes
+                    lists[card, part.dtype] += part.nbytes
+                    if kept is None:
+                        unknown.add(card)
+                    else:
+                        states[card] += kept * part.nbytes
+                if name in COPIES_SECOND_MOMENTS and uses_foreach(self._torch, group):
+                    for (card, _dtype), size in lists.items():
+                        copies[card] = max(copies[card], size)
+        for card, sizes in trained.items():
+            annotate = self._session.core.annotate
+            annotate(f"optimizer.trained_bytes.{card}", str(sum(sizes.values())))
+            annotate(f"optimizer.states_to_make.{card}", "unknown" if card in unknown else str(states[card]))
+            annotate(f"optimizer.copy_to_make.{card}", str(copies[card]))
+
+    def _trained(self, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Gives each parameter that will be stepped, and what of it this process has on a card."""
+        for parameter in group["params"]:
+            part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor
+            is_stepped = parameter.requires_grad
+            if self._session.phase == PHASE_OPTIMIZER:
+                is_stepped = parameter.grad is not None
+            if is_stepped and part.is_cuda:
+                yield parameter, part

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/rest_of_step.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace::analysis {
+namespace {
+
+using trace::Phase;
+using trace::Role;
+
+// AdamW of 100 bytes of parameters on card 1: 200 of states and a copy of 100.
+class RestOfStepTest : public testing::Test {
+ protected:
+  RestOfStepTest() {
+    failed_.event.device = 1;
+    failed_.event.requested = 10;
+    failed_.at.phase = Phase::kOptimizer;
+    failed_.annotations = {{"optimizer.trained_bytes.1", "100"},
+                           {"optimizer.states_to_make.1", "200"},
+                           {"optimizer.copy_to_make.1", "100"},
+                           {"optimizer.states_to_make.0", "7000"}};
+  }
+  void Hold(Role role, uint64_t bytes) {
+    held_.by_role.push_back({.name = std::string(RoleName(role)), .bytes = bytes, .known = {}});
+    held_.holdings.push_back({.role = role, .site = "", .bytes = bytes, .known = {}, .since = {}});
+  }
+  RestOfStep Foreseen() { return ForeseeRestOfStep(failed_, held_, copy_); }
+
+  FailedRequest failed_;
+  Breakdown held_;
+  std::optional<ForeachCopy> copy_;
+};
+
+TEST_F(RestOfStepTest, StatesThatDoNotExistYetAndTheirCopyAreStillToCome) {
+  Hold(Role::kOptimizerState, 80);
+  const RestOfStep rest = Foreseen();
+  EXPECT_EQ(rest.source, NeedSource::kOptimizer);
+  EXPECT_EQ(rest.optimizer.states, 120U);
+  EXPECT_EQ(rest.optimizer.states_made, 80U);
+  EXPECT_EQ(rest.rise, 220U);
+  EXPECT_FALSE(rest.at_least);
+}
+
+TEST_F(RestOfStepTest, AForwardStillHasGradientsToComeInThePlaceOfItsActivations) {
+  failed_.at.phase = Phase::kForward;
+  Hold(Role::kActivation, 150);
+  Hold(Role::kGradient, 40);
+  const RestOfStep rest = Foreseen();
+  EXPECT_EQ(rest.optimizer.gradients, 60U);
+  EXPECT_EQ(rest.rise, 60U + 200U + 100U - 150U);
+  EXPECT_TRUE(rest.at_least);
+}
+
+TEST_F(RestOfStepTest, AForwardWithAllStatesMayBeAnEvaluationAndTellsNothing) {
+  failed_.at.phase = Phase::kForward;
+  Hold(Role::kOptimizerState, 200);
+  EXPECT_FALSE(Foreseen().rise.has_value());
+}
+
+TEST_F(RestOfStepTest, WhatIsMadeOfACopyIsNotToCome) {
+  Hold(Role::kOptimizerState, 200);
+  copy_ = ForeachCopy{.optimizer = "AdamW", .copy_bytes = 100, .made_bytes = 70};
+  EXPECT_EQ(Foreseen().rise, 30U);
+  EXPECT_EQ(Foreseen().source, NeedSource::kForeachCopy);
+}
+
+TEST_F(RestOfStepTest, AnUnknownOptimizerTellsNothingEvenBesideAKnownOne) {
+  failed_.annotations["optimizer.states_to_make.1"] = "unknown";
+  failed_.annotations["optimizer.state_bytes"] = "200";
+  EXPECT_FALSE(Foreseen().rise.has_value());
+}
+
+TEST_F(RestOfStepTest, ThePreviousStepComesBeforeAllElse) {
+  failed_.rise_of_previous_step = 50;
+  EXPECT_EQ(Foreseen().rise, 50U);
+  EXPECT_EQ(Foreseen().source, NeedSource::kPreviousStep);
+}
+
+TEST_F(RestOfStepTest, AMicroBatchNeedsWhatTheOneBeforeDidAndThenTheOptimizer) {
+  failed_.rise_of_micro_batch = 500;
+  EXPECT_EQ(Foreseen().rise, 500U);
+  failed_.rise_of_micro_batch = 50;
+  EXPECT_EQ(Foreseen().rise, 300U);
+  EXPECT_EQ(Foreseen().source, NeedSource::kPreviousMicroBatch);
+}
+
+TEST_F(RestOfStepTest, ItIsNeverLessThanTheRequest) {
+  failed_.event.requested = 1000;
+  EXPECT_EQ(Foreseen().rise, 1000U);
+}
+
+}  // namespace
+}  // namespace memtrace::analysis

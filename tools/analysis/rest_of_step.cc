@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/rest_of_step.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tools/analysis/annotation.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using trace::Phase;
+using trace::Role;
+
+uint64_t Less(uint64_t bytes, uint64_t other) { return bytes - std::min(bytes, other); }
+
+// The hooks announce each card apart. Traces that were recorded before they did have one number,
+// which is right for a program that trains on one card.
+std::optional<uint64_t> Announced(const FailedRequest& failed, const std::string& of_card,
+                                  const char* of_all) {
+  const std::string key = of_card + "." + std::to_string(failed.event.device);
+  if (failed.annotations.contains(key)) return AnnotatedNumber(failed.annotations, key);
+  return AnnotatedNumber(failed.annotations, of_all);
+}
+
+// Nothing if no optimizer announced its states, or if no update is to come as far as is known: a
+// pass in which all states exist may be an evaluation.
+std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const Breakdown& held,
+                                              const std::optional<ForeachCopy>& copy) {
+  const auto states = Announced(failed, "optimizer.states_to_make", "optimizer.state_bytes");
+  if (!states) return std::nullopt;
+  const uint64_t made = BytesOfRole(held, Role::kOptimizerState);
+  const Phase phase = failed.at.phase;
+  const bool is_certain = phase == Phase::kBackward || phase == Phase::kOptimizer;
+  if (made >= *states && !is_certain) return std::nullopt;
+  OptimizerNeed need;
+  need.states_made = std::min(made, *states);
+  need.states = *states - need.states_made;
+  need.copy = Announced(failed, "optimizer.copy_to_make", "optimizer.copy_bytes").value_or(0);
+  if (copy) need.copy = Less(copy->copy_bytes, copy->made_bytes);
+  if (phase != Phase::kOptimizer) {
+    const auto trained = Announced(failed, "optimizer.trained_bytes", "optimizer.trained_bytes");
+    need.gradients = Less(trained.value_or(0), BytesOfRole(held, Role::kGradient));
+  }
+  return need;
+}
+
+// Bytes in use now that are gone when the optimizer begins.
+uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
+  if (failed.at.phase == Phase::kOptimizer) return 0;
+  return BytesOfRole(held, Role::kActivation) + BytesOfRole(held, Role::kTemporary) +
+         BytesOfRole(held, Role::kWorkspace);
+}
+
+}  // namespace
+
+RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
+                             const std::optional<ForeachCopy>& copy) {
+  RestOfStep rest;
+  const auto optimizers = NeedOfOptimizers(failed, held, copy);
+  const uint64_t request = failed.event.requested;
+  if (failed.rise_of_previous_step) {
+    rest.source = NeedSource::kPreviousStep;
+    rest.rise = std::max(*failed.rise_of_previous_step, request);
+    return rest;
+  }
+  if (optimizers) {
+    rest.optimizer = *optimizers;
+    rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
+    rest.rise = std::max(Less(optimizers->bytes(), GoneAtUpdate(failed, held)), request);
+    rest.at_least = failed.at.phase != Phase::kOptimizer;
+  } else if (copy) {
+    rest.source = NeedSource::kForeachCopy;
+    rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);
+    rest.rise = std::max(rest.optimizer.copy, request);
+  }
+  if (failed.rise_of_micro_batch) {
+    rest.source = NeedSource::kPreviousMicroBatch;
+    rest.rise = std::max({*failed.rise_of_micro_batch, rest.rise.value_or(0), request});
+    rest.at_least = false;
+  }
+  return rest;
+}
+
+}  // namespace memtrace::analysis
