@@ -54,8 +54,11 @@ std::string FragmentationReason(const Explanation& explanation, const Ledger& le
 // Joined memory that serves the request, but not the rest of the step, is no cause: it is named so
 // that nobody looks for it.
 std::string CapacityReason(const Explanation& explanation, const Ledger& ledger) {
-  if (!ledger.total_known) return "The card is full.";
-  const std::string full = "The card is full: " + LiveText(ledger) + ".";
+  // Else something beside blocks in use fills it: pools, contexts. The ledger and what contributes
+  // say what.
+  const bool live_fills_it = ledger.total_known && ledger.positive("live") > ledger.total / 2;
+  const std::string full =
+      live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
   if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
   const auto& rise = explanation.verdict.rest.rise;
   if (!rise || *rise <= analysis::Unused(ledger)) return full;

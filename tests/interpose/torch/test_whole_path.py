@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a real script in the stock wheel through our allocator and trace to the report's figures."""
 
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -31,12 +30,8 @@ def test_gpt2_xl_fails_with_torchs_own_error_and_our_verdict_behind_it(demo):
 def test_gpt2_xl_runs_out_in_the_foreach_copy(demo):
     report = demo.report()
     assert report["schema"] == "memtrace.report/1"
-    # The rule: unused bytes that would have been enough make it fragmentation. torch 2.15 keeps 17 MiB less alive
-    # than 2.11 in the update, and that is just enough.
-    unused = sum(bytes_of(report["ledger"], name) for name in ("free", "cached", "holes"))
-    assert report["verdict"]["cause"] == ("fragmentation" if unused >= report["request"]["bytes"] else "capacity")
-    if metadata.version("torch").startswith("2.11."):
-        assert report["verdict"]["cause"] == "capacity"
+    # Unused bytes may be enough for the request, and are not for the rest of the copy.
+    assert report["verdict"]["cause"] == "capacity"
     assert "foreach" in report["verdict"]["sentence"]
     assert "transient" in report["verdict"]["contributing"]
     assert report["request"]["role"] == "temporary"
