@@ -148,9 +148,8 @@ void PassWhatIsThere() {
 
 // All that torch can put into its history.
 std::vector<std::string> AllActions() {
-  return {"alloc",        "free_requested", "free_completed", "segment_alloc",
-          "segment_free", "segment_map",    "segment_unmap",  "oom",
-          "snapshot",     "user_defined"};
+  return {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free",
+          "oom",   "snapshot"};
 }
 
 }  // namespace
