@@ -32,14 +32,31 @@ torch.save(model.state_dict(), "model.pt")
 def fit(folder: Path, text: str, *words: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     script = folder / "program.py"
     script.write_text(text)
-    command = [MEMTRACE, "fit", *options, "--", sys.executable, script, *words]
+    watch = () if {"--steps", "--watch"} & set(options) else ("--watch", "0")
+    command = [MEMTRACE, "fit", *options, *watch, "--", sys.executable, script, *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     found = json.loads(done.stdout)
     assert found["schema"] == "memtrace.fit/1"
+    assert_no_contradiction(found, done.returncode)
     return dict(found)
+
+
+CODES = {"fits": 0, "does_not_fit": 1, "will_not_fit": 1, "not_known": 6}
+
+
+def assert_no_contradiction(found: dict[str, Any], code: int) -> None:
+    """What holds of every answer about a card that was not stopped."""
+    assert found["fits"] == {"fits": True, "not_known": None}.get(found["verdict"], False)
+    assert code == CODES[found["verdict"]]
+    assert (found["first_failure"] is not None) == (found["verdict"] == "does_not_fit")
+    assert sum(part["bytes"] for part in found["parts"]) == found["needs"]
+    if found["fits"]:
+        assert found["needs"] <= found["card_bytes"][0] and found["remedies"] == []
+    for remedy in found["remedies"]:
+        assert not (remedy["fits"] and remedy["first_failure"])
 
 
 def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
@@ -106,6 +123,60 @@ def test_the_scripts_own_option_is_varied(tmp_path: Path) -> None:
     assert by_name["rows=10"]["fits"]
 
 
+# Its first step asks for more than there is; the error is caught, told, and the program ends with exit code 0.
+CATCHING = """
+import torch
+weight = torch.nn.Parameter(torch.ones(100 << 18, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for attempt in range(ATTEMPTS):
+    try:
+        extra = torch.empty((600 << 20) // (attempt + 1) ** 2, dtype=torch.uint8, device="cuda")
+        weight.sum().backward()
+        optimizer.step()
+    except torch.OutOfMemoryError as error:
+        print(str(error)[:20])
+"""
+
+
+def test_an_error_that_the_program_catches_before_it_ends_does_not_fit(tmp_path: Path) -> None:
+    done = fit(tmp_path, CATCHING.replace("ATTEMPTS", "1"), options=("--card", "1000MiB", "--no-remedies", "--json"))
+    found = answer(done)
+    assert found["verdict"] == "does_not_fit" and found["needs"] > found["card_bytes"][0]
+
+
+def test_an_error_that_the_program_gets_over_fits_with_a_note(tmp_path: Path) -> None:
+    done = fit(tmp_path, CATCHING.replace("ATTEMPTS", "4"), options=("--card", "1000MiB", "--json"))
+    found = answer(done)
+    assert found["verdict"] == "fits" and found["got_over"]["times"] >= 1
+    assert found["seen"]["whole_program"] or found["seen"]["steps"] > 0
+
+
+KEEPING = """
+import torch
+weight = torch.nn.Parameter(torch.ones(1024, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+kept = []
+for step in range(1000):
+    kept.append(torch.empty(10 << 20, dtype=torch.uint8, device="cuda"))
+    weight.sum().backward()
+    optimizer.step()
+"""
+
+
+def test_a_peak_that_rises_will_not_fit_beyond_the_step_that_its_gain_says(tmp_path: Path) -> None:
+    done = fit(tmp_path, KEEPING, options=("--card", "800MiB", "--steps", "8", "--no-remedies", "--json"))
+    found = answer(done)
+    assert found["verdict"] == "will_not_fit"
+    assert found["seen"]["rise"]["bytes"] == 10 * MIB
+    # 500 MiB are the context's, 2 of the rest are there before the first step: as many blocks of 10 MiB as are left.
+    assert found["seen"]["rise"]["full_in_step"] == pytest.approx(30, abs=2)
+
+
+def test_a_peak_that_rose_in_the_last_step_is_not_known_to_fit(tmp_path: Path) -> None:
+    done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--steps", "1", "--json"))
+    assert answer(done)["verdict"] == "not_known"
+
+
 def test_a_program_that_fails_by_itself_is_no_answer(tmp_path: Path) -> None:
     done = fit(tmp_path, "raise SystemExit('no data in /data')", options=("--card", "2GiB"))
     assert done.returncode == 3
@@ -126,10 +197,20 @@ def test_a_program_that_never_steps_is_ended_and_says_where_it_was(tmp_path: Pat
     done = fit(tmp_path, FOREVER, options=("--card", "2GiB", "--time", "12"))
     assert done.returncode == 3
     assert "--time" in done.stderr and "it was at program.py:4" in done.stderr
+    assert done.stdout.startswith("NOT KNOWN. memtrace fit was ended at its limit of time")
+
+
+def test_without_a_terminal_each_run_has_a_line(tmp_path: Path) -> None:
+    done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--margin", "0"))
+    lines = done.stderr.splitlines()
+    assert [line.split(" ...")[0] for line in lines] == ["memtrace: without a limit", "memtrace: on the card"]
+    assert all("nothing fails in 2 steps" in line for line in lines)
+    assert done.stdout.startswith("FITS IN THE 2 STEPS SEEN.")
+    assert "later data, evaluation and saving were not seen" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_who_stops_it_gets_no_answer_and_no_process_is_left(tmp_path: Path, asked: signal.Signals) -> None:
+def test_who_stops_it_gets_what_is_known_and_no_process_is_left(tmp_path: Path, asked: signal.Signals) -> None:
     script = tmp_path / "program.py"
     script.write_text(FOREVER)
     command = [MEMTRACE, "fit", "--card", "2GiB", "--", sys.executable, script]
@@ -143,7 +224,8 @@ def test_who_stops_it_gets_no_answer_and_no_process_is_left(tmp_path: Path, aske
     running.send_signal(asked)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 128 + asked
-    assert out == "" and err.count("\n") == 1 and "stopped" in err
+    assert out == "" or out.startswith("NOT KNOWN. memtrace fit was stopped")
+    assert "memtrace: without a limit ... stopped\n" in err
     assert not [process for process in processes if Path(f"/proc/{process}").exists()]
 
 

@@ -42,14 +42,15 @@ constexpr const char* kExamples =
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "\n"
     "Exit codes: 0 it fits, 1 it does not, 2 a wrong option, 3 the program fails by itself,\n"
-    "5 it cannot be started, 130 stopped by Ctrl-C.";
+    "5 it cannot be started, 6 nothing failed but its peak still rose, 130 stopped by Ctrl-C.";
 
 // Where only the need is asked.
 constexpr const char* kAnyCard = "24GiB";
 
 struct Options {
   fit::Question question;
-  std::string steps = "2:8";
+  std::string steps;  // empty: the usual ones, and as long as `watch` says
+  uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
   bool no_remedies = false;
@@ -103,7 +104,9 @@ bool AreNumbers(const std::vector<fit::Variation>& scalings) {
 
 int Fit(Options& options, const std::vector<std::string>& command) {
   fit::Question& question = options.question;
-  if (!ReadSteps(options.steps, question.trial)) {
+  if (options.steps.empty()) {
+    question.trial.watch_seconds = options.watch;
+  } else if (!ReadSteps(options.steps, question.trial)) {
     Note("--steps: '" + options.steps + "' is no number of steps; write 3, or 2:8 for 2 to 8");
     return kUsage;
   }
@@ -141,6 +144,68 @@ std::vector<std::string> CommandOf(std::vector<std::string> remaining,
   return remaining;
 }
 
+void DefinePlaces(CLI::App& app, Options& options) {
+  app.add_option("--card", options.question.trial.cards,
+                 "The card that is asked about, as memtrace run takes it; repeat it for unequal "
+                 "cards")
+      ->type_name("CARD")
+      ->allow_extra_args(false)
+      ->group("Where it runs");
+  app.add_option("--steps", options.steps,
+                 "Optimizer steps of each run: N, or LEAST:MOST to stop when the peak\n"
+                 "stops rising (default: 2:8, the first two runs as many as --watch says)")
+      ->type_name("N")
+      ->group("Where it runs");
+  app.add_option("--watch", options.watch,
+                 "Seconds for which the first two runs go on after their first step, to see\n"
+                 "later data (default: 20; 0: until the peak stops rising)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86400))
+      ->group("Where it runs");
+  app.add_option("--time", options.question.trial.seconds,
+                 "Seconds that a run may take (default: 600)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Where it runs");
+  app.add_option("--stub", options.question.trial.stub,
+                 "A Python file that is run before the program's first line, to\n"
+                 "stand in for data, a network or a hub: it replaces functions")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile)
+      ->group("Where it runs");
+  app.add_option("--host-values", options.question.trial.host_values,
+                 "As of memtrace run: on, off, or a file of answers for values that the\n"
+                 "program reads back from the card (default: on)")
+      ->type_name("on|off|FILE")
+      ->group("Where it runs");
+}
+
+void DefineTries(CLI::App& app, Options& options) {
+  app.add_option("--vary", options.variations,
+                 "Values of the script's own option that may be tried, the usual\n"
+                 "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
+  app.add_option("--scale", options.scalings,
+                 "Say how the need grows with an option, and the largest value\n"
+                 "that completes: batch=1,2,4 -- python train.py --batch {batch}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
+  app.add_flag("--smallest-card", options.question.with_smallest_card,
+               "Find the smallest card on which it completes, by bisection:\n"
+               "with torch's allocator, expandable segments, and memtrace's")
+      ->group("What is tried");
+  app.add_option("--margin", options.question.margin_percent,
+                 "Hundredths of the card that a recommendation leaves (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 90))
+      ->group("What is tried");
+  app.add_flag("--no-remedies", options.no_remedies, "Say whether it fits, and try nothing")
+      ->group("What is tried");
+}
+
 }  // namespace
 
 void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
@@ -148,51 +213,8 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.description(kDescription);
   app.footer(kExamples);
   app.prefix_command();
-  app.add_option("--card", options->question.trial.cards,
-                 "The card that is asked about, as memtrace run takes it; repeat it for unequal "
-                 "cards")
-      ->type_name("CARD")
-      ->allow_extra_args(false)
-      ->group("Where it runs");
-  app.add_option("--steps", options->steps,
-                 "Optimizer steps of each run: N, or LEAST:MOST until the peak\n"
-                 "rises no more (default: 2:8)")
-      ->type_name("N")
-      ->group("Where it runs");
-  app.add_option("--time", options->question.trial.seconds,
-                 "Seconds that a run may take (default: 600)")
-      ->type_name("N")
-      ->check(CountFromOne())
-      ->group("Where it runs");
-  app.add_option("--vary", options->variations,
-                 "Values of the script's own option that may be tried, the usual\n"
-                 "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("What is tried");
-  app.add_option("--scale", options->scalings,
-                 "Say how the need grows with an option, and the largest value\n"
-                 "that completes: batch=1,2,4 -- python train.py --batch {batch}")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("What is tried");
-  app.add_flag("--smallest-card", options->question.with_smallest_card,
-               "Find the smallest card on which it completes, by bisection:\n"
-               "with torch's allocator, expandable segments, and memtrace's")
-      ->group("What is tried");
-  app.add_option("--margin", options->question.margin_percent,
-                 "Hundredths of the card that a recommendation leaves (default: 5)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 90))
-      ->group("What is tried");
-  app.add_option("--stub", options->question.trial.stub,
-                 "A Python file that is run before the program's first line, to\n"
-                 "stand in for data, a network or a hub: it replaces functions")
-      ->type_name("FILE")
-      ->check(CLI::ExistingFile)
-      ->group("Where it runs");
-  app.add_flag("--no-remedies", options->no_remedies, "Say whether it fits, and try nothing")
-      ->group("What is tried");
+  DefinePlaces(app, *options);
+  DefineTries(app, *options);
   app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
       ->group("Output");
   app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")

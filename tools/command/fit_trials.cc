@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <vector>
 
@@ -54,18 +55,31 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   fit::Outcome outcome;
   outcome.exit_code = result.exit_code;
   outcome.is_late = result.is_late;
-  outcome.completed = result.exit_code == 0 && !result.is_late;
   outcome.seconds = result.seconds;
   for (const std::string& trace : result.traces) ReadProcess(trace, outcome);
   fit::CountOthersOnce(fit::OthersOfCards(trial.cards), outcome.processes);
+  const bool is_out = std::any_of(
+      outcome.processes.begin(), outcome.processes.end(),
+      [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
+  outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
+  outcome.outlook = fit::OutlookOf(outcome.processes, fit::BytesOfCards(trial.cards));
+  outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
   if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
   return outcome;
 }
 
+std::string HowItEnded(const fit::Outcome& outcome) {
+  if (outcome.is_late) return "ended at its limit of time";
+  if (const auto failed = outcome.Failed()) return "runs out of memory at " + failed->line;
+  if (!outcome.completed) return "fails";
+  const std::string steps = report::FormatCounted(outcome.outlook.steps, "step");
+  if (outcome.outlook.is_whole) return "completes";
+  return outcome.fits() ? "nothing fails in " + steps : "nothing fails in " + steps + ", rising";
+}
+
 std::string EndText(const fit::Outcome& outcome) {
-  std::string end = outcome.completed ? "completes" : "fails";
-  if (const auto failed = outcome.Failed()) end = "runs out of memory at " + failed->line;
-  return end + " (" + report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
+  return HowItEnded(outcome) + " (" +
+         report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
 }
 
 // What the program printed last, told as that.
@@ -87,6 +101,23 @@ void TellLog(const std::string& log_end) {
 int CodeOf(const absl::Status& status) {
   if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
   return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
+}
+
+int CodeOf(const fit::Answer& answer) {
+  if (answer.cards.empty()) return kDone;
+  switch (answer.verdict()) {
+    case fit::Verdict::kFits:
+      return kDone;
+    case fit::Verdict::kNotKnown:
+      return kNotKnown;
+    default:
+      return kLimitExceeded;
+  }
+}
+
+void Print(const fit::Answer& answer, const FitOutput& output) {
+  std::cout << (output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer)))
+            << std::flush;
 }
 
 // Says why there is no answer; gives the exit code.
@@ -111,23 +142,43 @@ int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::
   return CodeOf(status);
 }
 
+// What is known of a search that somebody stopped, or whose trial took too long.
+void TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
+  answer.stopped = trials.latest();
+  if (answer.has_need() || !answer.stopped->outcome.processes.empty()) Print(answer, output);
+}
+
 }  // namespace
+
+void FitTrials::SayBegin(std::string_view name) const {
+  if (progress_ == Progress::kNothing) return;
+  std::cerr << "memtrace: " << name << " ..." << std::flush;
+}
+
+void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
+  if (progress_ == Progress::kNothing) return;
+  if (progress_ == Progress::kTerminal) std::cerr << kTakeBack << "memtrace: " << name << ":";
+  std::cerr << " " << end << std::endl;
+}
 
 absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {
   const std::filesystem::path folder = folder_ / std::to_string(++number_);
-  if (says_progress_) std::cerr << "memtrace: " << name << " ..." << std::flush;
+  SayBegin(name);
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder);
-  if (says_progress_) std::cerr << kTakeBack << std::flush;
-  if (!result.ok()) return result.status();
+  if (!result.ok()) {
+    SayEnd(name, "cannot be run");
+    return result.status();
+  }
   asked_to_stop_ = result->asked_to_stop;
-  if (asked_to_stop_ != 0) return absl::CancelledError("stopped; nothing is known yet");
-  fit::Outcome outcome = Read(*result, trial);
-  if (says_progress_) Note(absl::StrCat(std::string(name), ": ", EndText(outcome)));
-  log_end_ = outcome.log_end;
-  exit_code_ = outcome.exit_code;
+  latest_ = {
+      .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
+  SayEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
+  log_end_ = latest_.outcome.log_end;
+  exit_code_ = latest_.outcome.exit_code;
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  return outcome;
+  if (asked_to_stop_ != 0) return absl::CancelledError("stopped");
+  return latest_.outcome;
 }
 
 int AskFit(const fit::Question& question, const FitOutput& output) {
@@ -136,17 +187,23 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
     Note(std::string(scratch.status().message()));
     return kEnvironment;
   }
-  const bool is_silent = output.quiet || output.json || isatty(STDERR_FILENO) == 0;
-  FitTrials trials(scratch->path(), !is_silent);
+  const bool is_silent = output.quiet || output.json;
+  const Progress progress = is_silent                    ? Progress::kNothing
+                            : isatty(STDERR_FILENO) == 0 ? Progress::kLines
+                                                         : Progress::kTerminal;
+  FitTrials trials(scratch->path(), progress);
   fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
     return trials.Run(trial, name);
   });
-  const absl::StatusOr<fit::Answer> answer = search.Run(question);
-  if (!answer.ok()) return TellFailure(answer.status(), trials, question, output);
-  std::cout << (output.json ? report::JsonFit(*answer)
-                            : report::TextOf(report::FitDocument(*answer)))
-            << std::flush;
-  return answer->cards.empty() || answer->fits() ? kDone : kLimitExceeded;
+  fit::Answer answer;
+  const absl::Status searched = search.Run(question, answer);
+  if (searched.ok()) {
+    Print(answer, output);
+    return CodeOf(answer);
+  }
+  const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
+  if (is_stopped || trials.latest().is_late) TellWhatIsKnown(trials, output, answer);
+  return TellFailure(searched, trials, question, output);
 }
 
 }  // namespace memtrace::command

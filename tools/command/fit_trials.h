@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_COMMAND_FIT_TRIALS_H_
 #define MEMTRACE_TOOLS_COMMAND_FIT_TRIALS_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,15 +14,24 @@
 
 namespace memtrace::command {
 
+// What is said on stderr while trials run.
+enum class Progress : uint8_t {
+  kNothing,
+  kLines,     // one a trial: its name when it begins, how it ended behind that
+  kTerminal,  // the same, and a name is taken back when its trial has ended
+};
+
 // Runs trials in folders of their own, reads what they left, and says on stderr what it does.
 class FitTrials {
  public:
-  // `says_progress`: on a terminal, which can take a line back.
-  FitTrials(std::filesystem::path folder, bool says_progress)
-      : folder_(std::move(folder)), says_progress_(says_progress) {}
+  FitTrials(std::filesystem::path folder, Progress progress)
+      : folder_(std::move(folder)), progress_(progress) {}
 
   // Errors: as of fit::RunTrial; kCancelled if we are asked to stop.
   absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name);
+
+  // The latest trial.
+  const fit::StoppedTrial& latest() const { return latest_; }
 
   // The last lines of the latest trial, if it failed by itself.
   const std::string& log_end() const { return log_end_; }
@@ -32,9 +42,13 @@ class FitTrials {
   int asked_to_stop() const { return asked_to_stop_; }
 
  private:
+  void SayBegin(std::string_view name) const;
+  void SayEnd(std::string_view name, const std::string& end) const;
+
   std::filesystem::path folder_;
+  fit::StoppedTrial latest_;
   std::string log_end_;
-  bool says_progress_;
+  Progress progress_;
   int number_ = 0;
   int exit_code_ = 0;
   int asked_to_stop_ = 0;
@@ -47,8 +61,13 @@ struct FitOutput {
   bool is_own_program = false;  // of memtrace: its last sentence and exit code are ours
 };
 
+// The exit code of `fit` where nothing failed in what was seen, but a peak still rose.
+inline constexpr int kNotKnown = 6;
+
 // Asks, prints the answer on stdout and gives the exit code: kDone, kLimitExceeded (it does not
-// fit), kUnreadable (the program fails by itself), kUsage, kEnvironment, 128 + n after signal n.
+// fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made too few
+// steps in its time), kUsage, kEnvironment, 128 + n after signal n. Who stops it gets what is
+// known.
 int AskFit(const fit::Question& question, const FitOutput& output);
 
 }  // namespace memtrace::command

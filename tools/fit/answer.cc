@@ -2,12 +2,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/answer.h"
 
+#include <algorithm>
+
 namespace memtrace::fit {
+namespace {
+
+// A program that makes so many steps is a usual one: growth that fills the card by then ends it.
+constexpr uint64_t kUsualSteps = 10'000;
+// None makes so many: what grows as slowly as that (a number kept at each step) fills no card.
+constexpr uint64_t kTooManySteps = 1'000'000;
+
+bool WentOn(const ProcessNeed& process) { return process.failures > 0 && process.went_on; }
+
+}  // namespace
+
+Verdict Outcome::verdict() const {
+  if (is_late) return Verdict::kNotKnown;
+  if (!completed) return Verdict::kDoesNotFit;
+  if (outlook.is_whole) return Verdict::kFits;
+  if (outlook.climb && outlook.full_in_step <= kUsualSteps) return Verdict::kWillNotFit;
+  if (outlook.climb)
+    return outlook.full_in_step > kTooManySteps ? Verdict::kFits : Verdict::kNotKnown;
+  return outlook.rose_last ? Verdict::kNotKnown : Verdict::kFits;
+}
+
+std::optional<FailedLine> Outcome::GotOver() const {
+  std::optional<FailedLine> last;
+  for (const ProcessNeed& process : processes)
+    if (WentOn(process)) last = process.failed;
+  return last;
+}
+
+uint64_t Outcome::times_got_over() const {
+  uint64_t times = 0;
+  for (const ProcessNeed& process : processes)
+    if (WentOn(process)) times += process.failures;
+  return times;
+}
+
+const Outcome& Answer::told() const {
+  if (!has_within || !fits()) return unlimited;
+  const std::vector<CardNeed> needs = Joined(unlimited.processes);
+  const bool exceeds = std::any_of(needs.begin(), needs.end(), [this](const CardNeed& need) {
+    const auto card = static_cast<size_t>(need.card);
+    return card < card_bytes.size() && need.total > card_bytes[card];
+  });
+  return exceeds ? within : unlimited;
+}
 
 std::optional<FailedLine> Outcome::Failed() const {
   if (completed) return std::nullopt;
   for (const ProcessNeed& process : processes)
-    if (process.failed) return process.failed;
+    if (process.failed && !process.went_on) return process.failed;
   return std::nullopt;
 }
 

@@ -11,12 +11,22 @@
 #include "tools/analysis/annotation.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/fit/candidates.h"
+#include "tools/fit/kept_away.h"
 #include "tools/fit/need.h"
+#include "tools/fit/outlook.h"
 
 namespace memtrace::fit {
 
+enum class Verdict : uint8_t {
+  kFits,        // nothing ran out of memory in what was seen, and no peak was still rising
+  kDoesNotFit,  // memory ran out, or the program failed
+  kWillNotFit,  // nothing ran out yet, but a peak rises and will meet the end of its card
+  kNotKnown,    // nothing ran out yet, and it cannot be told whether it will
+};
+
 // What came of a trial.
 struct Outcome {
+  // It came to its end, or as far as it was let, and no request failed that it did not get over.
   bool completed = false;
   bool is_late = false;
   int exit_code = 0;
@@ -25,9 +35,18 @@ struct Outcome {
   std::vector<analysis::HostRead> reads;  // of values that were not known
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
+  Outlook outlook = {};     // on the cards of the trial
+  KeptAway kept_away = {};  // from the user's files
 
-  // The first request of any process that failed; nothing if it completed all the same.
+  Verdict verdict() const;
+  bool fits() const { return verdict() == Verdict::kFits; }
+
+  // The request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
+
+  // The last request that failed and was got over, of any process, and how many there were.
+  std::optional<FailedLine> GotOver() const;
+  uint64_t times_got_over() const;
 
   // Per step of the first process, as its annotations say; 0 if they do not.
   StepCost cost() const;
@@ -84,19 +103,37 @@ struct Scaling {
   std::optional<uint64_t> fails;    // the next one tried, that did not
 };
 
+// The trial in which the search was stopped, as far as that came.
+struct StoppedTrial {
+  std::string name;  // "without a limit"
+  Outcome outcome;
+  bool is_late = false;  // at its limit of time; else somebody stopped us
+};
+
+// All that was found; with `stopped`, found until then.
 struct Answer {
   std::vector<std::string> cards;    // as asked; empty: only the need was
   std::vector<uint64_t> card_bytes;  // of each card of them
   uint64_t margin_percent = 0;
   Outcome unlimited;
-  Outcome within;
+  Outcome within;                     // on the card
+  bool has_within = false;            // else it was not run
   std::optional<bool> has_margin;     // of `within`
   std::vector<TriedRemedy> remedies;  // in the order tried
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;
+  std::optional<StoppedTrial> stopped;
 
-  bool fits() const { return within.completed; }
+  // REQUIRES: has_within, for all of these.
+  Verdict verdict() const { return within.verdict(); }
+  bool fits() const { return within.fits(); }
+
+  bool has_need() const { return !unlimited.processes.empty(); }
+
+  // The run whose need is told: without a limit; on the card, if that fits although the program
+  // would take more than the card has where there is more (a library's larger workspace).
+  const Outcome& told() const;
 };
 
 }  // namespace memtrace::fit

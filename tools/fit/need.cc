@@ -60,7 +60,8 @@ void SetOthers(uint64_t bytes, CardNeed& need) {
   need.total += bytes;
 }
 
-CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
+CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
+                    const std::string& rises) {
   CardNeed need{.card = card.index,
                 .peak_allocated = timeline.most_allocated,
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
@@ -68,7 +69,8 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
                 .parts = {},
                 .total = 0,
                 .fragmentation = 0,
-                .sites = {}};
+                .sites = {},
+                .rises = {}};
   PartList parts;
   const analysis::SecondModels& second = card.second_models;
   for (const auto& [role, name] : kRoles) {
@@ -79,6 +81,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline) {
     if (role == trace::Role::kBuffer)
       parts.Add("second models", second.parameters + second.buffers);
   }
+  need.rises = RisesOf(rises, card.index);
   const uint64_t requested = parts.sum();
   parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
@@ -131,14 +134,17 @@ uint64_t StepsOf(const Explanation& explanation) {
 
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
+  const std::string rises = analysis::AnnotatedText(explanation.annotations, "fit.rises");
   for (const CardExplanation& card : explanation.cards) {
     const auto timeline = explanation.timelines.find(card.index);
     if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
-      need.cards.push_back(NeedOfCard(card, timeline->second));
+      need.cards.push_back(NeedOfCard(card, timeline->second, rises));
   }
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.failed = FailedLineOf(explanation);
+  need.failures = explanation.counts.out_of_memory;
+  need.went_on = analysis::AnnotatedText(explanation.annotations, "fit.went_on") == "1";
   return need;
 }
 

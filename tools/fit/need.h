@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
+#include "tools/fit/climb.h"
 
 namespace memtrace::fit {
 
@@ -29,6 +30,7 @@ struct CardNeed {
   // request fails.
   uint64_t fragmentation = 0;
   std::vector<NeedPart> sites = {};  // of what was requested: "activation, model.layers.*.mlp"
+  std::vector<PeakRise> rises = {};  // of the allocated peak, at the ends of steps
 };
 
 // What a step takes beside memory.
@@ -38,7 +40,7 @@ struct StepCost {
   uint64_t host_copy_bytes = 0;     // between host and card
 };
 
-// The first request that failed for good.
+// A request that failed.
 struct FailedLine {
   std::string line;  // "train.py:20", or where it was if no line is known
   uint64_t bytes = 0;
@@ -59,7 +61,9 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // that it allocated on
   uint64_t steps = 0;           // that ended
   TrialEnd end = TrialEnd::kProgram;
-  std::optional<FailedLine> failed;
+  std::optional<FailedLine> failed;  // the last of `failures`
+  uint64_t failures = 0;             // requests that failed
+  bool went_on = false;              // after the last of them, as if it had not been
 };
 
 // `explanation`: of the process's trace, with what is known by default (the last failure, else the

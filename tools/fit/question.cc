@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/question.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,6 +11,18 @@
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kToTheEnd = std::numeric_limits<int32_t>::max();
+
+Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
+  trial.least_steps = least;
+  trial.most_steps = most;
+  trial.watch_seconds = 0;
+  return trial;
+}
+
+}  // namespace
 
 absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
   if (outcome.is_late) {
@@ -32,6 +46,25 @@ absl::StatusOr<Trial> Unlimited(Trial trial) {
   if (!cards.ok()) return cards.status();
   trial.cards = *std::move(cards);
   return trial;
+}
+
+Trial AsFarAs(Trial trial, const Outcome& seen) {
+  if (trial.watch_seconds == 0) return trial;
+  const uint64_t steps =
+      seen.outlook.is_whole ? kToTheEnd : std::max<uint64_t>(seen.outlook.steps, 1);
+  return ForSteps(std::move(trial), steps, steps);
+}
+
+Trial PastThePeakOf(Trial trial, const Outcome& seen) {
+  if (trial.watch_seconds == 0) return trial;
+  const Outlook& outlook = seen.outlook;
+  const bool is_after_steps =
+      outlook.is_whole && (outlook.rose_after || outlook.last_rise >= outlook.steps);
+  if (is_after_steps) return ForSteps(std::move(trial), kToTheEnd, kToTheEnd);
+  const uint64_t least =
+      std::max(trial.least_steps, std::min(outlook.last_rise + 1, outlook.steps));
+  const uint64_t most = std::max(trial.most_steps, least);
+  return ForSteps(std::move(trial), least, most);
 }
 
 }  // namespace memtrace::fit

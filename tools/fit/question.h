@@ -43,6 +43,12 @@ absl::Status WhyUseless(const Outcome& outcome, const Trial& trial);
 // The trial on the same cards without a limit. kInvalidArgument: as of WithBytes.
 absl::StatusOr<Trial> Unlimited(Trial trial);
 
+// The trial for as many steps as `seen` was watched; to its end, if that was.
+Trial AsFarAs(Trial trial, const Outcome& seen);
+
+// The trial for as many steps as it takes to meet the highest peak of `seen`, and one more.
+Trial PastThePeakOf(Trial trial, const Outcome& seen);
+
 }  // namespace memtrace::fit
 
 #endif  // MEMTRACE_TOOLS_FIT_QUESTION_H_

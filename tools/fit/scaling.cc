@@ -167,7 +167,7 @@ class ValueSearch {
   absl::StatusOr<bool> CompletesAt(uint64_t value) {
     const absl::StatusOr<Outcome> outcome = run_(TrialAt(value), NameAt(value));
     if (!outcome.ok()) return outcome.status();
-    return outcome->completed;
+    return outcome->fits();
   }
 
   const Question& question_;

@@ -93,23 +93,25 @@ bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
 
 absl::StatusOr<Answer> Search::Run(const Question& question) {
   Answer answer;
+  if (absl::Status run = Run(question, answer); !run.ok()) return run;
+  return answer;
+}
+
+absl::Status Search::Run(Question question, Answer& answer) {
   if (question.asks_card) {
     answer.cards = question.trial.cards;
     answer.card_bytes = BytesOfCards(question.trial.cards);
   }
   answer.margin_percent = question.margin_percent;
-  Trial within = question.trial;
+  if (absl::Status asked = AskNeed(question, answer); !asked.ok()) return asked;
+  Trial within = AsFarAs(question.trial, answer.unlimited);
   within.command = AsAsked(within.command, question.Options());
-  const absl::StatusOr<Trial> unlimited = Unlimited(within);
-  if (!unlimited.ok()) return unlimited.status();
-  absl::StatusOr<Outcome> outcome = run_(*unlimited, "without a limit");
-  if (!outcome.ok()) return outcome.status();
-  if (absl::Status useless = WhyUseless(*outcome, *unlimited); !useless.ok()) return useless;
-  answer.unlimited = *std::move(outcome);
+  // Every later trial need not look for what this one was watched for.
+  question.trial = PastThePeakOf(question.trial, answer.unlimited);
   if (question.asks_card) {
     if (absl::Status asked = AskCard(question, within, answer); !asked.ok()) return asked;
   }
-  if (question.with_smallest_card) {
+  if (question.with_smallest_card && answer.unlimited.fits()) {
     absl::StatusOr<std::vector<SmallestCard>> smallest = FindSmallestCards(question, run_);
     if (!smallest.ok()) return smallest.status();
     answer.smallest = *std::move(smallest);
@@ -119,7 +121,19 @@ absl::StatusOr<Answer> Search::Run(const Question& question) {
     if (!scaling.ok()) return scaling.status();
     answer.scalings.push_back(*std::move(scaling));
   }
-  return answer;
+  return absl::OkStatus();
+}
+
+absl::Status Search::AskNeed(const Question& question, Answer& answer) {
+  Trial trial = question.trial;
+  trial.command = AsAsked(trial.command, question.Options());
+  const absl::StatusOr<Trial> unlimited = Unlimited(std::move(trial));
+  if (!unlimited.ok()) return unlimited.status();
+  absl::StatusOr<Outcome> outcome = run_(*unlimited, "without a limit");
+  if (!outcome.ok()) return outcome.status();
+  if (absl::Status useless = WhyUseless(*outcome, *unlimited); !useless.ok()) return useless;
+  answer.unlimited = *std::move(outcome);
+  return absl::OkStatus();
 }
 
 absl::Status Search::AskCard(const Question& question, const Trial& within, Answer& answer) {
@@ -127,12 +141,14 @@ absl::Status Search::AskCard(const Question& question, const Trial& within, Answ
   if (!outcome.ok()) return outcome.status();
   if (absl::Status useless = WhyUseless(*outcome, within); !useless.ok()) return useless;
   answer.within = *std::move(outcome);
+  answer.has_within = true;
   if (answer.fits()) {
     const absl::StatusOr<bool> margin = HasMargin(question, within, answer.within, "on the card");
     if (margin.ok()) answer.has_margin = *margin;
     return margin.status();
   }
-  return question.with_remedies ? TryRemedies(question, answer) : absl::OkStatus();
+  const bool is_full = answer.verdict() != Verdict::kNotKnown;
+  return question.with_remedies && is_full ? TryRemedies(question, answer) : absl::OkStatus();
 }
 
 absl::StatusOr<bool> Search::HasMargin(const Question& question, Trial trial,
@@ -145,7 +161,7 @@ absl::StatusOr<bool> Search::HasMargin(const Question& question, Trial trial,
   const absl::StatusOr<Outcome> tried =
       run_(trial, absl::StrCat(std::string(name), ", with ", question.margin_percent, " % less"));
   if (!tried.ok()) return tried.status();
-  return tried->completed;
+  return tried->fits();
 }
 
 absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Candidate> changes) {
@@ -204,9 +220,9 @@ absl::Status Search::TryValues(const Question& question, const Variation& variat
     absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
     if (!tried.ok()) return tried.status();
     last = candidate;
-    const bool completed = tried->outcome.completed;
+    const bool fits = tried->outcome.fits();
     if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
-    if (completed) break;
+    if (fits) break;
   }
   if (last) useful.push_back(*std::move(last));  // the one that takes least
   return absl::OkStatus();
@@ -215,7 +231,7 @@ absl::Status Search::TryValues(const Question& question, const Variation& variat
 // What cannot become the recommendation is not asked for its margin.
 absl::Status Search::Note(const Question& question, TriedRemedy tried, Answer& answer) {
   const TriedRemedy* best = answer.recommended ? &answer.remedies[*answer.recommended] : nullptr;
-  if (tried.outcome.completed && tried.had_effect && MayBeBest(tried.changes, answer)) {
+  if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes, answer)) {
     const absl::StatusOr<bool> margin = HasMargin(
         question,
         WithChanges(question.trial, tried.changes, question.user_settings, question.Options()),

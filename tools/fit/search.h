@@ -23,7 +23,11 @@ class Search {
   // the program fails by itself, in a sentence; else as of the runner.
   absl::StatusOr<Answer> Run(const Question& question);
 
+  // The same; what was found before an error stays in `answer`.
+  absl::Status Run(Question question, Answer& answer);
+
  private:
+  absl::Status AskNeed(const Question& question, Answer& answer);
   absl::Status AskCard(const Question& question, const Trial& within, Answer& answer);
   absl::Status TryValues(const Question& question, const Variation& variation, Answer& answer,
                          std::vector<Candidate>& useful);

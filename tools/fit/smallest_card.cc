@@ -76,7 +76,7 @@ class Bisection {
     const absl::StatusOr<Outcome> outcome =
         run_(trial, absl::StrCat(found_.allocator, ", ", bytes / kMiB, " MiB"));
     if (!outcome.ok()) return outcome.status();
-    return outcome->completed;
+    return outcome->fits();
   }
 
   // The smallest one that is large enough; its context is its own, so it is run.
@@ -94,7 +94,7 @@ class Bisection {
       const absl::StatusOr<Outcome> outcome =
           run_(trial, found_.allocator + ", " + std::string(products[i]->name));
       if (!outcome.ok()) return outcome.status();
-      if (!outcome->completed) continue;
+      if (!outcome->fits()) continue;
       found_.product = products[i]->name;
       found_.product_bytes = products[i]->bytes;
       break;

@@ -24,6 +24,7 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
   request.command = trial.command;
   request.cards = trial.cards;
   request.allocator = trial.allocator;
+  request.host_values = trial.host_values;
   request.output = (folder / "run.trace").string();
   request.force = true;
   return request;
@@ -33,6 +34,7 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
 void AddTrial(const Trial& trial, const fs::path& folder, launch::Environment& environment) {
   environment["MEMTRACE_FIT_SECONDS"] = std::to_string(trial.seconds);
   environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
+  environment["MEMTRACE_FIT_WATCH"] = std::to_string(trial.watch_seconds);
   environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
   environment.erase("MEMTRACE_FIT_CHANGES");
   environment.erase("MEMTRACE_FIT_STUB");

@@ -20,10 +20,12 @@ struct Trial {
   std::string allocator = "native";        // or "memtrace"
   std::map<std::string, std::string> set;  // environment beside the user's
   std::string changes;                     // of calls: MEMTRACE_FIT_CHANGES
+  std::string host_values;                 // as launch::LaunchRequest has it
   std::string stub;  // a Python file that is run before the program's first line
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
-  uint64_t seconds = 600;  // after which it is ended
+  uint64_t watch_seconds = 0;  // from its first step on, however many steps those are
+  uint64_t seconds = 600;      // after which it is ended
 };
 
 struct TrialResult {

@@ -3,10 +3,13 @@
 """What happens in the process of a trial of `memtrace fit` (docs/fit.md); nothing, unless its variables are set."""
 
 import faulthandler
+import json
 import os
+import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
+from memtrace._fit_caught import CaughtErrors
 from memtrace._fit_costs import Costs
 from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
@@ -18,7 +21,7 @@ _STDERR = 2  # the program may have closed the object
 
 
 def start(torch: ModuleType, session: Session) -> None:
-    """Watches steps as MEMTRACE_FIT_STEPS says, changes what MEMTRACE_FIT_CHANGES names, keeps the user's files.
+    """Watches steps as MEMTRACE_FIT_STEPS and _WATCH say, changes what _CHANGES names, keeps the user's files.
 
     Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
     """
@@ -31,7 +34,8 @@ def start(torch: ModuleType, session: Session) -> None:
         _tell_place_at_the_end(int(seconds))
     if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
-        trial = Trial(torch, session, least, most)
+        watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
+        trial = Trial(torch, session, least, most, int(watch) if watch.isdecimal() else 0)
         session.after_step.append(trial.step_ended)
         session.before_close.append(trial.annotate)
 
@@ -51,33 +55,46 @@ def _bounds(steps: str) -> tuple[int, int]:
 class Trial:
     """Counts the steps of one process and ends it when its peaks have settled."""
 
-    def __init__(self, torch: ModuleType, session: Session, least: int, most: int) -> None:
-        """Ends nothing before `least` steps and everything after `most`."""
+    def __init__(self, torch: ModuleType, session: Session, least: int, most: int, watch: int) -> None:
+        """Ends nothing before `least` steps, nor within `watch` seconds of the first; then everything after `most`."""
         self._torch = torch
         self._session = session
         self._least = least
         self._most = most
+        self._watch = watch
+        self._watched_since = 0.0  # the end of the first step
         self._steps = 0
         self._are_stated = False
         self._peaks = Peaks(torch)
         self._costs = Costs()
+        self._caught = CaughtErrors(torch, lambda: self._steps)
 
     def step_ended(self, is_stated: bool) -> None:
         """A step is over, as an optimizer or as the program says. Ends the process if the trial is."""
         if is_stated and not self._are_stated:
             # What optimizers counted so far is within the first step that the program states.
             self._are_stated, self._steps = True, 0
+            self._peaks.rises.clear()
         self._steps += 1
         self._costs.step_ended()
-        has_settled = agree(self._torch, self._steps, not self._peaks.rose())
-        if self._steps >= self._most or (has_settled and self._steps >= self._least):
+        has_settled = not self._peaks.rose(self._steps)
+        has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
+        if agree(self._torch, self._steps, has_seen and self._is_watched()):
             self._session.core.annotate("fit.ended", "settled" if has_settled else "steps")
             end_process(self._session)
+
+    def _is_watched(self) -> bool:
+        """Tells whether later steps, with other data, have had their time."""
+        now = time.monotonic()
+        self._watched_since = self._watched_since or now
+        return now - self._watched_since >= self._watch
 
     def annotate(self) -> None:
         """Writes into the trace how far the process came and what it needed."""
         annotate = self._session.core.annotate
         annotate("fit.steps", str(self._steps))
+        annotate("fit.went_on", str(int(self._caught.went_on())))
+        annotate("fit.rises", json.dumps(list(self._peaks.rises), separators=(",", ":")))
         for key, number in self._peaks.by_key().items():
             annotate(f"fit.{key}", str(number))
         for key, number in self._costs.of_last_step().items():

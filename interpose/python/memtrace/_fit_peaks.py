@@ -3,10 +3,11 @@
 """The most that a process ever had allocated and reserved on each card, whatever the program does to the statistics."""
 
 import functools
-from collections import Counter
+from collections import Counter, deque
 from types import ModuleType
 from typing import Any
 
+_MOST_RISES = 100  # that are kept: the last of them tell how it goes on
 _KEYS = {"peak_allocated": "allocated_bytes", "peak_reserved": "reserved_bytes"}
 
 
@@ -18,6 +19,8 @@ class Peaks:
         self._torch = torch
         self._peaks: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()  # when it was last asked whether they rose
+        # The steps at which an allocated peak rose, each with those of all cards.
+        self.rises: deque[tuple[int, list[int]]] = deque(maxlen=_MOST_RISES)
         for name in ("_cuda_resetPeakMemoryStats", "_accelerator_resetPeakStats"):
             self._watch_reset(name)
 
@@ -34,10 +37,13 @@ class Peaks:
 
         setattr(self._torch._C, name, reset)
 
-    def rose(self) -> bool:
-        """Tells whether any peak is higher than when this was last asked; the first time it is."""
+    def rose(self, step: int) -> bool:
+        """Tells whether any peak is higher than when this was last asked, at an earlier step; the first time it is."""
         self._read()
         has_risen = self._peaks != self._seen or not self._seen
+        allocated = self._allocated()
+        if not self.rises or allocated != self.rises[-1][1]:
+            self.rises.append((step, allocated))
         self._seen = self._peaks.copy()
         return has_risen
 
@@ -45,6 +51,11 @@ class Peaks:
         """Gives all peaks so far."""
         self._read()
         return dict(self._peaks)
+
+    def _allocated(self) -> list[int]:
+        """Gives the peak of each card."""
+        cards = self._torch.cuda.device_count() if self._torch.cuda.is_initialized() else 0
+        return [self._peaks[f"peak_allocated.{card}"] for card in range(cards)]
 
     def _read(self) -> None:
         cuda = self._torch.cuda

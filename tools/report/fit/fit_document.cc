@@ -7,6 +7,7 @@
 
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/remedy_sections.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
@@ -18,27 +19,15 @@ using fit::Answer;
 using fit::CardNeed;
 using fit::Outcome;
 
-std::string StepsText(const Outcome& outcome) {
-  uint64_t steps = 0;
-  bool is_settled = true;
-  for (const fit::ProcessNeed& process : outcome.processes) {
-    steps = std::max(steps, process.steps);
-    is_settled = is_settled && process.end == fit::TrialEnd::kSettled;
-  }
-  if (steps == 0) return "seen in the whole program";
-  const std::string made = FormatCounted(steps, "step");
-  return is_settled ? "its peak settled within " + made : "seen in " + made;
-}
-
 // The card that is fullest beside what it has; those that a program needs may be more than it gets.
 struct Fullest {
   uint64_t need = 0;
   uint64_t has = 0;
   int32_t card = 0;
 };
-Fullest FullestOf(const Answer& answer) {
+Fullest FullestOf(const Answer& answer, const Outcome& outcome) {
   Fullest fullest;
-  for (const CardNeed& need : fit::Joined(answer.unlimited.processes)) {
+  for (const CardNeed& need : fit::Joined(outcome.processes)) {
     const auto card = static_cast<size_t>(need.card);
     const uint64_t has = card < answer.card_bytes.size() ? answer.card_bytes[card] : 0;
     if (need.total >= fullest.need) fullest = {need.total, has, need.card};
@@ -46,7 +35,7 @@ Fullest FullestOf(const Answer& answer) {
   return fullest;
 }
 
-// Of an answer that holds only if the program goes the same way with real values.
+// An answer may hold only if the program goes the same way with real values.
 std::string SteeredText(const Answer& answer) {
   const std::vector<analysis::HostRead>& reads = answer.unlimited.reads;
   if (reads.empty()) return "";
@@ -54,30 +43,77 @@ std::string SteeredText(const Answer& answer) {
          Printable(reads.front().place) + (reads.size() > 1 ? " and elsewhere" : "") + " (below).";
 }
 
-Section VerdictOf(const Answer& answer) {
-  const Fullest card = FullestOf(answer);
-  const std::string needs = "It needs " + FormatBytes(card.need) + " of card " +
-                            std::to_string(card.card) + "'s " + FormatBytes(card.has) + " (" +
-                            StepsText(answer.unlimited) + ").";
-  Section section{.id = "verdict"};
-  if (answer.cards.empty()) {
-    section.parts = {Paragraph{"NEEDS " + FormatBytes(card.need) + " of card " +
-                               std::to_string(card.card) + " (" + StepsText(answer.unlimited) +
-                               ")."}};
-    return section;
-  }
-  if (answer.fits()) {
-    section.parts = {Paragraph{"FITS. " + needs + " It completed on the card" + MarginText(answer) +
-                               "." + SteeredText(answer)}};
-    return section;
-  }
-  std::string verdict = "DOES NOT FIT. " + needs;
+std::string NeedsText(const Fullest& card) {
+  return "It needs " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + "'s " +
+         FormatBytes(card.has) + ".";
+}
+
+// Peaks of several processes need not be reached at one time: their sum may be more than the card.
+std::string FitNeedsText(const Fullest& card) {
+  if (card.need <= card.has) return NeedsText(card);
+  return "The peaks of its processes add up to " + FormatBytes(card.need) + " of card " +
+         std::to_string(card.card) + "'s " + FormatBytes(card.has) +
+         ", but were not reached at the same time.";
+}
+
+std::string FitsText(const Answer& answer) {
+  const Outcome& seen = answer.within;
+  const std::string needs = FitNeedsText(FullestOf(answer, answer.told()));
+  const std::string rest = MarginText(answer) + SteeredText(answer);
+  if (seen.outlook.is_whole)
+    return "FITS. " + needs + " The program ran to its end on the card (" + SeenText(seen.outlook) +
+           ")." + rest;
+  return "FITS IN THE " + FormatCount(seen.outlook.steps) +
+         (seen.outlook.steps == 1 ? " STEP SEEN. " : " STEPS SEEN. ") + needs + " " +
+         SettledText(seen.outlook) + rest + " " + UnseenText(seen.outlook);
+}
+
+std::string DoesNotFitText(const Answer& answer) {
+  const Fullest card = FullestOf(answer, answer.unlimited);
+  std::string text =
+      "DOES NOT FIT. " + NeedsText(card) + " (" + SeenText(answer.unlimited.outlook) + ")";
   if (card.need > card.has)
-    verdict += " That is " + FormatBytes(card.need - card.has) + " more than there are.";
-  section.parts = {Paragraph{std::move(verdict)}};
-  if (const auto failed = answer.within.Failed())
-    section.parts.emplace_back(
-        Paragraph{"First to fail on the card: " + FailedText(*failed) + "."});
+    return text + " That is " + FormatBytes(card.need - card.has) + " more than there is.";
+  const auto failed = answer.within.Failed();
+  if (failed && failed->is_fragmentation)
+    return text + " So much would fit in one piece, but free memory lay in pieces.";
+  return text + " So much would fit; on the card a request failed all the same.";
+}
+
+std::string NeedOnlyText(const Answer& answer) {
+  const Fullest card = FullestOf(answer, answer.unlimited);
+  return "NEEDS " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + " (" +
+         SeenText(answer.unlimited.outlook) + "). " + UnseenText(answer.unlimited.outlook);
+}
+
+// REQUIRES: the run on the card.
+std::string VerdictText(const Answer& answer) {
+  const std::string needs =
+      NeedsText(FullestOf(answer, answer.unlimited)) + " (" + SeenText(answer.within.outlook) + ")";
+  switch (answer.verdict()) {
+    case fit::Verdict::kFits:
+      return FitsText(answer);
+    case fit::Verdict::kWillNotFit:
+      return WillNotFitText(answer.within.outlook) + " " + needs;
+    case fit::Verdict::kNotKnown:
+      return NotKnownText(answer.within) + " " + needs;
+    case fit::Verdict::kDoesNotFit:
+      break;
+  }
+  return DoesNotFitText(answer);
+}
+
+Section VerdictOf(const Answer& answer) {
+  Section section{.id = "verdict"};
+  const bool is_told = answer.cards.empty() ? answer.has_need() : answer.has_within;
+  if (!is_told) {
+    section.parts = {Paragraph{KnownSoFarText(answer)}};
+    return section;
+  }
+  section.parts = {Paragraph{answer.cards.empty() ? NeedOnlyText(answer) : VerdictText(answer)}};
+  for (std::string& more : FurtherTexts(answer))
+    section.parts.emplace_back(Paragraph{std::move(more)});
+  if (answer.stopped) section.parts.emplace_back(Paragraph{StoppedText(*answer.stopped)});
   return section;
 }
 
@@ -99,9 +135,11 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   }
   table.total = {"needs", FormatFigure(need.total, unit)};
   section.parts.emplace_back(std::move(table));
+  const bool is_unlimited = &answer.told() == &answer.unlimited;
   std::string beyond = "peak allocated " + FormatBytes(need.peak_allocated) + ", " +
-                       DescribePosition(need.peak_at) + "; seen in a run without a limit, where " +
-                       "torch reserved " + FormatBytes(need.peak_reserved);
+                       DescribePosition(need.peak_at) + "; seen in " +
+                       (is_unlimited ? "a run without a limit" : "the run on the card") +
+                       ", where torch reserved " + FormatBytes(need.peak_reserved);
   if (need.fragmentation > 0)
     beyond += ", " + FormatBytes(need.fragmentation) + " of it fragmentation: cached and in holes";
   const auto card = static_cast<size_t>(need.card);
@@ -131,7 +169,7 @@ Section UnknownSection(const Answer& answer) {
 
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer)};
-  for (const CardNeed& need : fit::Joined(answer.unlimited.processes))
+  for (const CardNeed& need : fit::Joined(answer.told().processes))
     document.push_back(NeedSection(answer, need));
   document.push_back(ProcessSection(answer));
   document.push_back(RemedySection(answer));

@@ -61,6 +61,35 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
+const char* VerdictName(fit::Verdict verdict) {
+  switch (verdict) {
+    case fit::Verdict::kFits:
+      return "fits";
+    case fit::Verdict::kDoesNotFit:
+      return "does_not_fit";
+    case fit::Verdict::kWillNotFit:
+      return "will_not_fit";
+    case fit::Verdict::kNotKnown:
+      break;
+  }
+  return "not_known";
+}
+
+// How far a run was seen, and how its peak goes on.
+ordered_json SeenJson(const fit::Outlook& outlook) {
+  ordered_json json = {{"steps", outlook.steps},
+                       {"whole_program", outlook.is_whole},
+                       {"last_rise", outlook.last_rise},
+                       {"rise", nullptr}};
+  if (outlook.climb)
+    json["rise"] = {{"bytes", outlook.climb->bytes},
+                    {"every_steps", outlook.climb->every},
+                    {"times", outlook.climb->times},
+                    {"card", outlook.card},
+                    {"full_in_step", outlook.full_in_step}};
+  return json;
+}
+
 ordered_json CostJson(const fit::StepCost& cost) {
   return {{"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
@@ -71,7 +100,8 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
-                       {"fits", remedy.outcome.completed},
+                       {"fits", remedy.outcome.fits()},
+                       {"verdict", VerdictName(remedy.outcome.verdict())},
                        {"had_effect", remedy.had_effect},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
@@ -80,8 +110,8 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
                        {"first_failure", FailureJson(remedy.outcome)},
                        {"seconds", remedy.outcome.seconds}};
   if (remedy.has_margin) json["has_margin"] = *remedy.has_margin;
-  if (remedy.outcome.completed) json["step_cost"] = CostJson(remedy.outcome.cost());
-  if (remedy.outcome.completed && fullest.contains("peak_reserved"))
+  if (remedy.outcome.fits()) json["step_cost"] = CostJson(remedy.outcome.cost());
+  if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
 }
@@ -169,35 +199,62 @@ ordered_json KeptAwayJson(const fit::KeptAway& kept) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
+// The verdict of the answer; null where no card was asked about.
+ordered_json VerdictJson(const fit::Answer& answer) {
+  if (answer.cards.empty()) return nullptr;
+  return answer.has_within ? VerdictName(answer.verdict()) : "not_known";
+}
+
+ordered_json GotOverJson(const fit::Outcome& outcome) {
+  const auto over = outcome.GotOver();
+  if (!over) return nullptr;
+  return {{"times", outcome.times_got_over()},
+          {"last", {{"line", over->line}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
+}
+
+ordered_json StoppedJson(const fit::Answer& answer) {
+  if (!answer.stopped) return nullptr;
+  return {{"run", answer.stopped->name},
+          {"at_its_limit_of_time", answer.stopped->is_late},
+          {"seen", SeenJson(answer.stopped->outcome.outlook)},
+          {"cards", CardsJson(answer.stopped->outcome)}};
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
-  const ordered_json cards = CardsJson(answer.unlimited);
+  const ordered_json cards = CardsJson(answer.told());
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
   for (const fit::TriedRemedy& remedy : answer.remedies) remedies.push_back(RemedyJson(remedy));
-  ordered_json json = {{"schema", "memtrace.fit/1"},
-                       {"card", answer.cards},
-                       {"card_bytes", answer.card_bytes},
-                       {"fits", nullptr},
-                       {"margin_percent", answer.margin_percent},
-                       {"has_margin", nullptr},
-                       {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
-                       {"peak_reserved", fullest.value("peak_reserved", uint64_t{0})},
-                       {"needs", fullest.value("needs", uint64_t{0})},
-                       {"parts", fullest.value("parts", ordered_json::array())},
-                       {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
-                       {"cards", cards},
-                       {"processes", ProcessesJson(answer.unlimited)},
-                       {"step_cost", CostJson(answer.unlimited.cost())},
-                       {"first_failure", FailureJson(answer.within)},
-                       {"remedies", std::move(remedies)},
-                       {"recommended", nullptr},
-                       {"smallest_cards", SmallestJson(answer)},
-                       {"scalings", ScalingsJson(answer)},
-                       {"unknown_values", UnknownJson(answer.unlimited)},
-                       {"kept_away", KeptAwayJson(fit::KeptAwayOf(answer.unlimited.annotations))}};
-  if (!answer.cards.empty()) json["fits"] = answer.fits();
+  ordered_json json = {
+      {"schema", "memtrace.fit/1"},
+      {"card", answer.cards},
+      {"card_bytes", answer.card_bytes},
+      {"fits", nullptr},
+      {"verdict", VerdictJson(answer)},
+      {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
+      {"got_over", GotOverJson(answer.within)},
+      {"margin_percent", answer.margin_percent},
+      {"has_margin", nullptr},
+      {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
+      {"peak_reserved", fullest.value("peak_reserved", uint64_t{0})},
+      {"needs", fullest.value("needs", uint64_t{0})},
+      {"parts", fullest.value("parts", ordered_json::array())},
+      {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
+      {"cards", cards},
+      {"processes", ProcessesJson(answer.unlimited)},
+      {"step_cost", CostJson(answer.unlimited.cost())},
+      {"first_failure", FailureJson(answer.within)},
+      {"remedies", std::move(remedies)},
+      {"recommended", nullptr},
+      {"smallest_cards", SmallestJson(answer)},
+      {"scalings", ScalingsJson(answer)},
+      {"unknown_values", UnknownJson(answer.unlimited)},
+      {"kept_away", KeptAwayJson(answer.unlimited.kept_away)},
+      {"stopped", StoppedJson(answer)}};
+  if (answer.has_within && answer.verdict() != fit::Verdict::kNotKnown)
+    json["fits"] = answer.fits();
   if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);
   return JsonText(json);

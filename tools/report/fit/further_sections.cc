@@ -204,7 +204,7 @@ Section LimitsSection(const fit::Answer& answer) {
                       "exact, kernels did not run."
                     : "All of this was seen in runs on simulated cards: kernels did not run; sizes "
                       "and failures are exact if the program goes the same way with real values."});
-  const fit::KeptAway kept = fit::KeptAwayOf(answer.unlimited.annotations);
+  const fit::KeptAway& kept = answer.unlimited.kept_away;
   for (const std::string& text : {KeptAwayText(kept), ProgramsText(kept)})
     if (!text.empty()) section.parts.emplace_back(Paragraph{text});
   return section;

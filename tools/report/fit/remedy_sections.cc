@@ -30,7 +30,12 @@ uint64_t MostReserved(const Outcome& outcome) {
 }
 
 std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
-  if (!remedy.outcome.completed) return remedy.outcome.Failed() ? "does not" : "the program fails";
+  const Outcome& outcome = remedy.outcome;
+  if (outcome.is_late) return "not known: takes too long";
+  if (!outcome.completed) return outcome.Failed() ? "does not" : "the program fails";
+  if (outcome.verdict() == fit::Verdict::kWillNotFit)
+    return "does not beyond step " + FormatCount(outcome.outlook.full_in_step - 1);
+  if (!outcome.fits()) return "not known: still rises";
   if (remedy.has_margin && !*remedy.has_margin)
     return "fits, not with " + std::to_string(answer.margin_percent) + " % less";
   return "fits";
@@ -38,7 +43,7 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   const std::string reserved =
-      remedy.outcome.completed ? FormatBytes(MostReserved(remedy.outcome)) : "";
+      remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
   const std::string name = NameOf(remedy);
   const bool is_long = name.size() > kNameWidth;
   TableRow row{.cells = {std::to_string(number) + " " +
@@ -83,8 +88,8 @@ std::string FailedText(const fit::FailedLine& failed) {
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
-  return (*answer.has_margin ? ", and would with " : ", but would not with ") +
-         std::to_string(answer.margin_percent) + " % less";
+  return (*answer.has_margin ? " It would also fit with " : " It would not fit with ") +
+         std::to_string(answer.margin_percent) + " % less.";
 }
 
 std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
@@ -108,7 +113,7 @@ Section RemedySection(const Answer& answer) {
   std::string nothing;
   size_t combinations = 0;  // that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
-    if (remedy.changes.size() > 1 && !remedy.outcome.completed) {
+    if (remedy.changes.size() > 1 && !remedy.outcome.fits()) {
       ++combinations;
     } else if (remedy.had_effect) {
       table.rows.push_back(RowOf(table.rows.size() + 1, answer, remedy));
@@ -126,6 +131,10 @@ Section RemedySection(const Answer& answer) {
 Section RecommendedSection(const Answer& answer) {
   Section section{.id = "recommended", .title = "RECOMMENDED"};
   if (answer.fits() || answer.remedies.empty()) return section;
+  if (!answer.recommended && answer.stopped) {
+    section.parts = {Paragraph{"none of those tried until then makes it fit"}};
+    return section;
+  }
   if (!answer.recommended) {
     section.parts = {Paragraph{
         "none of these makes it fit; let options of the script vary (--vary), or take a larger "
@@ -133,12 +142,12 @@ Section RecommendedSection(const Answer& answer) {
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
-  std::string text = NameOf(remedy) + ": the smallest change that completed on the card";
+  std::string text = NameOf(remedy) + ": the smallest change with which nothing failed on the card";
   const std::string margin = std::to_string(answer.margin_percent);
   if (answer.margin_percent > 0 && remedy.has_margin.value_or(false)) {
     text += " and on one that is " + margin + " % smaller";
   } else if (answer.margin_percent > 0) {
-    text += "; nothing tried completed on one that is " + margin + " % smaller";
+    text += "; with nothing tried that is so on one that is " + margin + " % smaller";
   }
   section.parts = {Paragraph{std::move(text)}};
   return section;

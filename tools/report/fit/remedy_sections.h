@@ -16,7 +16,7 @@ std::string NameOf(const fit::TriedRemedy& remedy);
 // "train.py:20, step 1, optimizer: 1.0 GiB asked, short by 0.2 GiB".
 std::string FailedText(const fit::FailedLine& failed);
 
-// ", and on one that is 5 % smaller", of a program that fits; empty if that was not asked.
+// " It would also fit with 5 % less.", of a program that fits; empty if that was not asked.
 std::string MarginText(const fit::Answer& answer);
 
 // What the changes cost beside what the program does without them, as counted; empty if nothing

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/outlook.h"
+
+#include <gtest/gtest.h>
+
+#include "tools/fit/answer.h"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kCard = 3000;
+
+// A process that was stopped after `steps`, whose peak rose at each of `rises`.
+ProcessNeed Stopped(uint64_t steps, const std::vector<PeakRise>& rises) {
+  ProcessNeed process;
+  process.steps = steps;
+  process.end = TrialEnd::kSteps;
+  CardNeed& need = process.cards.emplace_back();
+  need.rises = rises;
+  need.peak_allocated = need.total = rises.empty() ? 0 : rises.back().bytes;
+  return process;
+}
+
+Outcome Seen(ProcessNeed process) {
+  Outcome outcome;
+  outcome.completed = true;
+  outcome.processes.push_back(std::move(process));
+  outcome.outlook = OutlookOf(outcome.processes, {kCard});
+  return outcome;
+}
+
+const std::vector<PeakRise> kSettled = {{1, 1000}, {2, 1500}};
+const std::vector<PeakRise> kRising = {{1, 1000}, {2, 1500}, {3, 1600}, {4, 1700}, {5, 1800}};
+
+TEST(OutlookTest, PeakThatRestsFits) {
+  const Outcome outcome = Seen(Stopped(5, kSettled));
+  EXPECT_EQ(outcome.verdict(), Verdict::kFits);
+  EXPECT_FALSE(outcome.outlook.is_whole);
+  EXPECT_EQ(outcome.outlook.last_rise, 2U);
+}
+
+TEST(OutlookTest, PeakThatRisesRunsOutInTheStepThatItsGainSays) {
+  const Outcome outcome = Seen(Stopped(5, kRising));
+  EXPECT_EQ(outcome.verdict(), Verdict::kWillNotFit);
+  EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
+}
+
+TEST(OutlookTest, PeakThatRoseOnlyInTheLastStepIsNotKnownToFit) {
+  EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), Verdict::kNotKnown);
+}
+
+TEST(OutlookTest, ProgramThatEndedByItselfFitsThoughItsPeakRose) {
+  ProcessNeed process = Stopped(5, kRising);
+  process.end = TrialEnd::kProgram;
+  EXPECT_EQ(Seen(std::move(process)).verdict(), Verdict::kFits);
+}
+
+TEST(OutlookTest, RunThatWasEndedAtItsLimitOfTimeSaysNothing) {
+  Outcome outcome = Seen(Stopped(5, kSettled));
+  outcome.is_late = true;
+  EXPECT_EQ(outcome.verdict(), Verdict::kNotKnown);
+}
+
+TEST(OutlookTest, RequestThatWasGotOverDoesNotEndTheRun) {
+  ProcessNeed process = Stopped(5, kSettled);
+  process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
+  process.failures = 2;
+  process.went_on = true;
+  const Outcome outcome = Seen(std::move(process));
+  EXPECT_TRUE(outcome.fits());
+  EXPECT_FALSE(outcome.Failed());
+  ASSERT_TRUE(outcome.GotOver());
+  EXPECT_EQ(outcome.times_got_over(), 2U);
+}
+
+}  // namespace
+}  // namespace memtrace::fit

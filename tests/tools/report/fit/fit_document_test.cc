@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/fit/fit_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/report/document.h"
+#include "tools/report/text_document.h"
+
+namespace memtrace::report {
+namespace {
+
+using fit::Answer;
+using fit::Outcome;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// A run that needed so many MiB of a card of 1,000, and was stopped after five steps.
+Outcome RunOf(uint64_t mib) {
+  Outcome outcome;
+  outcome.completed = true;
+  fit::ProcessNeed& process = outcome.processes.emplace_back();
+  process.steps = 5;
+  process.end = fit::TrialEnd::kSettled;
+  fit::CardNeed& need = process.cards.emplace_back();
+  need.peak_allocated = need.peak_reserved = need.total = mib * kMiB;
+  need.rises = {{1, need.total / 2}, {2, need.total}};
+  outcome.outlook = fit::OutlookOf(outcome.processes, {1000 * kMiB});
+  return outcome;
+}
+
+Answer AnswerOf(Outcome unlimited, Outcome within) {
+  Answer answer;
+  answer.cards = {"1000MiB"};
+  answer.card_bytes = {1000 * kMiB};
+  answer.unlimited = std::move(unlimited);
+  answer.within = std::move(within);
+  answer.has_within = true;
+  return answer;
+}
+
+void RunOut(Outcome& outcome) {
+  outcome.completed = false;
+  fit::ProcessNeed& process = outcome.processes[0];
+  process.failed =
+      fit::FailedLine{.line = "train.py:3", .bytes = 70 * kMiB, .short_by = kMiB, .at = {}};
+  process.failures = 1;
+}
+
+// The first paragraph, on one line.
+std::string VerdictOf(const Answer& answer) {
+  const Document document = FitDocument(answer);
+  return std::get<Paragraph>(document.at(0).parts.at(0)).text;
+}
+
+std::string AllOf(const Answer& answer) {
+  std::string text = TextOf(FitDocument(answer));
+  for (char& letter : text)
+    if (letter == '\n') letter = ' ';
+  return text;
+}
+
+TEST(FitDocumentTest, FitSaysHowManyStepsWereSeenAndWhatWasNot) {
+  const std::string verdict = VerdictOf(AnswerOf(RunOf(600), RunOf(600)));
+  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 600.0 MiB of card 0's"));
+  EXPECT_THAT(verdict, HasSubstr("later data, evaluation and saving were not seen"));
+  EXPECT_THAT(verdict, Not(HasSubstr("completed")));
+}
+
+TEST(FitDocumentTest, NeedOfWhatFitsIsWithinTheCardThoughMoreIsTakenWhereThereIsMore) {
+  const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
+  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 900.0 MiB of card 0's"));
+}
+
+TEST(FitDocumentTest, PeaksOfProcessesThatAddUpToMoreThanTheCardAreNotCalledItsNeed) {
+  Outcome both = RunOf(600);
+  both.processes.push_back(both.processes[0]);
+  const std::string verdict = VerdictOf(AnswerOf(both, both));
+  EXPECT_THAT(verdict, HasSubstr("add up to 1.17 GiB of card 0's 1000.0 MiB, but were not reached "
+                                 "at the same time"));
+  EXPECT_THAT(verdict, Not(HasSubstr("It needs")));
+}
+
+TEST(FitDocumentTest, CaughtErrorThatEndedTheProgramDoesNotFitWhateverItsExitCode) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. It needs 1.17 GiB"));
+  const std::string text = AllOf(answer);
+  EXPECT_THAT(text, HasSubstr("First to fail on the card: train.py:3"));
+  EXPECT_THAT(text, HasSubstr("caught this error and ended with exit code 0"));
+}
+
+TEST(FitDocumentTest, RequestThatWasGotOverIsANoteOfWhatFits) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  answer.within.completed = true;
+  answer.within.processes[0].went_on = true;
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
+  EXPECT_THAT(AllOf(answer),
+              HasSubstr("1 request failed on the card, and the program got over it"));
+}
+
+TEST(FitDocumentTest, RisingPeakSaysInWhichStepTheCardIsFull) {
+  Outcome rising = RunOf(600);
+  rising.processes[0].cards[0].rises = {
+      {1, 100 * kMiB}, {2, 300 * kMiB}, {3, 400 * kMiB}, {4, 500 * kMiB}, {5, 600 * kMiB}};
+  rising.outlook = fit::OutlookOf(rising.processes, {1000 * kMiB});
+  EXPECT_THAT(VerdictOf(AnswerOf(rising, rising)),
+              StartsWith("WILL NOT FIT beyond about step 9. The peak rose by 100.0 MiB in each of "
+                         "the last 3 steps."));
+}
+
+TEST(FitDocumentTest, StoppedSearchTellsWhatIsKnown) {
+  Answer answer = AnswerOf(RunOf(600), {});
+  answer.has_within = false;
+  answer.stopped = fit::StoppedTrial{.name = "on the card", .outcome = RunOf(300)};
+  const std::string verdict = VerdictOf(answer);
+  EXPECT_THAT(verdict, StartsWith("NOT KNOWN. It needs 600.0 MiB of card 0's 1000.0 MiB"));
+  EXPECT_THAT(verdict, HasSubstr("stopped in the run \"on the card\""));
+}
+
+TEST(FitDocumentTest, SearchThatIsStoppedAfterTheRunOnTheCardKeepsItsVerdict) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.stopped = fit::StoppedTrial{.name = "on the card, with 5 % less", .outcome = RunOf(300)};
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("stopped in the run \"on the card, with 5 % less\""));
+}
+
+TEST(FitDocumentTest, RunThatHasTakenMoreThanTheCardWhenItIsStoppedDoesNotFit) {
+  Answer answer = AnswerOf({}, {});
+  answer.has_within = false;
+  answer.stopped = fit::StoppedTrial{.name = "without a limit", .outcome = RunOf(1200)};
+  EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. memtrace fit was stopped in the run"));
+}
+
+}  // namespace
+}  // namespace memtrace::report

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/climb.h"
+
+#include <algorithm>
+
+#include "nlohmann/json.hpp"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kFirstSteps = 2;  // make optimizer states, and stand beside them
+constexpr size_t kLeastTimes = 3;    // twice is a coincidence
+constexpr size_t kMostTimes = 8;     // further back it may have been otherwise
+
+// Within a factor of two.
+bool AreAlike(uint64_t a, uint64_t b) { return a <= 2 * b && b <= 2 * a; }
+
+// From one rise to the next.
+struct Gain {
+  uint64_t bytes = 0;
+  uint64_t steps = 0;
+};
+
+// The latest first.
+std::vector<Gain> GainsOf(const std::vector<PeakRise>& rises) {
+  std::vector<Gain> gains;
+  for (size_t i = rises.size(); i-- > 1 && gains.size() < kMostTimes;) {
+    if (rises[i].step <= kFirstSteps) break;
+    gains.push_back({rises[i].bytes - rises[i - 1].bytes, rises[i].step - rises[i - 1].step});
+  }
+  return gains;
+}
+
+}  // namespace
+
+std::vector<PeakRise> RisesOf(std::string_view text, int32_t card) {
+  const nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  std::vector<PeakRise> rises;
+  const auto index = static_cast<size_t>(card);
+  for (const nlohmann::json& rise : list.is_array() ? list : nlohmann::json::array()) {
+    const bool is_rise = rise.is_array() && rise.size() == 2 && rise[0].is_number_unsigned() &&
+                         rise[1].is_array() && rise[1].size() > index &&
+                         rise[1][index].is_number_unsigned();
+    if (!is_rise) return {};
+    const auto bytes = rise[1][index].get<uint64_t>();
+    if (rises.empty() ? bytes > 0 : bytes > rises.back().bytes)
+      rises.push_back({.step = rise[0].get<uint64_t>(), .bytes = bytes});
+  }
+  return rises;
+}
+
+uint64_t Climb::StepBeyond(uint64_t room) const {
+  const uint64_t more = bytes == 0 ? 0 : room / bytes + 1;
+  return last_step + more * every;
+}
+
+std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps) {
+  const std::vector<Gain> gains = GainsOf(rises);
+  Climb climb;
+  uint64_t bytes = 0;
+  uint64_t gaps = 0;
+  uint64_t longest = 0;
+  for (const Gain& gain : gains) {
+    if (!AreAlike(gain.bytes, gains[0].bytes) || !AreAlike(gain.steps, gains[0].steps)) break;
+    bytes += gain.bytes;
+    gaps += gain.steps;
+    longest = std::max(longest, gain.steps);
+    ++climb.times;
+  }
+  if (climb.times < kLeastTimes) return std::nullopt;
+  climb.last_step = rises.back().step;
+  if (steps - std::min(steps, climb.last_step) > 2 * longest) return std::nullopt;  // it is over
+  climb.bytes = bytes / climb.times;
+  climb.every = std::max<uint64_t>(gaps / climb.times, 1);
+  return climb;
+}
+
+bool RoseLast(const std::vector<PeakRise>& rises, uint64_t steps) {
+  return steps > 0 && !rises.empty() && rises.back().step >= steps;
+}
+
+}  // namespace memtrace::fit
