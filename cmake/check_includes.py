@@ -38,7 +38,9 @@ MAY_INCLUDE = {
         "allocator",
         "interpose/simulated_card/card_spec.h",
         "interpose/simulated_card/card_profile.h",
+        "tools/remedies",
     ],
+    "tools/remedies": [],
     "bench": [
         "allocator",
         "profiler/trace",

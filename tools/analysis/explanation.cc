@@ -60,6 +60,13 @@ bool IsGrowing(const Explanation& explanation) {
                      [](const Contribution& found) { return found.name == "growth"; });
 }
 
+// The card as a whole grows, and a site of it by a part that is worth a word.
+bool Grows(const Explanation& explanation) {
+  constexpr uint64_t kPart = 1000;
+  return explanation.growth_per_step > 0 && !explanation.growing.empty() &&
+         explanation.growing.front().gained >= explanation.held.bytes / kPart;
+}
+
 Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
                         SiteNames& sites) {
   const trace::OutOfMemory& event = failed.event;
@@ -312,6 +319,8 @@ void Explainer::ExplainRemedies() {
   const auto& failed = timeline_.failed();
   const Ledger& ledger = result_.cards[result_.card].ledger;
   const Update update = UpdateOf(timeline_);
+  const bool is_growing = Grows(result_);
+  const std::vector<GrowingSite> none;
   SavingFacts facts{.captured = captured().blocks,
                     .live = captures_.live(),
                     .source = source_,
@@ -321,6 +330,9 @@ void Explainer::ExplainRemedies() {
                     .ledger = ledger,
                     .verdict = result_.verdict,
                     .copy = result_.foreach_copy,
+                    .kept = result_.kept_for_backward,
+                    .growing = is_growing ? result_.growing : none,
+                    .moment = is_failure() ? failed->at : captured().when.at,
                     .request_stack = {}};
   if (result_.request) {
     facts.request_stack = result_.request->stack;
@@ -328,7 +340,7 @@ void Explainer::ExplainRemedies() {
   }
   result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
                                   is_failure() ? failed->at.step : 0, FindSavings(facts));
-  if (is_failure() && IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
+  if (is_growing || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
 }
 
 }  // namespace

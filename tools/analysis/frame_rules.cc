@@ -23,6 +23,8 @@ constexpr std::array kStateCreations = {
     Place{"bitsandbytes/optim/", "init_state"},
 };
 
+constexpr Place kAttention = {"torch/nn/functional.py", "multi_head_attention_forward"};
+
 bool IsIn(const trace::Frame& frame, std::string_view file) {
   return frame.file.find(file) != std::string::npos;
 }
@@ -80,6 +82,30 @@ bool IsWithinTransformers(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "transformers/modeling_") || IsIn(frame, "transformers/models/");
   });
+}
+
+bool IsLoading(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "torch/serialization.py") || IsIn(frame, "safetensors/torch.py");
+  });
+}
+
+bool IsGathering(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "torch/distributed/") || IsIn(frame, "deepspeed/runtime/");
+  });
+}
+
+bool IsWithinAttention(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [](const trace::Frame& frame) { return IsAt(frame, kAttention); });
+}
+
+bool IsAttentionSoftmax(const std::vector<trace::Frame>& stack) {
+  constexpr Place kSoftmax = {"torch/nn/functional.py", "softmax"};
+  for (size_t i = 0; i + 1 < stack.size(); ++i)
+    if (IsAt(stack[i], kSoftmax) && IsAt(stack[i + 1], kAttention)) return true;
+  return false;
 }
 
 bool IsCheckpointed(const std::vector<trace::Frame>& stack) {

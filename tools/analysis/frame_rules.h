@@ -37,6 +37,18 @@ bool IsWithinTransformers(const std::vector<trace::Frame>& stack);
 // True if torch.utils.checkpoint ran what called for the memory.
 bool IsCheckpointed(const std::vector<trace::Frame>& stack);
 
+// True if torch.load or safetensors made it.
+bool IsLoading(const std::vector<trace::Frame>& stack);
+
+// True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
+bool IsGathering(const std::vector<trace::Frame>& stack);
+
+// True within nn.MultiheadAttention's path that computes attention weights, or any other of it.
+bool IsWithinAttention(const std::vector<trace::Frame>& stack);
+
+// True if it is the softmax of that path: of the attention weights.
+bool IsAttentionSoftmax(const std::vector<trace::Frame>& stack);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_

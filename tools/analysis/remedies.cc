@@ -44,7 +44,7 @@ void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
 }
 
 void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger) {
-  for (Remedy& remedy : remedies) remedy.at_least = true;
+  for (Remedy& remedy : remedies) remedy.at_least |= !remedy.ends_growth;
   RankRemedies(remedies, ledger);
 }
 
@@ -63,36 +63,35 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .change = saving.change,
                   .cost = saving.cost,
                   .effort = saving.effort,
-                  .at_least = need.at_least};
+                  .at_least = need.at_least || saving.at_least,
+                  .ends_growth = saving.ends_growth};
     if (later) remedy.next_step = Less(*later, saving.bytes_later);
     remedies.push_back(std::move(remedy));
   }
   // More memory for the program as it is.
-  const auto add_whole_need = [&](const char* name, std::string_view how_known, const char* change,
-                                  Effort effort, bool at_least) {
-    remedies.push_back({.name = name,
+  const auto add_whole_need = [&](memtrace::remedies::Id id, std::string_view how_known,
+                                  bool at_least) {
+    const memtrace::remedies::Row& row = memtrace::remedies::RowOf(id);
+    remedies.push_back({.name = std::string(row.name),
                         .this_step = need.bytes,
                         .next_step = later,
                         .how_known = how_known,
-                        .change = change,
-                        .cost = "",
-                        .effort = effort,
+                        .change = std::string(row.change),
+                        .cost = std::string(row.cost),
+                        .effort = row.effort,
                         .at_least = at_least});
   };
   if (verdict.cause == Cause::kLimit) {
-    add_whole_need("a higher limit", "exact", "torch.cuda.set_per_process_memory_fraction",
-                   Effort::kSetting, true);
+    add_whole_need(memtrace::remedies::Id::kHigherLimit, "exact", true);
   }
   if (verdict.cause == Cause::kCached) {
-    add_whole_need("empty the cache", "exact", "torch.cuda.empty_cache() before this line",
-                   Effort::kOption, false);
+    add_whole_need(memtrace::remedies::Id::kEmptyCache, "exact", false);
   }
   const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit &&
                         verdict.cause != Cause::kCached) ||
                        (later && *later > ledger.total);
   if (is_full && ledger.total_known) {
-    add_whole_need("a larger card", "estimated", "the smallest card for the program as it is",
-                   Effort::kMoney, need.at_least);
+    add_whole_need(memtrace::remedies::Id::kLargerCard, "estimated", need.at_least);
   }
   RankRemedies(remedies, ledger);
   return remedies;

@@ -26,7 +26,8 @@ struct Remedy {
   std::string change;
   std::string cost;
   Effort effort = Effort::kLines;
-  bool at_least = false;  // what the rest of the step needs is not known, and comes on top
+  bool at_least = false;     // what the rest of the step needs is not known, and comes on top
+  bool ends_growth = false;  // of Saving
 
   // The larger of the two: what decides whether the program runs.
   uint64_t need() const;
@@ -49,8 +50,8 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings);
 
-// Says of none that it fits: what grows with every step fills the card in a later one. Puts them
-// into that order again.
+// Says of none that does not end the growth that it fits: what grows with every step fills the card
+// in a later one. Puts them into that order again.
 void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
 
 // Puts them into that order.

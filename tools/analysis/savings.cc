@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/block_parts.h"
+#include "tools/analysis/block_savings.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/model_copies.h"
 #include "tools/analysis/movable_owners.h"
@@ -15,6 +16,7 @@
 namespace memtrace::analysis {
 namespace {
 
+using remedies::Id;
 using trace::Role;
 
 // Kernels that read the states in place: no copy of them.
@@ -62,6 +64,8 @@ class SavingFinder {
     FindCopies();
     FindOwners();
     FindOptimizers();
+    FindKept();
+    for (Saving& saving : FindBlockSavings(facts_)) Add(std::move(saving));
     std::erase_if(found_, [this](const Saving& saving) {
       return saving.bytes == 0 || saving.bytes < facts_.held.bytes / 100;
     });
@@ -70,6 +74,10 @@ class SavingFinder {
 
  private:
   void Add(Saving saving) { found_.push_back(std::move(saving)); }
+  void Add(Saving saving, std::string change) {
+    saving.change = std::move(change);
+    Add(std::move(saving));
+  }
   uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
   // Bytes in use whose stack is such a one.
   uint64_t BytesWhere(const std::function<bool(const std::vector<trace::Frame>&)>& is_such) const {
@@ -97,13 +105,13 @@ class SavingFinder {
   // What others have of it, and what only has to be waited for.
   void FindOfTheCard() {
     if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
-      Add({"no other process", others, others, "exact", Effort::kSetting, "theirs",
-           "stop them or give them another card (nvidia-smi lists them)"});
+      Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
+      saving.how_known = "exact";
+      Add(std::move(saving));
     }
     if (facts_.verdict.cause == Cause::kStreamWait) {
       const uint64_t waiting = facts_.ledger.positive("stream_wait");
-      Add({"wait for streams", waiting, waiting, "estimated", Effort::kOption,
-           "the host waits for the card once", "torch.cuda.synchronize() before this line"});
+      Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
     }
   }
 
@@ -111,14 +119,12 @@ class SavingFinder {
     const std::string optimizer = AnnotatedText(facts_.annotations, "optimizer.class");
     const uint64_t copy = copy_bytes();
     if (HasFusedUpdate(optimizer)) {
-      Add({"fused optimizer", copy, 0, "estimated", Effort::kOption, "none; it is faster",
-           optimizer + "(..., fused=True)"});
+      Add(SavingOf(Id::kFused, copy, 0), optimizer + "(..., fused=True)");
     }
     const uint64_t largest = LargestParameter();
     if (largest == 0) return;
-    Add({"optimizer without foreach", copy - std::min(copy, kTemporariesOfLoop * largest), 0,
-         "estimated", Effort::kOption, "a slower update, of one parameter at a time",
-         (optimizer.empty() ? "the optimizer" : optimizer) + "(..., foreach=False)"});
+    Add(SavingOf(Id::kLoop, copy - std::min(copy, kTemporariesOfLoop * largest), 0),
+        (optimizer.empty() ? "the optimizer" : optimizer) + "(..., foreach=False)");
   }
 
   // Bytes of the largest parameter whose path a hook stated; 0 if none did.
@@ -138,9 +144,7 @@ class SavingFinder {
   void FindMeanResizing() {
     uint64_t bytes = IsMeanResizing(facts_.request_stack) ? facts_.request_bytes : 0;
     bytes += BytesWhere(IsMeanResizing);
-    Add({"mean_resizing=False", bytes, 0, "estimated", Effort::kOption,
-         "new rows are drawn as at the model's own init",
-         "resize_token_embeddings(..., mean_resizing=False)"});
+    Add(SavingOf(Id::kMeanResizing, bytes, 0));
   }
 
   void FindCheckpointing() {
@@ -148,22 +152,31 @@ class SavingFinder {
          FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
       if (layers.bytes <= kept || layers.is_checkpointed) continue;
-      Add({"checkpointing", layers.bytes - kept, layers.bytes - kept, "estimated", Effort::kLines,
-           "one more forward of them: about a third more time", CheckpointingOf(layers)});
+      Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
+          CheckpointingOf(layers));
     }
   }
 
-  void FindMicroBatch() {
-    const uint64_t half = Held(Role::kActivation) / 2;
-    const bool is_training = Held(Role::kGradient) + Held(Role::kOptimizerState) > 0;
-    if (is_training) {
-      Add({"half the micro-batch", half, half, "estimated", Effort::kLines,
-           "twice as many passes a step",
-           "half the batch, twice the accumulation (where it has two examples)"});
-    } else {
-      Add({"half the batch", half, half, "estimated", Effort::kLines, "twice as many passes",
-           "half the batch at a time (where it has two examples)"});
+  // Activations of the step that runs: what earlier ones left behind does not depend on the batch.
+  uint64_t ActivationsOfStep() const {
+    uint64_t bytes = 0;
+    for (const CapturedBlock& entry : facts_.captured) {
+      const Block& block = facts_.live.block(entry.id);
+      if (entry.waiting || block.birth.step < facts_.moment.step) continue;
+      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
+                                      facts_.source.best_evidence())) {
+        if (part.identity.role == Role::kActivation) bytes += part.bytes;
+      }
     }
+    return bytes;
+  }
+
+  void FindMicroBatch() {
+    if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) return;
+    if (facts_.kept && facts_.kept->is_in_vain()) return;
+    const uint64_t half = ActivationsOfStep() / 2;
+    const bool is_training = Held(Role::kGradient) + Held(Role::kOptimizerState) > 0;
+    Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
   }
 
   // Only after an update: until then nobody has states.
@@ -171,17 +184,25 @@ class SavingFinder {
     if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
     const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
     if (unstepped.bytes == 0) return;
-    Add({"freeze the unstepped", unstepped.bytes, unstepped.bytes, "estimated", Effort::kLines,
-         "none: no optimizer steps them",
-         "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses"});
+    Add(SavingOf(Id::kFreeze, unstepped.bytes, unstepped.bytes),
+        "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
   }
 
   void FindCopies() {
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
-      Add({"no second copy", copy.bytes, copy.bytes, "estimated", Effort::kLines,
-           "none where the copy is not written",
-           "share what " + copy.site + " copies and does not change"});
+      Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
+          "share what " + copy.site + " copies and does not change");
     }
+  }
+
+  // The site that grows most. Only if nothing else does is the growth ended with it.
+  void FindKept() {
+    if (facts_.growing.empty()) return;
+    const GrowingSite& site = facts_.growing.front();
+    Saving saving = SavingOf(Id::kDoNotKeep, site.gained, site.gained);
+    saving.change = "let go of what " + site.site + " makes: " + saving.change;
+    saving.ends_growth = facts_.growing.size() == 1;
+    Add(std::move(saving));
   }
 
   void FindOwners() {
@@ -214,15 +235,14 @@ class SavingFinder {
     const uint64_t in_8_bits = 2 * (step->elements + step->elements / kBlock * 4);
     const uint64_t states = LessOfStates(*step, in_8_bits);
     if (states > 0 && (step->optimizer == "Adam" || step->optimizer == "AdamW")) {
-      Add({"8-bit states", states + copy_bytes(), states, "estimated", Effort::kResults,
-           "states are rounded to 8 bits", "bitsandbytes.optim." + step->optimizer + "8bit(...)"});
+      Add(SavingOf(Id::kEightBits, states + copy_bytes(), states),
+          "bitsandbytes.optim." + step->optimizer + "8bit(...)");
     }
     if (step->state_bytes != step->elements * 8) return;  // not in fp32
     const uint64_t halves =
         step->elements * 2 + Held(Role::kGradient) / 2 + Held(Role::kOptimizerState) / 2;
-    Add({"bf16 parameters", halves + copy_bytes() / 2, halves, "estimated", Effort::kResults,
-         "8 bits of precision: small updates are lost",
-         "model.to(torch.bfloat16) before the optimizer is made"});
+    Add(SavingOf(Id::kBfloat16, halves + copy_bytes() / 2, halves),
+        "model.to(torch.bfloat16) before the optimizer is made");
   }
 
   const SavingFacts& facts_;
@@ -230,6 +250,17 @@ class SavingFinder {
 };
 
 }  // namespace
+
+Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
+  const remedies::Row& row = remedies::RowOf(id);
+  return {.name = std::string(row.name),
+          .bytes = bytes,
+          .bytes_later = bytes_later,
+          .how_known = "estimated",
+          .effort = row.effort,
+          .cost = std::string(row.cost),
+          .change = std::string(row.change)};
+}
 
 std::vector<Saving> FindSavings(const SavingFacts& facts) { return SavingFinder(facts).Run(); }
 

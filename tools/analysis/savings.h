@@ -13,20 +13,16 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/growth.h"
+#include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/live_set.h"
 #include "tools/analysis/update_watch.h"
 #include "tools/analysis/verdict.h"
+#include "tools/remedies/catalogue.h"
 
 namespace memtrace::analysis {
 
-// How much a change asks of whoever makes it; the cheapest first.
-enum class Effort : uint8_t {
-  kSetting,  // an environment variable, another program
-  kOption,   // a word in a call
-  kLines,    // a few lines; the results stay what they were
-  kResults,  // the results may change
-  kMoney,
-};
+using remedies::Effort;
 
 // A change that the trace supports, and the bytes of the card that it frees at the moment.
 struct Saving {
@@ -38,7 +34,12 @@ struct Saving {
   Effort effort = Effort::kLines;
   std::string cost;
   std::string change;
+  bool at_least = false;     // more than is known may come on top of the need
+  bool ends_growth = false;  // what grows with every step is what it frees
 };
+
+// A saving, estimated, with the words of a row of the catalogue.
+Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later);
 
 // What savings are found in.
 struct SavingFacts {
@@ -51,6 +52,9 @@ struct SavingFacts {
   const Ledger& ledger;
   const Verdict& verdict;
   const std::optional<ForeachCopy>& copy;
+  const std::optional<KeptForBackward>& kept;
+  const std::vector<GrowingSite>& growing;  // empty if the card as a whole does not grow
+  Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request
   uint64_t request_bytes = 0;
 };

@@ -1,87 +1,35 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/candidates.h"
+#include "tools/remedies/catalogue.h"
 
 namespace memtrace::fit {
+namespace {
 
-using analysis::Effort;
+using remedies::Id;
+
+// Others have no hook because only a changed program or machine can try them.
+bool CanBeTried(const remedies::Row& row) {
+  return !row.hook.empty() || row.id == Id::kExpandableSegments || row.id == Id::kOurAllocator;
+}
+
+}  // namespace
 
 std::vector<Candidate> AllCandidates() {
-  return {
-      {.name = "expandable segments",
-       .change = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-       .cost = "nothing in the program changes",
-       .effort = Effort::kSetting,
-       .settings = "expandable_segments:True"},
-      {.name = "memtrace's allocator",
-       .change = "memtrace run -- COMMAND",
-       .cost = "nothing in the program changes",
-       .effort = Effort::kSetting,
-       .allocator = "memtrace"},
-      {.name = "fused optimizer",
-       .change = "AdamW(..., fused=True)",
-       .cost = "none; it is faster",
-       .effort = Effort::kOption,
-       .hook = "fused"},
-      {.name = "optimizer without foreach",
-       .change = "AdamW(..., foreach=False)",
-       .cost = "kernel launches for each parameter instead of for all",
-       .effort = Effort::kOption,
-       .hook = "loop"},
-      {.name = "resizing without a mean",
-       .change = "model.resize_token_embeddings(..., mean_resizing=False)",
-       .cost = "new tokens begin with random embeddings",
-       .effort = Effort::kOption,
-       .hook = "mean_resizing"},
-      {.name = "freeze what is never stepped",
-       .change = "requires_grad_(False) for parameters that are in no optimizer",
-       .cost = "none",
-       .effort = Effort::kLines,
-       .hook = "freeze"},
-      {.name = "one memory for copies of parameters",
-       .change = "the parameters themselves instead of clone(), deepcopy or .to(copy=True)",
-       .cost = "none while nobody writes either",
-       .effort = Effort::kLines,
-       .hook = "share"},
-      {.name = "serving models in host memory",
-       .change = "model.to('cuda') before its forward, model.to('cpu') after it",
-       .cost = "its parameters are copied to the card for each forward",
-       .effort = Effort::kLines,
-       .hook = "offload"},
-      {.name = "gradient checkpointing",
-       .change = "model.gradient_checkpointing_enable()",
-       .cost = "forward of the checkpointed layers twice",
-       .effort = Effort::kLines,
-       .hook = "checkpoint"},
-      {.name = "8-bit optimizer",
-       .change = "bitsandbytes.optim.AdamW8bit(...)",
-       .cost = "states are rounded to 8 bits",
-       .effort = Effort::kResults,
-       .hook = "adam8bit"},
-      {.name = "bf16 parameters",
-       .change = "model.to(torch.bfloat16) before the optimizer is made; floating-point inputs and "
-                 "targets, too",
-       .cost = "8 bits of precision: small updates are lost",
-       .effort = Effort::kResults,
-       .hook = "bf16"},
-      {.name = "LoRA of rank 16",
-       .change = "peft.get_peft_model(model, LoraConfig(r=16))",
-       .cost = "only the adapters are trained",
-       .effort = Effort::kResults,
-       .hook = "lora"},
-      {.name = "serving models on a second card",
-       .change = "model.to('cuda:1'), its inputs and outputs too",
-       .cost = "another card, copies between the two",
-       .effort = Effort::kMoney,
-       .hook = "second_card",
-       .takes_another_card = true},
-      {.name = "the model over all cards",
-       .change = "from_pretrained(..., device_map=\"balanced\")",
-       .cost = "another card, of which one works at a time",
-       .effort = Effort::kMoney,
-       .hook = "balanced",
-       .takes_another_card = true},
-  };
+  std::vector<Candidate> candidates;
+  for (const remedies::Row& row : remedies::Catalogue()) {
+    if (!CanBeTried(row)) continue;
+    Candidate& candidate = candidates.emplace_back();
+    candidate.name = row.name;
+    candidate.change = row.change;
+    candidate.cost = row.cost;
+    candidate.effort = row.effort;
+    candidate.hook = row.hook;
+    candidate.takes_another_card = row.effort == remedies::Effort::kMoney;
+    if (row.id == Id::kExpandableSegments) candidate.settings = "expandable_segments:True";
+    if (row.id == Id::kOurAllocator) candidate.allocator = "memtrace";
+  }
+  return candidates;
 }
 
 }  // namespace memtrace::fit

@@ -21,6 +21,7 @@ from memtrace import (
     _threads,
     _training_need,
 )
+from memtrace._call_facts import CallFacts
 from memtrace._core import (
     PHASE_BACKWARD,
     PHASE_EVALUATE,
@@ -81,6 +82,7 @@ class _ModuleHooks:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
+        self._call_facts = CallFacts(torch, session)
         self._threads = _PerThread()
         self._numbers: dict[int, int] = {}  # of the path, by id of a living module
         self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
@@ -184,6 +186,7 @@ class _ModuleHooks:
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
             session.forwards_since_backward += training
             session.labels.inputs((args, kwargs))
+            self._call_facts.see(args, kwargs)
 
     def _name_parts(self, root: Any) -> None:
         """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""

@@ -59,5 +59,13 @@ TEST(FrameRulesTest, UsersFoldersAreNotTransformersModels) {
   EXPECT_FALSE(IsWithinTransformers({{"/home/ada/transformers_try/train.py", "step", 1}}));
 }
 
+TEST(FrameRulesTest, OnlyTorchsSoftmaxOfAttentionIsOfAttentionWeights) {
+  const std::string file = "/venv/lib/python3.11/site-packages/torch/nn/functional.py";
+  EXPECT_TRUE(
+      IsAttentionSoftmax({{file, "softmax", 2140}, {file, "multi_head_attention_forward", 6400}}));
+  EXPECT_FALSE(IsAttentionSoftmax({{file, "multi_head_attention_forward", 6400}}));
+  EXPECT_FALSE(IsAttentionSoftmax({{file, "softmax", 2140}, {"/home/ada/train.py", "step", 3}}));
+}
+
 }  // namespace
 }  // namespace memtrace::analysis

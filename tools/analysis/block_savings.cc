@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/block_savings.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analysis/block_parts.h"
+#include "tools/analysis/frame_rules.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using trace::Phase;
+using trace::Role;
+
+// Logits are computed in so many pieces, of which one is there at a time.
+constexpr uint64_t kPiecesOfLogits = 8;
+constexpr size_t kFewestCasts = 4;
+
+class BlockSavingFinder {
+ public:
+  explicit BlockSavingFinder(const SavingFacts& facts) : facts_(facts) {}
+
+  std::vector<Saving> Run() {
+    FindCheckpoints();
+    FindGraphsInVain();
+    FindAttentionWeights();
+    FindLogits();
+    FindCasts();
+    FindOldGradients();
+    return std::move(found_);
+  }
+
+ private:
+  using Visit = std::function<void(const Block& block, const Part& part)>;
+
+  void Add(Saving saving) {
+    if (saving.bytes > 0) found_.push_back(std::move(saving));
+  }
+
+  void ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const {
+    for (const CapturedBlock& entry : facts_.captured)
+      if (!entry.waiting) visit(entry.id, facts_.live.block(entry.id));
+  }
+
+  void ForEachPart(Evidence best, const Visit& visit) const {
+    ForEachBlock([&](BlockId id, const Block& block) {
+      for (const Part& part :
+           PartsOf(block, facts_.live.Labels(id), facts_.live.position(), best)) {
+        visit(block, part);
+      }
+    });
+  }
+
+  std::string_view ModuleOf(const Block& block) const {
+    return facts_.source.String(block.allocation.module);
+  }
+
+  void FindCheckpoints() {
+    uint64_t loaded = 0;
+    uint64_t gathered = 0;
+    ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role != Role::kCheckpoint) return;
+      const auto stack = facts_.source.Stack(block.allocation.stack);
+      if (IsLoading(stack)) loaded += part.bytes;
+      if (IsGathering(stack)) gathered += part.bytes;
+    });
+    Add(SavingOf(Id::kHostCheckpoint, loaded, loaded));
+    Add(SavingOf(Id::kShardedState, gathered, gathered));
+  }
+
+  void FindGraphsInVain() {
+    if (!facts_.kept || !facts_.kept->is_in_vain()) return;
+    Add(SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes));
+  }
+
+  struct OfAttention {
+    bool is_within = false;
+    bool is_softmax = false;
+  };
+
+  static OfAttention Judged(const std::vector<trace::Frame>& stack) {
+    return {IsWithinAttention(stack), IsAttentionSoftmax(stack)};
+  }
+
+  OfAttention Judged(const Block& block) {
+    const auto [known, is_new] = attention_.try_emplace(block.allocation.stack);
+    if (is_new) known->second = Judged(facts_.source.Stack(block.allocation.stack));
+    return known->second;
+  }
+
+  // Softmax's output is kept twice: as it is, and as dropout or the average over heads takes it.
+  void FindAttentionWeights() {
+    std::set<uint64_t> sizes;
+    const OfAttention request = Judged(facts_.request_stack);
+    if (request.is_softmax) sizes.insert(facts_.request_bytes);
+    ForEachBlock([&](BlockId, const Block& block) {
+      if (Judged(block).is_softmax) sizes.insert(block.allocation.requested);
+    });
+    uint64_t bytes =
+        request.is_within && sizes.contains(facts_.request_bytes) ? facts_.request_bytes : 0;
+    ForEachBlock([&](BlockId, const Block& block) {
+      const uint64_t requested = block.allocation.requested;
+      if (sizes.contains(requested) && Judged(block).is_within) bytes += requested;
+    });
+    Add(SavingOf(Id::kNeedWeights, bytes, bytes));
+  }
+
+  // The head's output, and what is of its size or twice that (fp32 of half).
+  void FindLogits() {
+    uint64_t size = 0;
+    ForEachBlock([&](BlockId, const Block& block) {
+      const std::string_view module = ModuleOf(block);
+      if (module == "lm_head" || module.ends_with(".lm_head"))
+        size =
+            std::max(size, block.birth.step == facts_.moment.step ? block.allocation.requested : 0);
+    });
+    if (size == 0) return;
+    const auto is_logits = [size](uint64_t bytes) { return bytes == size || bytes == 2 * size; };
+    uint64_t bytes = is_logits(facts_.request_bytes) ? facts_.request_bytes : 0;
+    ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+      const bool is_computed =
+          part.identity.role == Role::kActivation || part.identity.role == Role::kTemporary;
+      if (is_computed && is_logits(block.allocation.requested)) bytes += part.bytes;
+    });
+    bytes -= bytes / kPiecesOfLogits;
+    Add(SavingOf(Id::kLogitsInPieces, bytes, bytes));
+  }
+
+  // A block for each module, half the size of its weight, that outlives a pass without gradients.
+  void FindCasts() {
+    if (AnnotatedText(facts_.annotations, "forward.autocast_cache") != "1") return;
+    std::map<std::string, uint64_t, std::less<>> weights;
+    ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter)
+        weights.emplace(facts_.source.String(part.identity.path), part.bytes);
+    });
+    std::map<std::string_view, uint64_t> casts;
+    ForEachBlock([&](BlockId, const Block& block) {
+      if (block.birth.phase != Phase::kEvaluate || block.labelled) return;
+      const auto weight = weights.find(std::string(ModuleOf(block)) + ".weight");
+      if (weight != weights.end() && block.allocation.requested * 2 == weight->second)
+        casts.emplace(ModuleOf(block), block.allocation.requested);
+    });
+    if (casts.size() < kFewestCasts) return;
+    uint64_t bytes = 0;
+    for (const auto& [module, cast] : casts) bytes += cast;
+    Add(SavingOf(Id::kNoCastCache, bytes, bytes));
+  }
+
+  // They are in the way until the next backward, which makes its own: what it needs comes on top.
+  void FindOldGradients() {
+    const Position& now = facts_.moment;
+    if (now.step == 0 || now.phase == Phase::kBackward || now.phase == Phase::kOptimizer) return;
+    uint64_t bytes = 0;
+    ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role == Role::kGradient && block.birth.step < now.step) bytes += part.bytes;
+    });
+    Saving saving = SavingOf(Id::kNoOldGradients, bytes, 0);
+    saving.at_least = true;
+    Add(std::move(saving));
+  }
+
+  const SavingFacts& facts_;
+  absl::flat_hash_map<trace::StackId, OfAttention> attention_;
+  std::vector<Saving> found_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindBlockSavings(const SavingFacts& facts) {
+  return BlockSavingFinder(facts).Run();
+}
+
+}  // namespace memtrace::analysis
