@@ -112,9 +112,7 @@ std::string PageOf(const Side& before, const Side& after, const Options& options
 int Print(const Side& before, const Side& after, const Options& options) {
   if (options.page.is_asked()) {
     const absl::Status written = WritePageFile(options.page.file, PageOf(before, after, options));
-    if (written.ok()) return kDone;
-    Note(std::string(written.message()));
-    return kUsage;
+    return written.ok() ? kDone : RefuseResult(written);
   }
   std::cout << (options.json ? report::JsonDiff(before.words(), after.words(), options.style)
                              : report::TextDiff(before.words(), after.words(), options.style))

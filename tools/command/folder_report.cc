@@ -71,9 +71,7 @@ int ReportFolder(const FolderReport& report) {
   if (!report.page.empty()) {
     const absl::Status written =
         WritePageFile(report.page, report::PageOf(report.folder, document));
-    if (written.ok()) return CodeOf(views);
-    Note(std::string(written.message()));
-    return kUsage;
+    return written.ok() ? CodeOf(views) : RefuseResult(written);
   }
   std::cout << (report.json ? report::JsonProcesses(report.folder, views)
                             : report::TextOf(document) + NextLine(views))

@@ -21,10 +21,23 @@ std::vector<const OutputFile*>& Unfinished() {
   return files;
 }
 
+// A pipe or a device, also by a link: it is written to, and never replaced.
+bool IsPipeOrDevice(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::is_character_file(status) || fs::is_fifo(status);
+}
+
+std::string TemporaryFor(const std::string& path) {
+  std::error_code ignored;
+  const std::string name = "." + std::to_string(getpid()) + ".tmp";
+  return IsPipeOrDevice(path) ? fs::temp_directory_path(ignored) / ("memtrace" + name)
+                              : fs::path(path + name);
+}
+
 }  // namespace
 
-OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)), temporary_(path_ + "." + std::to_string(getpid()) + ".tmp") {
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(TemporaryFor(path_)) {
   Unfinished().push_back(this);
 }
 
@@ -32,9 +45,8 @@ void OutputFile::RemoveTemporaries() {
   for (const OutputFile* file : Unfinished()) unlink(file->temporary_.c_str());
 }
 
-absl::Status OutputFile::Refusal(const std::string& why) const {
-  return absl::InvalidArgumentError("cannot write " + path_ + " (" + why +
-                                    "); choose another file with -o");
+std::string OutputFile::Refusal(const std::string& why) const {
+  return "cannot write " + path_ + " (" + why + "); choose another file with -o";
 }
 
 OutputFile::~OutputFile() {
@@ -48,27 +60,44 @@ absl::Status OutputFile::Check(bool overwrite) const {
   if (fs::is_directory(path_, ignored)) {
     return absl::InvalidArgumentError(path_ + " is a folder; name the file to write with -o");
   }
-  if (fs::exists(fs::symlink_status(path_, ignored)) && !overwrite) {
+  if (IsPipeOrDevice(path_)) {
+    if (access(path_.c_str(), W_OK) == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(Refusal(std::strerror(errno)));
+  }
+  const fs::file_status status = fs::symlink_status(path_, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) {
+    return absl::InvalidArgumentError(Refusal("it is neither a file, a pipe nor a device"));
+  }
+  if (fs::exists(status) && !overwrite) {
     return absl::InvalidArgumentError(path_ +
                                       " exists already; -f overwrites it, -o names another file");
   }
   const std::string folder =
       fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
-  if (access(folder.c_str(), W_OK | X_OK) != 0) return Refusal(std::strerror(errno));
-  return absl::OkStatus();
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(Refusal(std::strerror(errno)));
 }
 
 absl::Status OutputFile::Keep() {
+  if (IsPipeOrDevice(path_)) return CopyTo();
   std::error_code error;
   fs::rename(temporary_, path_, error);
-  return error ? Refusal(error.message()) : absl::OkStatus();
+  return error ? absl::UnavailableError(Refusal(error.message())) : absl::OkStatus();
+}
+
+absl::Status OutputFile::CopyTo() const {
+  std::ifstream from(temporary_, std::ios::binary);
+  std::ofstream to(path_, std::ios::binary);
+  if (from.peek() != std::ifstream::traits_type::eof()) to << from.rdbuf();
+  to.close();
+  return to ? absl::OkStatus() : absl::UnavailableError(Refusal(std::strerror(errno)));
 }
 
 absl::Status OutputFile::KeepText(const std::string& text) {
   std::ofstream file(temporary_, std::ios::binary);
   file << text;
   file.close();
-  return file ? Keep() : Refusal(std::strerror(errno));
+  return file ? Keep() : absl::UnavailableError(Refusal(std::strerror(errno)));
 }
 
 }  // namespace memtrace::command

@@ -10,7 +10,8 @@
 namespace memtrace::command {
 
 // A file that a verb makes: all of it or nothing. It is written under another name beside its own
-// and renamed at the end; until then what is there stays, and a refusal leaves nothing behind.
+// and renamed at the end; until then what is there stays, and a refusal leaves nothing behind. A
+// pipe or a device is not replaced: what was written elsewhere is copied into it.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -26,18 +27,18 @@ class OutputFile {
   // that folder cannot be written to, or it exists and is not to be overwritten.
   absl::Status Check(bool overwrite) const;
 
-  // What to write to, in the same folder: does not exist yet.
+  // What to write to: does not exist yet.
   const std::string& temporary() const { return temporary_; }
 
-  // kInvalidArgument, a sentence: it cannot be written, `why`.
-  absl::Status Refusal(const std::string& why) const;
-
-  // Gives it its name, replacing what has it.
+  // Gives it its name, replacing what has it. kUnavailable, a sentence: it could not be written.
   absl::Status Keep();
-  // Writes all of it, and Keep(). kInvalidArgument: a sentence.
+  // Writes all of it, and Keep(). Errors: as of Keep.
   absl::Status KeepText(const std::string& text);
 
  private:
+  std::string Refusal(const std::string& why) const;
+  absl::Status CopyTo() const;
+
   std::string path_;
   std::string temporary_;
 };

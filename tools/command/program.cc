@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/program.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "tools/command/exit_code.h"
 #include "tools/command/help_format.h"
 #include "tools/command/suggestion.h"
@@ -74,27 +82,38 @@ int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
   return kUsage;
 }
 
-}  // namespace
-
-void Note(std::string_view sentence) {
-  std::cerr << "memtrace: " << report::Printable(sentence) << "\n";
+// A file that is opened now must not take the number of an output that was closed before we began.
+void OccupyOutputs() {
+  for (const int output : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(output, F_GETFD) < 0) open("/dev/null", output == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
-int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments) {
-  CLI::App program;
-  Define(program);
-  const Verb* verb = arguments.empty() ? nullptr : FindVerb(verbs, arguments.front());
-  if (verb == nullptr && !arguments.empty() && arguments.front().rfind('-', 0) != 0) {
-    return UnknownVerb(verbs, arguments.front());
+// A result that did not get out is none, whatever the verb made of its input.
+int CheckOutput(int exit_code) {
+  std::cout.flush();
+  if (std::cout) return exit_code;
+  const int error = errno;
+  const bool is_told = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
+                       error == EBADF || error == EPIPE;
+  Note(absl::StrCat("the result could not be written to stdout",
+                    is_told ? absl::StrCat(" (", std::strerror(error), ")") : "",
+                    "; make room, or send it elsewhere"));
+  return kEnvironment;
+}
+
+// `memtrace help` is --help, `memtrace help VERB` that of the verb.
+void TranslateHelp(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return;
+  arguments.erase(arguments.begin());
+  if (arguments.empty() || arguments.front() == "help") {
+    arguments = {"--help"};
+  } else if (arguments.front().rfind('-', 0) != 0) {
+    arguments = {arguments.front(), "--help"};
   }
-  const Invocation invocation =
-      verb != nullptr && verb->starts_program ? TakeAfterDashes(arguments) : Invocation();
-  int exit_code = kDone;
-  for (const Verb& each : verbs) {
-    CLI::App& app = *program.add_subcommand(std::string(each.name));
-    app.set_help_flag("-h,--help", "Print help");
-    each.define(app, invocation, exit_code);
-  }
+}
+
+int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes a vector in
     program.parse(arguments);
@@ -103,11 +122,45 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
   } catch (const CLI::ParseError& error) {
     return WrongUsage(program, error);
   }
-  if (verb == nullptr) {
+  return exit_code;
+}
+
+}  // namespace
+
+void Note(std::string_view sentence) {
+  std::cerr << "memtrace: " << report::Printable(sentence) << "\n";
+}
+
+int RefuseResult(const absl::Status& status) {
+  Note(std::string(status.message()));
+  return absl::IsUnavailable(status) ? kEnvironment : kUsage;
+}
+
+int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments) {
+  CLI::App program;
+  Define(program);
+  TranslateHelp(arguments);
+  const Verb* verb = arguments.empty() ? nullptr : FindVerb(verbs, arguments.front());
+  if (verb == nullptr && !arguments.empty() && arguments.front().rfind('-', 0) != 0) {
+    return UnknownVerb(verbs, arguments.front());
+  }
+  const bool starts_program = verb != nullptr && verb->starts_program;
+  const Invocation invocation = starts_program ? TakeAfterDashes(arguments) : Invocation();
+  if (!starts_program) {  // which would inherit both
+    OccupyOutputs();
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error when we write
+  }
+  int exit_code = kDone;
+  for (const Verb& each : verbs) {
+    CLI::App& app = *program.add_subcommand(std::string(each.name));
+    app.set_help_flag("-h,--help", "Print help");
+    each.define(app, invocation, exit_code);
+  }
+  if (arguments.empty()) {
     std::cerr << program.help();
     return kUsage;
   }
-  return exit_code;
+  return CheckOutput(Parse(program, std::move(arguments), exit_code));
 }
 
 }  // namespace memtrace::command

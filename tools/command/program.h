@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 }
@@ -33,6 +35,10 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
 
 // A note for people, on stderr, as all that is not the result.
 void Note(std::string_view sentence);
+
+// Notes why there is no result and returns the exit code: kEnvironment if it could not be written
+// (kUnavailable), else kUsage.
+int RefuseResult(const absl::Status& status);
 
 }  // namespace memtrace::command
 

@@ -65,7 +65,7 @@ class PlacementFile {
     if (path.empty()) return absl::OkStatus();
     path_ = path;
     file_.reset(std::fopen(path.c_str(), "w"));
-    return file_ == nullptr ? Failure() : absl::OkStatus();
+    return file_ == nullptr ? absl::InvalidArgumentError(Failure()) : absl::OkStatus();
   }
   replay::PlacementSink sink() {
     if (file_ == nullptr) return {};
@@ -77,7 +77,7 @@ class PlacementFile {
   absl::Status Close() {
     if (file_ == nullptr) return absl::OkStatus();
     const bool is_whole = std::ferror(file_.get()) == 0 && std::fflush(file_.get()) == 0;
-    return is_whole ? absl::OkStatus() : Failure();
+    return is_whole ? absl::OkStatus() : absl::UnavailableError(Failure());
   }
 
  private:
@@ -85,9 +85,9 @@ class PlacementFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  absl::Status Failure() const {
-    return absl::InvalidArgumentError("cannot write " + path_ + " (" + std::strerror(errno) +
-                                      "); choose another file with --placements");
+  std::string Failure() const {
+    return "cannot write " + path_ + " (" + std::strerror(errno) +
+           "); choose another file with --placements";
   }
 
   std::string path_;

@@ -33,10 +33,7 @@ int Print(const TraceOptions& options, const Render& render) {
     return kUnreadable;
   }
   const absl::StatusOr<std::string> text = render(*input);
-  if (!text.ok()) {
-    Note(std::string(text.status().message()));
-    return kUsage;
-  }
+  if (!text.ok()) return RefuseResult(text.status());
   std::cout << *text << std::flush;
   // In JSON the banner is in "lost"; a person at the terminal still has to see it.
   const trace::Completeness& completeness = input->completeness();

@@ -67,6 +67,12 @@ absl::Status CheckOutput(const fs::path& output, bool force) {
                                       " is a folder; name the trace file to write, as in -o " +
                                       (output / "run.trace").string());
   }
+  // Also with -f: it would be removed, and /dev/null is the whole machine's.
+  if (fs::exists(output, error) && !fs::is_regular_file(output, error)) {
+    return absl::InvalidArgumentError(output.string() +
+                                      " is no plain file, which a trace has to be; name another "
+                                      "with -o, or record none with --no-trace");
+  }
   if (fs::exists(fs::symlink_status(output, error)) && !force) {
     return absl::InvalidArgumentError(output.string() +
                                       " exists already; -f overwrites it, -o names another file");
