@@ -141,6 +141,24 @@ TEST_F(CommandLineTest, VersionIsTheResult) {
   EXPECT_THAT(outcome.out, StartsWith("memtrace 0."));
 }
 
+TEST_F(CommandLineTest, HelpIsAVerbAsWellAsAFlag) {
+  EXPECT_EQ(shell_.Run("memtrace help").out, shell_.Run("memtrace --help").out);
+  EXPECT_EQ(shell_.Run("memtrace help tree").out, shell_.Run("memtrace tree --help").out);
+  EXPECT_EQ(shell_.Run("memtrace help run").out, shell_.Run("memtrace run --help").out);
+  EXPECT_EQ(shell_.Run("memtrace help run").code, 0);
+  ExpectRefusal("memtrace help reprot", 2, "report");
+}
+
+TEST_F(CommandLineTest, RunOfAScriptHintsAtPython) {
+  shell_.Write("train.py", "print(1)\n");
+  ExpectRefusal("memtrace run train.py", 127, "write memtrace run -- python train.py");
+  ExpectRefusal("memtrace run ./train.py --lr 1", 126, "write memtrace run -- python ./train.py");
+  ExpectRefusal("memtrace run -- other.py", 127, "write memtrace run -- python other.py");
+  ExpectRefusal(WithPackage("chmod +x train.py; memtrace run -q ./train.py"), 126,
+                "write memtrace run -- python ./train.py");
+  EXPECT_THAT(shell_.Run("memtrace run true.exe").err, testing::Not(HasSubstr("python")));
+}
+
 TEST_F(CommandLineTest, MistypedVerbsAndFlagsAreRecognised) {
   ExpectRefusal("memtrace rapport run.trace", 2, "did you mean 'report'?");
   ExpectRefusal("memtrace frobnicate", 2, "no command 'frobnicate'; memtrace --help");

@@ -66,11 +66,16 @@ std::string Shown(const std::string& path) {
   return text.rfind("..", 0) == 0 ? path : text;
 }
 
-void TellTraces(const std::vector<std::string>& traces) {
-  if (traces.empty()) {
-    Note("no trace was written: the program did not use CUDA, or ended before it did");
-    return;
-  }
+void TellThatNothingWasWritten(const std::vector<std::string>& cards) {
+  const bool has_card = !cards.empty() || !launch::FindRealDriver().empty();
+  Note(std::string("no trace was written: the program did not use CUDA, or ended before it did") +
+       (has_card ? ""
+                 : "; this machine has no NVIDIA driver, and memtrace run --card 24GiB simulates a "
+                   "card"));
+}
+
+void TellTraces(const std::vector<std::string>& traces, const std::vector<std::string>& cards) {
+  if (traces.empty()) return TellThatNothingWasWritten(cards);
   const std::string first = Shown(traces.front());
   std::string sentence = "wrote " + first;
   if (traces.size() > 1) sentence += " and " + std::to_string(traces.size() - 1) + " more";
@@ -96,7 +101,7 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(plan);
   if (!status.ok()) return Refuse(status.status());
   const bool is_told = !options.quiet && !switched_off && !options.request.no_trace;
-  if (is_told) TellTraces(traces.Find());
+  if (is_told) TellTraces(traces.Find(), options.request.cards);
   return status->code;
 }
 
@@ -186,15 +191,15 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.add_flag("--no-source", options->request.no_source,
                "Leave call stacks out: no file, function or line of your code")
       ->group("What it leaves");
+  app.add_flag("--keep-secrets", options->request.keep_secrets,
+               "Record the command with its passwords, tokens and keys; without this,\n"
+               "*** stands in their place")
+      ->group("What it leaves");
   CLI::Option* cupti =
       app.add_flag("--cupti", options->request.cupti,
                    "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie\n"
                    "unwritten. It takes some MiB of the card, and time (docs/cupti.md)")
           ->group("What it leaves");
-  app.add_flag("--keep-secrets", options->request.keep_secrets,
-               "Record the command with its passwords, tokens and keys; without this,\n"
-               "*** stands in their place")
-      ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing: our allocator alone, at its full speed")
       ->excludes(output)

@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/launch/program_file.h"
 
 namespace memtrace::launch {
 namespace {
@@ -91,7 +92,8 @@ absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
       posix_spawn(&child, plan.program.c_str(), beginning.files(), beginning.attributes(),
                   Pointers(arguments).data(), Pointers(environment).data());
   if (error == 0) return child;
-  return absl::UnavailableError("cannot start " + plan.program + ": " + std::strerror(error));
+  return absl::UnavailableError(absl::StrCat("cannot start ", plan.program, ": ",
+                                             std::strerror(error), HintForScript(plan.program)));
 }
 
 // A terminal's Ctrl-C reaches the whole foreground group, the child included, and comes from the

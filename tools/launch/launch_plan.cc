@@ -193,13 +193,13 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   if (!request.keep.empty()) environment["MEMTRACE_KEEP"] = request.keep;
   if (request.no_paths) environment["MEMTRACE_PATHS"] = "0";
   if (request.no_source) environment["MEMTRACE_SOURCE"] = "0";
+  if (request.keep_secrets) environment["MEMTRACE_KEEP_SECRETS"] = "1";
   if (request.cupti) environment["MEMTRACE_CUPTI"] = "1";
   if (request.native_stacks) environment["MEMTRACE_NATIVE_STACKS"] = "1";
   if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
   AddPreloadedLibraries(request, package, plan);
 }
-  if (request.keep_secrets) environment["MEMTRACE_KEEP_SECRETS"] = "1";
 
 }  // namespace
 

@@ -28,8 +28,8 @@ bool IsExecutable(const std::string& path) { return access(path.c_str(), X_OK) =
 
 absl::StatusOr<std::string> CheckedPath(const std::string& path) {
   if (!IsFile(path)) return absl::NotFoundError("there is no program " + path);
-  if (!IsExecutable(path)) return absl::PermissionDeniedError(path + " is not executable");
-  return path;
+  if (IsExecutable(path)) return path;
+  return absl::PermissionDeniedError(path + " is not executable" + HintForScript(path));
 }
 
 bool IsPythonName(const std::string& name) {
@@ -37,6 +37,11 @@ bool IsPythonName(const std::string& name) {
 }
 
 }  // namespace
+
+std::string HintForScript(const std::string& name) {
+  if (!name.ends_with(".py")) return "";
+  return "; it is a Python script: write memtrace run -- python " + name;
+}
 
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return CheckedPath(name);
@@ -47,7 +52,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
     std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (IsFile(candidate) && IsExecutable(candidate)) return candidate;
   }
-  return absl::NotFoundError("command not found: " + name + " (not in PATH)");
+  return absl::NotFoundError("command not found: " + name + " (not in PATH)" + HintForScript(name));
 }
 
 bool IsPythonInterpreter(const std::string& path) {

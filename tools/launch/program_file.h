@@ -15,6 +15,10 @@ namespace memtrace::launch {
 // executable) with a sentence.
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
+// Returns "; write python NAME ..." if `name` is that of a Python script, which needs an
+// interpreter unless it is executable and names one; else "".
+std::string HintForScript(const std::string& name);
+
 // By its file's name, links resolved: python, python3, python3.11, pypy3.
 bool IsPythonInterpreter(const std::string& path);
 
