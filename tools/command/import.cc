@@ -5,10 +5,12 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/command/exit_code.h"
+#include "tools/command/foreign_file.h"
 #include "tools/command/memory_limit.h"
 #include "tools/command/output_file.h"
 #include "tools/command/verbs.h"
 #include "tools/command/whole_file.h"
+#include "tools/interchange/importers/gunzip.h"
 #include "tools/interchange/importers/imported_run.h"
 #include "tools/interchange/importers/write_trace.h"
 
@@ -20,7 +22,8 @@ using interchange::ImportFormat;
 
 constexpr const char* kDescription =
     "Make a trace of what another tool recorded\n"
-    "Of torch.profiler's JSON (profile_memory=True), or of an RMM log; docs/export.md says what\n"
+    "Of torch.profiler's JSON (profile_memory=True, also .gz), or of an RMM log; docs/export.md "
+    "says what\n"
     "they do not hold. stats, report and export then read the trace.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
@@ -37,8 +40,14 @@ struct Options {
 
 std::string DefaultOutput(const std::string& input) {
   std::string name = input.substr(input.rfind('/') + 1);
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
   if (const size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
   return name + ".trace";
+}
+
+int Unreadable(const absl::Status& status) {
+  Note(std::string(status.message()));
+  return kUnreadable;
 }
 
 absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
@@ -53,7 +62,7 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
       names += (names.empty() ? "" : " or ") + std::string(each.name);
     }
     return absl::InvalidArgumentError(path + " is not " + names +
-                                      ", which is what can be imported");
+                                      ", which is what can be imported" + AdviceOn(bytes));
   }
   auto run = format->open(bytes);
   if (run.ok()) return run;
@@ -61,7 +70,8 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
                                     ", but cannot be read: " + std::string(run.status().message()));
 }
 
-int Write(const ImportedRun& run, const Options& options, const std::string& path) {
+// `is_cut`: the bytes end where the file could be unpacked no further.
+int Write(const ImportedRun& run, const Options& options, const std::string& path, bool is_cut) {
   OutputFile output(path);
   absl::Status status = interchange::WriteTrace(run, run.Info(), output.temporary());
   if (status.ok()) status = output.Keep();
@@ -72,9 +82,29 @@ int Write(const ImportedRun& run, const Options& options, const std::string& pat
   }
   for (const std::string& note : run.notes()) Note(options.file + ": " + note);
   Note("wrote " + path + "; next: memtrace report " + path);
-  if (run.fault().empty()) return kDone;
-  Note("PARTIAL: of " + options.file + " only what stands before: " + run.fault());
+  if (run.fault().empty() && !is_cut) return kDone;
+  Note("PARTIAL: of " + options.file + " only what stands before: " +
+       (run.fault().empty() ? "its end cannot be unpacked" : run.fault()));
   return kPartial;
+}
+
+int ImportBytes(const Options& options, const std::string& path, const std::string& bytes,
+                bool is_cut) {
+  const auto run = Open(options.file, bytes);
+  if (!run.ok()) return Unreadable(run.status());
+  return Write(**run, options, path, is_cut);
+}
+
+// JSON is packed to a tenth or a thirtieth. What gets far larger was made to.
+int ImportPacked(const Options& options, const std::string& path, const std::string& packed) {
+  const uint64_t most = 100 * uint64_t{packed.size()} + (uint64_t{64} << 20);
+  const absl::StatusOr<interchange::Unpacked> unpacked = interchange::Gunzip(packed, most);
+  if (!unpacked.ok())
+    return Unreadable(absl::InvalidArgumentError(options.file + " is a gzip file, but " +
+                                                 std::string(unpacked.status().message())));
+  return WithinMemoryLimitOf(unpacked->bytes.size(), options.file, [&] {
+    return ImportBytes(options, path, unpacked->bytes, unpacked->is_cut);
+  });
 }
 
 int Import(const Options& options) {
@@ -84,16 +114,10 @@ int Import(const Options& options) {
     return kUsage;
   }
   const absl::StatusOr<std::string> bytes = ReadWhole(options.file);
-  if (!bytes.ok()) {
-    Note(std::string(bytes.status().message()));
-    return kUnreadable;
-  }
-  const auto run = Open(options.file, *bytes);
-  if (!run.ok()) {
-    Note(std::string(run.status().message()));
-    return kUnreadable;
-  }
-  return Write(**run, options, path);
+  if (!bytes.ok()) return Unreadable(bytes.status());
+  if (interchange::IsGzip(*bytes)) return ImportPacked(options, path, *bytes);
+  return WithinMemoryLimit({options.file},
+                           [&] { return ImportBytes(options, path, *bytes, false); });
 }
 
 }  // namespace
@@ -107,9 +131,7 @@ void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->type_name("TRACE")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite TRACE")->group("Output");
-  app.callback([options, &exit_code] {
-    exit_code = WithinMemoryLimit({options->file}, [&] { return Import(*options); });
-  });
+  app.callback([options, &exit_code] { exit_code = Import(*options); });
 }
 
 }  // namespace memtrace::command

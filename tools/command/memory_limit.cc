@@ -86,10 +86,13 @@ int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function
     if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return read();
     bytes += static_cast<uint64_t>(facts.st_size);
   }
+  return WithinMemoryLimitOf(bytes, absl::StrJoin(paths, " or "), read);
+}
+
+int WithinMemoryLimitOf(uint64_t bytes, const std::string& path, const std::function<int()>& read) {
   const uint64_t most = MostMemory(bytes);
   const DataLimit limit(most - kCode,
-                        absl::StrJoin(paths, " or ") + " asks for more than " +
-                            std::to_string(most >> 20) +
+                        path + " asks for more than " + std::to_string(most >> 20) +
                             " MiB of memory, 4 times the file and 256 MiB, which no program's "
                             "recording does; it is damaged, or made to");
   return read();

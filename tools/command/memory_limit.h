@@ -23,6 +23,9 @@ constexpr uint64_t MostMemory(uint64_t file_bytes) {
 // file. Thread rule: while no other thread runs.
 int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function<int()>& read);
 
+// The same of bytes that came from the file at `path` and are in memory already, unpacked.
+int WithinMemoryLimitOf(uint64_t bytes, const std::string& path, const std::function<int()>& read);
+
 // What is said of a file that does not.
 inline constexpr const char* kTooMuchMemory = "asks for too much memory";
 

@@ -3,8 +3,6 @@
 #include "tools/command/trace_input.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "tools/command/exit_code.h"
+#include "tools/command/foreign_file.h"
 #include "tools/command/sibling_traces.h"
 #include "tools/command/whole_file.h"
 #include "tools/interchange/torch_snapshot.h"
@@ -22,45 +21,6 @@ namespace memtrace::command {
 namespace {
 
 namespace fs = std::filesystem;
-
-// How a kind of file that people take for a trace begins.
-struct Kind {
-  std::string_view magic;
-  std::string_view name;
-};
-constexpr std::array<Kind, 7> kKinds = {{{"\x1f\x8b", "a gzip file; unpack it first"},
-                                         {"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"},
-                                         {"PK", "a zip file, such as torch.save writes"},
-                                         {"\x7f"
-                                          "ELF",
-                                          "a program or a library"},
-                                         {"SQLite format 3", "an SQLite database"},
-                                         {"PAR1", "a Parquet file"},
-                                         {"{", "JSON"}}};
-
-std::string FirstBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(512, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return bytes;
-}
-
-bool IsText(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    const auto byte = static_cast<uint8_t>(c);
-    return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t';
-  });
-}
-
-// What a file that is no trace looks like; nothing if it looks like nothing known.
-std::optional<std::string> LooksLike(std::string_view bytes) {
-  for (const Kind& kind : kKinds) {
-    if (bytes.substr(0, kind.magic.size()) == kind.magic) return std::string(kind.name);
-  }
-  if (IsText(bytes)) return "text";
-  return std::nullopt;
-}
 
 // At most as many as a sentence bears.
 std::string FolderRefusal(const std::string& folder) {
@@ -86,7 +46,8 @@ absl::Status Refusal(const std::string& path) {
   }
   const std::string bytes = FirstBytes(path);
   if (const auto kind = LooksLike(bytes); kind && !bytes.empty()) {
-    return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind);
+    return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind +
+                                      AdviceOn(bytes));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`memtrace import`: what torch.profiler and RMM write becomes a trace with the same figures; the rest is refused."""
 
+import gzip
 import json
 import subprocess
 from pathlib import Path
@@ -36,6 +37,9 @@ def python(ts: float, dur: float, name: str, kind: str = "python_function") -> A
     return {"ph": "X", "cat": kind, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": dur, "args": {}}
 
 
+WITHOUT_ADDRESS = memory(2, 0, 8, 16, 0)
+del WITHOUT_ADDRESS["args"]["Addr"]
+
 PROFILE = {
     "schemaVersion": 1,
     "distributedInfo": {"backend": "nccl", "rank": 5, "world_size": 8},
@@ -67,9 +71,11 @@ def test_profile_becomes_a_trace_with_its_stacks(tmp_path: Path) -> None:
     code, err = run_import(file)
     assert code == 0
     assert f"{8 * MIB} bytes of card 0 were allocated before the profile began" in err
+    assert "one block of owner 'before the profile'" in err
     found = stats(file)
     assert found["devices"][0]["reserved"] == 20 * MIB
-    assert found["devices"][0]["peak"] == 6 * MIB and found["devices"][0]["allocated"] == 0
+    # As the profiler counted: what was there all the time is neither free nor left out of the peak.
+    assert found["devices"][0]["peak"] == 14 * MIB and found["devices"][0]["allocated"] == 8 * MIB
     lines = [json.loads(line) for line in export(file.with_suffix(".trace"), "jsonl").open()]
     frames = next(line["frames"] for line in lines if line["event"] == "stack")
     assert [(f["function"], f["file"], f["line"]) for f in frames] == [
@@ -77,6 +83,47 @@ def test_profile_becomes_a_trace_with_its_stacks(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [line["step"] for line in lines if line["event"] == "alloc"] == [4]
     assert lines[0]["rank"] == "5"
+
+
+def test_packed_profile_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "profile.pt.trace.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(PROFILE).encode()))
+    assert memtrace("import", str(file), "-o", str(tmp_path / "profile.trace")).status == 0
+    assert stats(tmp_path / "profile")["devices"][0]["peak"] == 14 * MIB
+
+
+def test_packed_profile_that_is_cut_gives_what_stands_before(tmp_path: Path) -> None:
+    packed = gzip.compress(json.dumps(PROFILE).encode())
+    file = tmp_path / "profile.json.gz"
+    for kept, code in ((len(packed) - 4, 4), (len(packed) - 40, 4), (12, 3), (2, 3)):
+        file.write_bytes(packed[:kept])
+        done = memtrace("import", "-f", "-o", str(tmp_path / "profile.trace"), str(file))
+        assert done.status == code, (kept, done.err)
+        assert "Traceback" not in done.err and done.err.startswith("memtrace: ")
+
+
+def test_file_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "profile.json.gz"
+    file.write_bytes(gzip.compress(b"[" + b" " * (256 * MIB)))
+    done = memtrace("import", "-o", str(tmp_path / "profile.trace"), str(file))
+    assert done.status == 3 and "unpacks to more than" in done.err
+
+
+@pytest.mark.parametrize("verb", ["report", "stats", "tree"])
+def test_verbs_that_read_traces_name_import(tmp_path: Path, verb: str) -> None:
+    plain = write(tmp_path, json.dumps(PROFILE, indent=2))
+    packed = tmp_path / "profile.json.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    for file in (plain, packed):
+        done = memtrace(verb, str(file))
+        assert done.status == 3 and "memtrace import makes a trace of it" in done.err
+
+
+def test_pointer_of_git_lfs_names_its_command(tmp_path: Path) -> None:
+    file = write(tmp_path, "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a.pickle")
+    for verb in ("report", "stats", "tree", "verify"):
+        done = memtrace(verb, str(file))
+        assert done.status == 3 and "git lfs pull" in done.err + done.out
 
 
 def test_own_chrome_export_comes_back_with_the_same_figures(tmp_path: Path) -> None:
@@ -112,6 +159,8 @@ def test_profile_cut_anywhere_gives_its_longest_prefix(tmp_path: Path) -> None:
         ('[{"name": "[memory]", "ts": 1e308, "args": {}}]', "at byte 1"),
         (json.dumps([memory(1, 5, 10**30, 0, 0)]), "at byte 1"),
         (json.dumps([memory(1, 5, 8, 0, 0, -1, 0)]), "only the host's memory"),
+        (json.dumps([memory(1, 5, 8, 8, 0), WITHOUT_ADDRESS]), "1 of its 2 memory events have no address"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
         ("Thread,Time,Action,Pointer,Size,Stream\n", "no line but its header"),
         ("Thread,Time,Action,Pointer,Size,Stream\n1,25:00:00:1,allocate,0x1,1,0x0\n", "line 2 is not"),
         ("Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:1,allocate,0x1,%s,0x0\n" % 10**20, "line 2 is not"),

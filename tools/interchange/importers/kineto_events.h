@@ -18,8 +18,8 @@ struct KinetoMemory {
   uint64_t time_ns = 0;
   uint64_t thread = 0;
   int32_t device = 0;
-  uint64_t address = 0;
-  int64_t bytes = 0;  // less than 0: freed
+  uint64_t address = 0;  // 0: the file does not say it
+  int64_t bytes = 0;     // less than 0: freed
   uint64_t reserved = 0;
   uint64_t allocated = 0;
 };

@@ -32,6 +32,10 @@ struct StepRecord {
 
 using Place = std::pair<int32_t, uint64_t>;
 
+// Memory of which only the sum is known lies beyond every address of a card.
+constexpr uint64_t kHeldAddress = uint64_t{1} << 59;
+constexpr std::string_view kHeldOwner = "before the profile";
+
 class KinetoProfile : public ImportedRun {
  public:
   absl::Status Read(std::string_view bytes) {
@@ -39,6 +43,7 @@ class KinetoProfile : public ImportedRun {
     const absl::Status status =
         ForEachKinetoEvent(bytes, facts_, [&](const KinetoEvent& event) { Take(event, stacks); });
     if (records_.empty()) return Empty(status);
+    if (const absl::Status wrong = CheckAddresses(); !wrong.ok()) return wrong;
     if (!status.ok()) fault_ = std::string(status.message());
     Sort();
     ResolveStacks(stacks);
@@ -101,8 +106,8 @@ class KinetoProfile : public ImportedRun {
     for (const auto& [thread, moments] : threads) stacks.Resolve(thread, moments);
   }
 
-  // Blocks that are freed first: they were there. What the profiler counted and nobody freed is
-  // known by its sum only.
+  // Finds blocks that are freed first: they were there. What the profiler counted and nobody freed
+  // is known by its sum only.
   void FindEarlier() {
     absl::flat_hash_set<Place> seen;
     std::map<int32_t, int64_t> unseen;
@@ -121,15 +126,32 @@ class KinetoProfile : public ImportedRun {
     for (const KinetoMemory& memory : earlier_) unseen[memory.device] += memory.bytes;
     for (const auto& [device, bytes] : unseen) {
       if (bytes <= 0) continue;
+      held_.push_back({.device = device, .address = kHeldAddress, .bytes = bytes});
       notes_.push_back(std::to_string(bytes) + " bytes of card " + std::to_string(device) +
-                       " were allocated before the profile began and not freed in it: they are in "
-                       "no figure");
+                       " were allocated before the profile began and not freed in it; they are one "
+                       "block of owner '" +
+                       std::string(kHeldOwner) + "', and the profile does not say what they are");
     }
+    if (!held_.empty()) held_owner_ = names_.String(kHeldOwner);
+  }
+
+  // A free is known by its address alone.
+  absl::Status CheckAddresses() const {
+    const auto without =
+        std::count_if(records_.begin(), records_.end(),
+                      [](const MemoryRecord& record) { return record.memory.address == 0; });
+    if (without == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        std::to_string(without) + " of its " + std::to_string(records_.size()) +
+        " memory events have no address, so that no free can be matched with its allocation; "
+        "torch 2 writes addresses");
   }
 
   std::vector<MemoryRecord> records_;
   std::vector<StepRecord> steps_;
   std::vector<KinetoMemory> earlier_;
+  std::vector<KinetoMemory> held_;  // of each card, all that was there and stays, as one block
+  trace::StringId held_owner_ = 0;
   KinetoFacts facts_;
   uint64_t first_ns_ = 0;
   ImportedNames names_;
@@ -146,17 +168,12 @@ class KinetoReplay {
   }
 
   void AddEarlier(const KinetoMemory& memory) {
-    const auto bytes = static_cast<uint64_t>(-memory.bytes);
-    trace::Alive alive;
-    alive.block.device = memory.device;
-    alive.block.address = memory.address;
-    alive.block.requested = bytes;
-    alive.block.allocated = bytes;
-    const uint64_t reserved = earlier_[memory.device] += bytes;
-    SegmentsOf(memory.device).Allocate(memory.address, bytes, reserved, EmitterAt(first_ns_));
-    Emit(first_ns_, alive);
+    AddAlive(memory, static_cast<uint64_t>(-memory.bytes), 0);
   }
 
+  void AddHeld(const KinetoMemory& memory, trace::StringId owner) {
+    AddAlive(memory, static_cast<uint64_t>(memory.bytes), owner);
+  }
   void Add(const MemoryRecord& record) {
     const KinetoMemory& memory = record.memory;
     GuessedSegments& segments = SegmentsOf(memory.device);
@@ -176,6 +193,17 @@ class KinetoReplay {
   }
 
  private:
+  void AddAlive(const KinetoMemory& memory, uint64_t bytes, trace::StringId owner) {
+    trace::Alive alive;
+    alive.block.device = memory.device;
+    alive.block.address = memory.address;
+    alive.block.requested = bytes;
+    alive.block.allocated = bytes;
+    alive.block.owner = owner;
+    const uint64_t reserved = earlier_[memory.device] += bytes;
+    SegmentsOf(memory.device).Allocate(memory.address, bytes, reserved, EmitterAt(first_ns_));
+    Emit(first_ns_, alive);
+  }
   GuessedSegments& SegmentsOf(int32_t device) {
     return segments_.try_emplace(device, device).first->second;
   }
@@ -192,7 +220,8 @@ class KinetoReplay {
 
 void KinetoProfile::ForEach(const std::function<void(const trace::Event&)>& visit) const {
   KinetoReplay replay(visit, first_ns_);
-  if (!earlier_.empty()) replay.Emit(first_ns_, trace::Resume{});
+  if (!earlier_.empty() || !held_.empty()) replay.Emit(first_ns_, trace::Resume{});
+  for (const KinetoMemory& memory : held_) replay.AddHeld(memory, held_owner_);
   for (const KinetoMemory& memory : earlier_) replay.AddEarlier(memory);
   auto step = steps_.begin();
   for (const MemoryRecord& record : records_) {
