@@ -16,6 +16,7 @@ line, its .clang-tidy files and that version are what they were. Exit code 1 whe
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path.cwd()
+PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
 # The compiler is GCC: its own warning switches are unknown to clang.
 DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
 # Where the analyzer does not run, libstdc++'s own use of what it has deprecated (std::stable_sort) is told as an error.
@@ -54,6 +56,18 @@ def headers_by_object(build: Path) -> dict[str, list[Path]]:
         elif ": #deps" in line:
             current = found.setdefault(line.split(":")[0], [])
     return found
+
+
+def plain_units(build: Path, folder: Path) -> list[dict[str, Any]]:
+    """The build's compile commands without GCC's precompiled headers, also written into `folder` for clang-tidy.
+
+    A source that forgets an include is found that way.
+    """
+    units: list[dict[str, Any]] = json.loads((build / "compile_commands.json").read_text())
+    for unit in units:
+        unit["command"] = PRECOMPILED.sub("", unit["command"])
+    (folder / "compile_commands.json").write_text(json.dumps(units))
+    return units
 
 
 def object_file(unit: dict[str, Any]) -> str:
@@ -99,9 +113,9 @@ def touched(sources: dict[Path, list[Path]], changed: set[Path]) -> set[Path]:
     return found
 
 
-def passes(build: Path, command: list[str], unit: dict[str, Any], stamp: Path) -> bool:
+def passes(command: list[str], unit: dict[str, Any], stamp: Path) -> bool:
     """Checks one source and remembers that it passed."""
-    run = subprocess.run([*command, "-p", str(build), unit["file"]], capture_output=True, text=True)
+    run = subprocess.run([*command, "-p", str(stamp.parent), unit["file"]], capture_output=True, text=True)
     if run.returncode == 0:
         stamp.touch()
     else:
@@ -118,8 +132,7 @@ def main() -> int:
     version = subprocess.run([DEEP[0], "--version"], capture_output=True, text=True, check=True).stdout
     sources = tracked("*.cc")
     headers = headers_by_object(build)
-    compiled = json.loads((build / "compile_commands.json").read_text())
-    units = {Path(u["file"]): u for u in compiled if Path(u["file"]) in sources}
+    units = {Path(u["file"]): u for u in plain_units(build, stamps) if Path(u["file"]) in sources}
     of_ours = {source: headers.get(object_file(unit), []) for source, unit in units.items()}
     changed = changed_files() if quick else None
     work = []
@@ -129,7 +142,7 @@ def main() -> int:
             work.append((units[source], found[0]))
     print(f"clang-tidy: {len(work)} of {len(units)} sources", flush=True)
     with ThreadPoolExecutor(jobs) as pool:
-        return 0 if all(list(pool.map(lambda item: passes(build, commands[0], *item), work))) else 1
+        return 0 if all(list(pool.map(lambda item: passes(commands[0], *item), work))) else 1
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ TEST_F(CommandLineTest, HelpIsAVerbAsWellAsAFlag) {
   EXPECT_EQ(shell_.Run("memtrace help tree").out, shell_.Run("memtrace tree --help").out);
   EXPECT_EQ(shell_.Run("memtrace help run").out, shell_.Run("memtrace run --help").out);
   EXPECT_EQ(shell_.Run("memtrace help run").code, 0);
-  ExpectRefusal("memtrace help reprot", 2, "report");
+  ExpectRefusal("memtrace help repor", 2, "report");
 }
 
 TEST_F(CommandLineTest, RunOfAScriptHintsAtPython) {

@@ -57,7 +57,7 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
   // Else something beside blocks in use fills it: pools, contexts. The ledger and what contributes
   // say what.
   const bool live_fills_it = ledger.total_known && ledger.positive("live") > ledger.total / 2;
-  const std::string full =
+  std::string full =
       live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
   if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
   const auto& rise = explanation.verdict.rest.rise;
