@@ -27,6 +27,12 @@ std::string Size(uint64_t bytes) {
   return text;
 }
 
+// "; 512.00 MiB lie free in private pools"; empty if they would not serve the request.
+std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger& card) {
+  if (card.private_pools == 0 || card.private_pools < trace::ShortBy(event)) return "";
+  return "; " + Size(card.private_pools) + " lie free in private pools";
+}
+
 std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   switch (trace::CauseOfFailure(event, card)) {
     case trace::FailureCause::kLimit:
@@ -35,7 +41,8 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
     case trace::FailureCause::kTooLarge:
       return trace::IsLargerThanCard(event, card)
                  ? "the request is larger than the card, which has " + Size(card.total)
-                 : "the request is larger than what is left of the card, which is mostly free";
+                 : "the request is larger than what is left of the card, which is mostly free" +
+                       FreeInPools(event, card);
     case trace::FailureCause::kCached:
       return "the cache would do, but torch does not give it back for this request (a memory pool "
              "or a graph capture is in use): torch.cuda.empty_cache() before it";
@@ -48,12 +55,11 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
     default:
       break;
   }
-  const bool pools_would_do = card.private_pools > 0 && card.private_pools >= trace::ShortBy(event);
   const bool is_in_pieces = card.free + card.cached + card.holes >= event.requested;
   const std::string live =
       ": " + Size(card.live_allocated) + " of " + Size(card.total) + " are live";
   return "the card is full" + (is_in_pieces ? live : "; it is not fragmented") +
-         (pools_would_do ? "; " + Size(card.private_pools) + " lie free in private pools" : "");
+         FreeInPools(event, card);
 }
 
 // A program may give any tag a name: it is a part of an exception's text.

@@ -158,7 +158,7 @@ void FitTrials::SayBegin(std::string_view name) const {
 void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
   if (progress_ == Progress::kNothing) return;
   if (progress_ == Progress::kTerminal) std::cerr << kTakeBack << "memtrace: " << name << ":";
-  std::cerr << " " << end << std::endl;
+  std::cerr << " " << end << '\n';
 }
 
 absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {

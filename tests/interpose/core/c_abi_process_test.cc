@@ -181,7 +181,8 @@ TEST_F(CAbiProcessTest, TraceThatCannotBeWrittenStopsNothing) {
     failure.size = sizeof(failure);
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 2_GiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
-    EXPECT_THAT(failure.explanation, HasSubstr("the card is full"));
+    EXPECT_THAT(failure.explanation,
+                HasSubstr("the request is larger than the card, which has 1.00"));
   }));
 }
 

@@ -175,9 +175,9 @@ def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
 
 def test_what_only_graphs_can_use_is_an_entry_of_its_own(tmp_path):
     run = on_card(FULL_BESIDE_A_GRAPH.replace("ASKED", "2900"), tmp_path, card=SMALL_CARD)
-    assert "the card is full; it is not fragmented; 512.00 MiB lie free in private pools" in run.out
+    assert "which is mostly free; 512.00 MiB lie free in private pools; 2.83 GiB were asked for" in run.out
     report = run.report()
     ledger = {entry["name"]: entry["bytes"] for entry in report["ledger"]}
     assert ledger["private_pools"] == 512 << 20 and ledger["unexplained"] == 0, ledger
-    assert report["verdict"]["cause"] == "capacity"
+    assert report["verdict"]["cause"] == "too_large"
     assert report["verdict"]["contributing_bytes"]["private_pool"] == 512 << 20, report["verdict"]
