@@ -11,11 +11,11 @@ FILES = "Nothing of the user's files is changed, or the answer names it."
 STOPPED = "A stopped fit says what is known; without a terminal it prints a line for each trial."
 
 ROWS = [
-    Elsewhere("fit_escapes.py", FILES, test="tests/tools/test_fit.py"),
-    Elsewhere("fit_file_operations.py", FILES, test="tests/tools/test_fit.py"),
-    Elsewhere("fit_tree_before_after.py", FILES, test="tests/tools/test_fit.py"),
-    Elsewhere("unlearn_tiny.py", STOPPED, test="tests/tools/test_fit.py"),
-    Elsewhere("c30_small.py", STOPPED, test="tests/tools/test_fit.py"),
+    Elsewhere("fit_escapes.py", FILES, test="tests/tools/test_fit_file_operations.py"),
+    Elsewhere("fit_file_operations.py", FILES, test="tests/tools/test_fit_file_operations.py"),
+    Elsewhere("fit_tree_before_after.py", FILES, test="tests/tools/test_fit_file_operations.py"),
+    Elsewhere("unlearn_tiny.py", STOPPED, test="tests/tools/test_fit_stopped.py"),
+    Elsewhere("c30_small.py", STOPPED, test="tests/tools/test_fit_stopped.py"),
     Elsewhere("titan8b.toml", "A step of torchtitan's 8B runs on the card.", reason=NO_TITAN),
     Elsewhere("titan_data_make.py", "A step of torchtitan's 8B runs on the card.", reason=NO_TITAN),
     Elsewhere("titan_rank.py", "A step of torchtitan's 8B runs on the card.", reason=NO_TITAN),

@@ -13,6 +13,7 @@ inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;   // the input
 inline constexpr int kPartial = 4;      // result of a damaged or truncated input
 inline constexpr int kEnvironment = 5;  // of memtrace: its installation, the system
+inline constexpr int kNotKnown = 6;     // of `fit`: nothing failed, but a peak still rose
 inline constexpr int kNotExecutable = 126;
 inline constexpr int kNotFound = 127;
 

@@ -28,7 +28,7 @@ constexpr const char* kDescription =
     "Say before the run whether a program fits a card, and try what would make it\n"
     "The unchanged program runs on a simulated card, without a limit and then within it, until "
     "its\n"
-    "peak settles. No GPU is needed, nothing is trained, and what Python writes is kept away\n"
+    "peak settles. No GPU is needed, nothing is trained, and what it writes is kept away\n"
     "from your files.\n"
     "\n"
     "Usage: memtrace fit --card CARD [OPTIONS] [--] COMMAND [ARGS]...";
@@ -189,12 +189,12 @@ void DefineTries(CLI::App& app, Options& options) {
       ->group("What is tried");
   app.add_option("--scale", options.scalings,
                  "Say how the need grows with an option, and the largest value\n"
-                 "that completes: batch=1,2,4 -- python train.py --batch {batch}")
+                 "that fits the card: batch=1,2,4 -- python train.py --batch {batch}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("What is tried");
   app.add_flag("--smallest-card", options.question.with_smallest_card,
-               "Find the smallest card on which it completes, by bisection:\n"
+               "Find the smallest card that it fits, by bisection:\n"
                "with torch's allocator, expandable segments, and memtrace's")
       ->group("What is tried");
   app.add_option("--margin", options.question.margin_percent,

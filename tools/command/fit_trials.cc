@@ -15,10 +15,12 @@
 #include "tools/command/exit_code.h"
 #include "tools/command/program.h"
 #include "tools/command/trace_input.h"
+#include "tools/command/user_files.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scratch_folder.h"
 #include "tools/fit/search.h"
 #include "tools/fit/why_failed.h"
+#include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/fit/fit_json.h"
 #include "tools/report/printable.h"
@@ -64,6 +66,8 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
   outcome.outlook = fit::OutlookOf(outcome.processes, fit::BytesOfCards(trial.cards));
   outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
+  if (result.layer)
+    outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
   if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
   return outcome;
 }
@@ -143,9 +147,12 @@ int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::
 }
 
 // What is known of a search that somebody stopped, or whose trial took too long.
-void TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
+// True if it is anything.
+bool TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
   answer.stopped = trials.latest();
-  if (answer.has_need() || !answer.stopped->outcome.processes.empty()) Print(answer, output);
+  const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();
+  if (is_known) Print(answer, output);
+  return is_known;
 }
 
 }  // namespace
@@ -164,15 +171,21 @@ void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
 absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {
   const std::filesystem::path folder = folder_ / std::to_string(++number_);
   SayBegin(name);
-  absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder);
+  absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
   if (!result.ok()) {
     SayEnd(name, "cannot be run");
     return result.status();
   }
   asked_to_stop_ = result->asked_to_stop;
+  opened_.insert(result->opened.begin(), result->opened.end());
   latest_ = {
       .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
   SayEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
+  if (latest_.outcome.kept_away.is_full) {
+    Note(absl::StrCat(
+        "the run filled the ", report::FormatBytes(keeping_.layer_bytes),
+        " of memory that its files may take; MEMTRACE_FIT_OVERLAY=16GiB gives it more"));
+  }
   log_end_ = latest_.outcome.log_end;
   exit_code_ = latest_.outcome.exit_code;
   std::error_code ignored;
@@ -187,22 +200,32 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
     Note(std::string(scratch.status().message()));
     return kEnvironment;
   }
+  const absl::StatusOr<fit::FileKeeping> keeping =
+      fit::FindFileKeeping(launch::CurrentEnvironment(), scratch->path().string());
+  if (!keeping.ok()) {
+    Note(std::string(keeping.status().message()));
+    return kUsage;
+  }
   const bool is_silent = output.quiet || output.json;
   const Progress progress = is_silent                    ? Progress::kNothing
                             : isatty(STDERR_FILENO) == 0 ? Progress::kLines
                                                          : Progress::kTerminal;
-  FitTrials trials(scratch->path(), progress);
+  FitTrials trials(scratch->path(), *keeping, progress);
   fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
     return trials.Run(trial, name);
   });
+  const UserFiles files(question.trial.command, *keeping, scratch->path());
   fit::Answer answer;
   const absl::Status searched = search.Run(question, answer);
+  files.Tell(trials.opened(), answer);
   if (searched.ok()) {
     Print(answer, output);
     return CodeOf(answer);
   }
   const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
-  if (is_stopped || trials.latest().is_late) TellWhatIsKnown(trials, output, answer);
+  const bool is_told =
+      (is_stopped || trials.latest().is_late) && TellWhatIsKnown(trials, output, answer);
+  if (!is_told && !answer.changes.names.empty()) Note(report::ChangedFilesText(answer.changes));
   return TellFailure(searched, trials, question, output);
 }
 

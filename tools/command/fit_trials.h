@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,8 @@ enum class Progress : uint8_t {
 // Runs trials in folders of their own, reads what they left, and says on stderr what it does.
 class FitTrials {
  public:
-  FitTrials(std::filesystem::path folder, Progress progress)
-      : folder_(std::move(folder)), progress_(progress) {}
+  FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress)
+      : folder_(std::move(folder)), keeping_(std::move(keeping)), progress_(progress) {}
 
   // Errors: as of fit::RunTrial; kCancelled if we are asked to stop.
   absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name);
@@ -38,6 +39,9 @@ class FitTrials {
   // And its exit code.
   int exit_code() const { return exit_code_; }
 
+  // What the trials opened for writing in the user's folders, where they had no layer.
+  const std::set<std::string>& opened() const { return opened_; }
+
   // The signal by which we were asked to stop; 0: none.
   int asked_to_stop() const { return asked_to_stop_; }
 
@@ -46,7 +50,9 @@ class FitTrials {
   void SayEnd(std::string_view name, const std::string& end) const;
 
   std::filesystem::path folder_;
+  fit::FileKeeping keeping_;
   fit::StoppedTrial latest_;
+  std::set<std::string> opened_;
   std::string log_end_;
   Progress progress_;
   int number_ = 0;
@@ -60,9 +66,6 @@ struct FitOutput {
   bool quiet = false;
   bool is_own_program = false;  // of memtrace: its last sentence and exit code are ours
 };
-
-// The exit code of `fit` where nothing failed in what was seen, but a peak still rose.
-inline constexpr int kNotKnown = 6;
 
 // Asks, prints the answer on stdout and gives the exit code: kDone, kLimitExceeded (it does not
 // fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made too few

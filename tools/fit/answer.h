@@ -11,6 +11,8 @@
 #include "tools/analysis/annotation.h"
 #include "tools/analysis/run_facts.h"
 #include "tools/fit/candidates.h"
+#include "tools/fit/files/file_layer.h"
+#include "tools/fit/files/folder_watch.h"
 #include "tools/fit/kept_away.h"
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
@@ -124,6 +126,8 @@ struct Answer {
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;
   std::optional<StoppedTrial> stopped;
+  FileKeeping keeping = {};    // of the user's files, in all runs
+  FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 
   // REQUIRES: has_within, for all of these.
   Verdict verdict() const { return within.verdict(); }

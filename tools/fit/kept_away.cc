@@ -32,4 +32,16 @@ KeptAway KeptAwayOf(const Annotations& annotations) {
           .first_programs = NamesOf(annotations, "fit.other_programs.first")};
 }
 
+KeptAway WithLayer(KeptAway stated, const LayerContents& layer,
+                   const std::set<std::string>& saves) {
+  constexpr size_t kFirst = 5;
+  stated.is_full = layer.is_full;
+  for (const std::string& name : layer.names) {
+    if (saves.count(name) != 0) continue;
+    ++stated.files;
+    if (stated.first.size() < kFirst) stated.first.push_back(name);
+  }
+  return stated;
+}
+
 }  // namespace memtrace::fit

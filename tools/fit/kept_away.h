@@ -4,10 +4,12 @@
 #define MEMTRACE_TOOLS_FIT_KEPT_AWAY_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "tools/analysis/annotation.h"
+#include "tools/fit/files/layer_contents.h"
 
 namespace memtrace::fit {
 
@@ -21,11 +23,17 @@ struct KeptAway {
   uint64_t programs = 0;                    // that are not Python and were started: not kept away
   std::vector<std::string> first_programs;  // their names
 
+  bool is_full = false;  // the layer of the run: it could write no more
+
   bool is_nothing() const { return saves == 0 && files == 0; }
 };
 
 // What is missing or no number counts as none.
 KeptAway KeptAwayOf(const analysis::Annotations& annotations);
+
+// The same with the files that lie in the layer of the run; those among `saves` are checkpoints,
+// which the process stated.
+KeptAway WithLayer(KeptAway stated, const LayerContents& layer, const std::set<std::string>& saves);
 
 }  // namespace memtrace::fit
 

@@ -104,9 +104,11 @@ std::string LineOf(const analysis::Request& request) {
   return user == nullptr ? request.site : analysis::ShortFrame(*user);
 }
 
+// The request that ended the run, else the last one that it got over.
 std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
-  if (!explanation.request) return std::nullopt;
-  const analysis::Request& request = *explanation.request;
+  const auto& failed = explanation.request ? explanation.request : explanation.got_over;
+  if (!failed) return std::nullopt;
+  const analysis::Request& request = *failed;
   return FailedLine{
       .line = LineOf(request),
       .bytes = request.bytes,

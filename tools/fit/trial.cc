@@ -31,27 +31,50 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
 }
 
 // What the Python package does in a trial (docs/fit.md).
-void AddTrial(const Trial& trial, const fs::path& folder, launch::Environment& environment) {
+void AddTrial(const Trial& trial, launch::Environment& environment) {
   environment["MEMTRACE_FIT_SECONDS"] = std::to_string(trial.seconds);
   environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
   environment["MEMTRACE_FIT_WATCH"] = std::to_string(trial.watch_seconds);
-  environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
   environment.erase("MEMTRACE_FIT_CHANGES");
   environment.erase("MEMTRACE_FIT_STUB");
   if (!trial.stub.empty()) environment["MEMTRACE_FIT_STUB"] = trial.stub;
   if (!trial.changes.empty()) environment["MEMTRACE_FIT_CHANGES"] = trial.changes;
 }
 
+// How it keeps from the user's files what it writes: a layer does, else the Python package.
+void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& environment) {
+  environment.erase("MEMTRACE_FIT_SCRATCH");
+  environment.erase("MEMTRACE_FIT_SAVES");
+  if (!has_layer) {
+    environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
+    return;
+  }
+  environment["MEMTRACE_FIT_SAVES"] = (folder / "saves").string();
+  environment["TMPDIR"] = (folder / kTemporaryFolder).string();
+}
+
+// Names of files that its processes listed, one a line.
+std::set<std::string> ListedIn(const fs::path& list) {
+  std::set<std::string> names;
+  std::ifstream file(list);
+  for (std::string name; std::getline(file, name);) names.insert(name);
+  return names;
+}
+
 }  // namespace
 
-absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder) {
+absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
+                                     const FileKeeping& keeping) {
   std::error_code error;
   fs::create_directories(folder / "files", error);
   if (error)
     return absl::UnavailableError("cannot make " + folder.string() + ": " + error.message());
   launch::Environment environment = launch::CurrentEnvironment();
   for (const auto& [name, value] : trial.set) environment[name] = value;
-  AddTrial(trial, folder, environment);
+  AddTrial(trial, environment);
+  const bool has_layer = keeping.layer_bytes > 0;
+  AddFiles(folder, has_layer, environment);
+  const FileLayer layer(environment, folder.string(), keeping.layer_bytes);
   absl::StatusOr<launch::LaunchPlan> plan =
       launch::PlanLaunch(RequestOf(trial, folder), std::move(environment));
   if (!plan.ok()) return plan.status();
@@ -59,6 +82,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder)
   result.log = folder / "log.txt";
   plan->log = result.log.string();
   plan->seconds = trial.seconds;
+  if (has_layer) plan->prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
   const launch::WrittenTraces traces(plan->output);
   const auto begun = std::chrono::steady_clock::now();
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
@@ -68,6 +92,9 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder)
   result.is_late = status->is_late;
   result.asked_to_stop = status->asked_to_stop;
   result.traces = traces.Find();
+  result.layer = layer.Contents();
+  result.saves = ListedIn(folder / "saves");
+  result.opened = ListedIn(folder / "files" / ".opened");
   return result;
 }
 

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/fit/files/file_layer.h"
 
 namespace memtrace::fit {
 
@@ -35,11 +38,15 @@ struct TrialResult {
   std::vector<std::string> traces;  // of its processes, the first one's first
   std::filesystem::path log;        // what it printed
   double seconds = 0;
+  std::optional<LayerContents> layer;  // what it wrote; nothing: it had none
+  std::set<std::string> saves;         // of these: checkpoints, of which no bytes were written
+  std::set<std::string> opened;        // without a layer: opened for writing in the user's folders
 };
 
 // `folder`: for its traces and what it writes; made. Errors: as of launch::PlanLaunch; kUnavailable
 // if it cannot start.
-absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder);
+absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,
+                                     const FileKeeping& keeping);
 
 // The last lines of what a trial printed.
 std::string LogEnd(const TrialResult& result, size_t lines);

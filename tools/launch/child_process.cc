@@ -3,7 +3,7 @@
 #include "tools/launch/child_process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,54 +46,70 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// What a child starts with beside its words.
-class Beginning {
- public:
-  // `mask`: of signals.
-  Beginning(const LaunchPlan& plan, const sigset_t& mask) {
-    posix_spawnattr_init(&attributes_);
-    short flags = POSIX_SPAWN_SETSIGMASK;
-    // With a limit it has a group of its own, so that all of it can be ended.
-    if (plan.seconds != 0) flags |= POSIX_SPAWN_SETPGROUP;
-    posix_spawnattr_setflags(&attributes_, flags);
-    posix_spawnattr_setsigmask(&attributes_, &mask);
-    posix_spawn_file_actions_init(&files_);
-    if (plan.log.empty()) return;
-    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, plan.log.c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files_, STDOUT_FILENO, STDERR_FILENO);
+// Nothing is there to be read, and both outputs go to the log.
+bool OpenLog(const std::string& log) {
+  const int input = open("/dev/null", O_RDONLY);
+  const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, S_IRUSR | S_IWUSR);
+  const bool is_open = dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+                       dup2(output, STDERR_FILENO) >= 0;
+  for (const int opened : {input, output})
+    if (opened > STDERR_FILENO) close(opened);
+  return is_open;
+}
+
+// Becomes the program, with the signal mask that we were started with. Returns only if it cannot:
+// the sentence why.
+std::string Execute(const LaunchPlan& plan, const sigset_t& mask) {
+  // With a limit it has a group of its own, so that all of it can be ended.
+  if (plan.seconds != 0) setpgid(0, 0);
+  if (!plan.log.empty() && !OpenLog(plan.log))
+    return absl::StrCat("cannot write ", plan.log, ": ", std::strerror(errno));
+  Environment environment = plan.environment;
+  if (plan.prepare) {
+    if (const absl::Status prepared = plan.prepare(environment); !prepared.ok())
+      return absl::StrCat("cannot start ", plan.program, ": ", std::string(prepared.message()));
   }
-  Beginning(const Beginning&) = delete;
-  Beginning& operator=(const Beginning&) = delete;
-  ~Beginning() {
-    posix_spawn_file_actions_destroy(&files_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-  const posix_spawn_file_actions_t* files() const { return &files_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-  posix_spawn_file_actions_t files_{};
-};
-
-// The child starts with the signal mask that we were started with.
-absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   std::vector<std::string> arguments = plan.arguments;
-  std::vector<std::string> environment;
-  environment.reserve(plan.environment.size());
-  for (const auto& [name, value] : plan.environment)
-    environment.push_back(absl::StrCat(name, "=", value));
-  const Beginning beginning(plan, mask);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, plan.program.c_str(), beginning.files(), beginning.attributes(),
-                  Pointers(arguments).data(), Pointers(environment).data());
-  if (error == 0) return child;
-  return absl::UnavailableError(absl::StrCat("cannot start ", plan.program, ": ",
-                                             std::strerror(error), HintForScript(plan.program)));
+  std::vector<std::string> settings;
+  settings.reserve(environment.size());
+  for (const auto& [name, value] : environment) settings.push_back(absl::StrCat(name, "=", value));
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execve(plan.program.c_str(), Pointers(arguments).data(), Pointers(settings).data());
+  return absl::StrCat("cannot start ", plan.program, ": ", std::strerror(errno),
+                      HintForScript(plan.program));
+}
+
+// All that comes out of the pipe until its other end is closed.
+std::string ReadAll(int pipe_end) {
+  std::string text;
+  std::array<char, 1024> piece{};
+  while (true) {
+    const ssize_t length = read(pipe_end, piece.data(), piece.size());
+    if (length > 0) text.append(piece.data(), static_cast<size_t>(length));
+    if (length == 0 || (length < 0 && errno != EINTR)) return text;
+  }
+}
+
+// A pipe that execution closes tells why there was none.
+absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
+  constexpr int kNoProgram = 127;
+  std::array<int, 2> ends{};
+  const bool has_pipe = pipe2(ends.data(), O_CLOEXEC) == 0;
+  const pid_t child = has_pipe ? fork() : -1;
+  if (child < 0)
+    return absl::UnavailableError(
+        absl::StrCat("cannot start ", plan.program, ": ", std::strerror(errno)));
+  if (child == 0) {
+    const std::string why = Execute(plan, mask);
+    const bool is_told = write(ends[1], why.data(), why.size()) > 0;
+    _exit(is_told ? kNoProgram : kNoProgram - 1);
+  }
+  close(ends[1]);
+  const std::string why = ReadAll(ends[0]);
+  close(ends[0]);
+  if (why.empty()) return child;
+  waitpid(child, nullptr, 0);
+  return absl::UnavailableError(why);
 }
 
 // A terminal's Ctrl-C reaches the whole foreground group, the child included, and comes from the

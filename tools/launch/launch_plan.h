@@ -4,10 +4,12 @@
 #define MEMTRACE_TOOLS_LAUNCH_LAUNCH_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace memtrace::launch {
@@ -45,6 +47,9 @@ struct LaunchPlan {
   // Where both outputs go, and nothing is there to be read; empty: as those of this process.
   std::string log;
   uint64_t seconds = 0;  // after which it is ended with all that it started; 0: never
+  // What the child does before it executes the program, whose environment it may change; an error
+  // keeps it from starting. Empty: nothing.
+  std::function<absl::Status(Environment&)> prepare;
 };
 
 Environment CurrentEnvironment();

@@ -27,8 +27,7 @@ def start(torch: ModuleType, session: Session) -> None:
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
-    if scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
-        _scratch.start(scratch)  # with the interpreter already, where `memtrace run` started it
+    if _scratch.start_as_told():  # with the interpreter already, where `memtrace run` started it
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
     if (seconds := os.environ.get("MEMTRACE_FIT_SECONDS", "")).isdecimal():
         _tell_place_at_the_end(int(seconds))

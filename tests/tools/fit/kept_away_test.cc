@@ -25,6 +25,17 @@ TEST(KeptAwayTest, SavesFilesAndNamesAreReadFromTheTrace) {
   EXPECT_THAT(kept.first_programs, ElementsAre("rm"));
 }
 
+TEST(KeptAwayTest, FilesOfTheLayerAreCountedButNotThoseOfCheckpoints) {
+  const KeptAway stated =
+      KeptAwayOf({{"fit.kept_away.saves", "1"}, {"fit.kept_away.first", R"(["/a/model.pt"])"}});
+  const KeptAway kept =
+      WithLayer(stated, {.names = {"/a/log", "/a/model.pt"}, .is_full = true}, {"/a/model.pt"});
+  EXPECT_EQ(kept.saves, 1U);
+  EXPECT_EQ(kept.files, 1U);
+  EXPECT_THAT(kept.first, ElementsAre("/a/model.pt", "/a/log"));
+  EXPECT_TRUE(kept.is_full);
+}
+
 TEST(KeptAwayTest, WhatIsMissingOrBrokenCountsAsNone) {
   EXPECT_TRUE(KeptAwayOf({}).is_nothing());
   const KeptAway kept =

@@ -192,10 +192,15 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
   return scalings;
 }
 
-ordered_json KeptAwayJson(const fit::KeptAway& kept) {
+ordered_json KeptAwayJson(const fit::Answer& answer) {
+  const fit::KeptAway& kept = answer.unlimited.kept_away;
   return {{"saves", kept.saves},
           {"files", kept.files},
           {"first", kept.first},
+          {"layer_bytes", answer.keeping.layer_bytes},
+          {"why_no_layer", answer.keeping.why_no_layer},
+          {"changed", answer.changes.names},
+          {"compared_all", answer.changes.saw_all},
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
@@ -251,7 +256,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},
-      {"kept_away", KeptAwayJson(answer.unlimited.kept_away)},
+      {"kept_away", KeptAwayJson(answer)},
       {"stopped", StoppedJson(answer)}};
   if (answer.has_within && answer.verdict() != fit::Verdict::kNotKnown)
     json["fits"] = answer.fits();

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/fit/kept_away.h"
+#include "tools/report/fit/file_sentences.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
@@ -105,36 +105,10 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
   if (answer.cards.empty()) return "";
   const std::string name = Printable(scaling.name) + "=";
   if (!scaling.largest)
-    return name + FormatCount(scaling.fails.value_or(1)) + " does not complete on the card either.";
-  std::string text =
-      "The largest that completed on the card: " + name + FormatCount(*scaling.largest);
+    return name + FormatCount(scaling.fails.value_or(1)) + " does not fit the card either.";
+  std::string text = "The largest that fits the card: " + name + FormatCount(*scaling.largest);
   if (scaling.fails) text += "; " + name + FormatCount(*scaling.fails) + " did not";
   return text + ".";
-}
-
-// ": a, b …"
-std::string NamesText(const std::vector<std::string>& names, uint64_t count) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? ": " : ", ") + Printable(name);
-  return text + (names.size() < count ? " …" : "");
-}
-
-// "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...: a.pt, ..."
-std::string KeptAwayText(const fit::KeptAway& kept) {
-  if (kept.is_nothing()) return "";
-  std::string text = "Kept away from your folders: ";
-  if (kept.saves > 0) text += FormatCounted(kept.saves, "checkpoint") + ", not written";
-  if (kept.saves > 0 && kept.files > 0) text += ", and ";
-  if (kept.files > 0)
-    text += FormatCounted(kept.files, "file") + " written, moved or deleted, in a scratch folder";
-  return text + NamesText(kept.first, kept.saves + kept.files) + ".";
-}
-
-std::string ProgramsText(const fit::KeptAway& kept) {
-  if (kept.programs == 0) return "";
-  return "It started " + FormatCounted(kept.programs, "program") +
-         " that are not Python, in each of the runs; what these wrote was not kept away" +
-         NamesText(kept.first_programs, kept.first_programs.size()) + ".";
 }
 
 }  // namespace
@@ -182,7 +156,7 @@ Section SmallestCardSection(const fit::Answer& answer) {
   if (answer.smallest.empty()) return section;
   Table table;
   table.columns = {
-      {"", 24}, {"completes", 12, Kind::kFigure}, {"fails", 12, Kind::kFigure}, {"product", 0}};
+      {"", 24}, {"fits", 12, Kind::kFigure}, {"fails", 12, Kind::kFigure}, {"product", 0}};
   for (const fit::SmallestCard& card : answer.smallest) {
     const std::string product = card.product.empty()
                                     ? "none that is known"
@@ -204,8 +178,7 @@ Section LimitsSection(const fit::Answer& answer) {
                       "exact, kernels did not run."
                     : "All of this was seen in runs on simulated cards: kernels did not run; sizes "
                       "and failures are exact if the program goes the same way with real values."});
-  const fit::KeptAway& kept = answer.unlimited.kept_away;
-  for (const std::string& text : {KeptAwayText(kept), ProgramsText(kept)})
+  for (const std::string& text : FileTexts(answer))
     if (!text.empty()) section.parts.emplace_back(Paragraph{text});
   return section;
 }

@@ -11,7 +11,7 @@ namespace memtrace::report {
 // What each process holds of which card; nothing if there is one.
 Section ProcessSection(const fit::Answer& answer);
 
-// How the need grows with an option, and the largest value that completes.
+// How the need grows with an option, and the largest value that fits.
 Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling);
 
 // Nothing unless it was asked.

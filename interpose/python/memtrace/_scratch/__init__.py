@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's files during a trial of `memtrace fit`: what the program writes goes to MEMTRACE_FIT_SCRATCH.
 
+Where the system has a layer over all files (tools/fit/files), only checkpoints are answered.
+
 `FOLDER/home/me/out.txt` stands for `/home/me/out.txt`: it is there for whoever reads that name afterwards. What the
 program deletes stays and is not seen any more (docs/fit.md, "The user's files").
 """
@@ -12,7 +14,9 @@ import sys
 from collections.abc import Callable
 
 from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves, _tensor_saves
+from memtrace._scratch._escapes import Escapes
 from memtrace._scratch._kept_away import KeptAway
+from memtrace._scratch._layer import LayerNames, LayerPlaces, ListedSaves
 from memtrace._scratch._names import Names
 from memtrace._scratch._places import Places
 from memtrace._scratch._programs import StartedPrograms
@@ -21,6 +25,15 @@ _TEMPORARY = ".tmp"
 
 _kept: KeptAway | None = None
 _programs: StartedPrograms | None = None
+
+
+def start_as_told() -> bool:
+    """As the environment says, which `memtrace fit` set; tells whether this is a trial of it."""
+    if saves := os.environ.get("MEMTRACE_FIT_SAVES"):
+        start_in_layer(saves)
+    elif scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
+        start(scratch)
+    return _kept is not None
 
 
 def start(folder: str) -> None:
@@ -34,13 +47,27 @@ def start(folder: str) -> None:
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     _programs = StartedPrograms()
-    places = Places(Names(folder), _kept)
+    names = Names(folder)
+    Escapes(folder, names)
+    places = Places(names, _kept)
     _saves.watch(places)
     _tensor_saves.watch(places)
     _os_calls.watch(places)
     _moves.watch(places)
     _opening.watch(places)
     _doors.watch(places)
+
+
+def start_in_layer(saves: str) -> None:
+    """The same where the system keeps all files away: checkpoints are written without their bytes, and listed there."""
+    global _kept
+    if _kept is not None:
+        return
+    _kept = ListedSaves(saves)
+    sys.dont_write_bytecode = True  # it would fill the layer in each process
+    places = LayerPlaces(LayerNames(), _kept)
+    _saves.watch(places)
+    _tensor_saves.watch(places)
 
 
 def _keep_temporary_files(folder: str) -> None:

@@ -74,7 +74,21 @@ def _caches() -> list[str]:
         for variable, value in os.environ.items()
         if variable in _CACHE_VARIABLES or variable.endswith(_CACHE_ENDINGS)
     ]
-    return [*_CACHES, *(value for value in named if len(PurePath(value).parts) > 1 and os.path.isabs(value))]
+    absolute = (value for value in named if len(PurePath(value).parts) > 1 and os.path.isabs(value))
+    return [cache for cache in (*_CACHES, *absolute) if not _holds_users(cache)]
+
+
+def _holds_users(cache: str) -> bool:
+    """Tells whether it is no cache alone: the working folder, or the home folder, is in it."""
+    folder = os.path.realpath(os.path.expanduser(cache))
+    return any(_is_within(os.path.realpath(path), folder) for path in (_working_folder(), os.path.expanduser("~")))
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody removed it
+        return os.sep
 
 
 def _is_within(path: str, folder: str) -> bool:

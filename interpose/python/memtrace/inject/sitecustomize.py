@@ -110,11 +110,11 @@ class _Beginning:
             memtrace.enable()
 
 
-def _keep_the_users_files(scratch: str) -> None:
+def _keep_the_users_files() -> None:
     """In a trial of `memtrace fit`, from the first line on; a program that cannot be kept from them does not begin."""
     from memtrace import _scratch
 
-    _scratch.start(scratch)
+    _scratch.start_as_told()
 
 
 def _stand_in(stub: str) -> None:
@@ -135,8 +135,8 @@ def _run_the_users_own() -> None:
 
 if os.environ.get("MEMTRACE") != "0":
     sys.meta_path.insert(0, _Beginning())
-    if os.environ.get("MEMTRACE_FIT_SCRATCH"):
-        _keep_the_users_files(os.environ["MEMTRACE_FIT_SCRATCH"])
+    if os.environ.get("MEMTRACE_FIT_SAVES") or os.environ.get("MEMTRACE_FIT_SCRATCH"):
+        _keep_the_users_files()
 _run_the_users_own()
 if os.environ.get("MEMTRACE") != "0" and os.environ.get("MEMTRACE_FIT_STUB"):
     _stand_in(os.environ["MEMTRACE_FIT_STUB"])

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of `memtrace fit` that keep the user's files in each of the ways there are (docs/fit.md, "The user's files")."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MEMTRACE
+
+# As it is; without the right to mount, so that a user namespace is needed; and without a layer.
+LAYER = "layer"
+USERS = "users"
+PYTHON = "python"
+WAYS = (LAYER, USERS, PYTHON)
+
+
+def run(way: str, folder: Path, *command: str | Path, json: bool = True) -> subprocess.CompletedProcess[str]:
+    """Asks with `folder` as the working folder whether the command fits 8 GiB."""
+    options = ["--card", "8GiB", "--watch", "0", "--margin", "0", *(["--json"] if json else [])]
+    asked = [*_without_rights(way), MEMTRACE, "fit", *options, "--", sys.executable, *command]
+    environment = {**os.environ, **({"MEMTRACE_FIT_OVERLAY": "0"} if way == PYTHON else {})}
+    return subprocess.run(asked, cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False)
+
+
+def kept_away(way: str, folder: Path, *command: str | Path) -> dict[str, Any]:
+    """What the answer says of the user's files; skips where the kernel refuses that way."""
+    done = run(way, folder, *command)
+    assert done.returncode == 0, done.stderr
+    kept: dict[str, Any] = json.loads(done.stdout)["kept_away"]
+    if way != PYTHON and kept["layer_bytes"] == 0:
+        assert kept["why_no_layer"]
+        pytest.skip(kept["why_no_layer"])
+    assert (kept["layer_bytes"] == 0) == (way == PYTHON)
+    return kept
+
+
+def _without_rights(way: str) -> list[str]:
+    """What takes the right to mount from root; others do not have it anyhow."""
+    if way != USERS or os.geteuid() != 0:
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("setpriv, which takes rights from root, is not installed")
+    return [setpriv, "--bounding-set", "-sys_admin"]

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/files/file_layer.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/trace/amount.h"
+#include "tools/fit/files/cache_folders.h"
+#include "tools/fit/files/passed_descriptor.h"
+
+namespace memtrace::fit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVariable = "MEMTRACE_FIT_OVERLAY";
+constexpr uint64_t kLeastBytes = 16 << 20;
+
+fs::path WithoutLinks(const fs::path& path) {
+  std::error_code error;
+  fs::path found = fs::canonical(path, error);
+  return error ? path : found;
+}
+
+LayerPlan PlanOf(const launch::Environment& environment, const std::string& scratch,
+                 uint64_t bytes) {
+  std::error_code ignored;
+  LayerPlan plan;
+  plan.scratch = WithoutLinks(scratch);
+  plan.working_folder = WithoutLinks(fs::current_path(ignored));
+  plan.seen = CacheFolders(environment, plan.working_folder);
+  plan.needed = {plan.working_folder};
+  if (const auto home = environment.find("HOME"); home != environment.end())
+    plan.needed.push_back(WithoutLinks(home->second));
+  plan.bytes = bytes;
+  return plan;
+}
+
+// A number that a file of the kernel's holds; the most there is if it holds none.
+uint64_t LimitIn(const char* path) {
+  uint64_t limit = 0;
+  return std::ifstream(path) >> limit ? limit : UINT64_MAX;
+}
+
+// Of the memory that this machine, or this container, has.
+uint64_t QuarterOfMemory() {
+  const uint64_t physical =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min({physical, LimitIn("/sys/fs/cgroup/memory.max"),
+                   LimitIn("/sys/fs/cgroup/memory/memory.limit_in_bytes")}) /
+         4;
+}
+
+// Where the processes of the run see what each holds on the simulated cards. What this process
+// opened cannot be reached from within a user namespace of theirs; what the run has open can.
+void OpenLedger(launch::Environment& environment) {
+  if (environment.count("MEMTRACE_CARD_SHARED") == 0) return;
+  const int ledger = memfd_create("memtrace-card", 0);
+  if (ledger < 0) return;
+  environment["MEMTRACE_CARD_SHARED"] = absl::StrCat("/proc/", getpid(), "/fd/", ledger);
+}
+
+// Tries it in a child; what that child was refused.
+absl::Status Try(const LayerPlan& plan) {
+  int ends[2];
+  if (pipe(ends) != 0) return absl::UnavailableError("a pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    const absl::Status entered = LayeredRoot(plan).Enter();
+    const std::string said = entered.ok() ? "" : std::string(entered.message());
+    const bool is_said =
+        write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size());
+    _exit(entered.ok() && is_said ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string said(1000, '\0');
+  const ssize_t length = child < 0 ? 0 : read(ends[0], said.data(), said.size());
+  close(ends[0]);
+  int status = 1;
+  if (child > 0) waitpid(child, &status, 0);
+  if (status == 0) return absl::OkStatus();
+  said.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return absl::UnavailableError(said.empty() ? "a process to try it" : said);
+}
+
+}  // namespace
+
+absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environment,
+                                            const std::string& scratch) {
+  const auto asked = environment.find(kVariable);
+  const bool is_asked = asked != environment.end() && !asked->second.empty();
+  if (is_asked && asked->second == "0")
+    return FileKeeping{.why_no_layer = absl::StrCat(kVariable, " is 0")};
+  const std::optional<uint64_t> bytes =
+      is_asked ? trace::BytesOf(asked->second) : std::max(QuarterOfMemory(), kLeastBytes);
+  if (!bytes || *bytes < kLeastBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kVariable, ": '", asked->second,
+                     "' is neither 0 nor an amount of at least 16MiB; write it as 4GiB"));
+  }
+  const absl::Status tried = Try(PlanOf(environment, scratch, *bytes));
+  if (tried.ok()) return FileKeeping{.layer_bytes = *bytes, .why_no_layer = ""};
+  return FileKeeping{.why_no_layer = "the kernel refused " + std::string(tried.message())};
+}
+
+FileLayer::FileLayer(const launch::Environment& environment, const std::string& scratch,
+                     uint64_t bytes)
+    : plan_(PlanOf(environment, scratch, bytes)) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) return;
+  ours_ = pair[0];
+  childs_ = pair[1];
+}
+
+FileLayer::~FileLayer() {
+  if (ours_ >= 0) close(ours_);
+  if (childs_ >= 0) close(childs_);
+}
+
+absl::Status FileLayer::Enter(launch::Environment& environment) const {
+  LayeredRoot root(plan_);
+  if (absl::Status entered = root.Enter(); !entered.ok()) return entered;
+  if (!PassDescriptor(childs_, root.memory()))
+    return absl::UnavailableError("cannot hand over the layer of the run");
+  if (root.has_own_users()) OpenLedger(environment);
+  return absl::OkStatus();
+}
+
+std::optional<LayerContents> FileLayer::Contents() const {
+  const int memory = TakeDescriptor(ours_);
+  if (memory < 0) return std::nullopt;
+  LayerContents contents = ReadLayer(memory);
+  close(memory);
+  return contents;
+}
+
+}  // namespace memtrace::fit

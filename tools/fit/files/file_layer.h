@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_FILES_FILE_LAYER_H_
+#define MEMTRACE_TOOLS_FIT_FILES_FILE_LAYER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/fit/files/layer_contents.h"
+#include "tools/fit/files/layered_root.h"
+#include "tools/launch/launch_plan.h"
+
+namespace memtrace::fit {
+
+// How the user's files are kept from what the runs write (docs/fit.md, "The user's files").
+struct FileKeeping {
+  uint64_t layer_bytes = 0;  // that a run may write; 0: it has no layer
+  std::string why_no_layer;  // what the kernel refused; "" if it has one
+};
+
+// Returns what MEMTRACE_FIT_OVERLAY asks for (0, or how much a run may write; without it a quarter
+// of the memory), or why the kernel does not give it: a child process tries. kInvalidArgument: a
+// sentence.
+absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environment,
+                                            const std::string& scratch);
+
+// The layer of one run over all that it can write to. It goes when this and the run have gone.
+class FileLayer {
+ public:
+  // A layer of so many bytes; `scratch` is the run's own folder.
+  FileLayer(const launch::Environment& environment, const std::string& scratch, uint64_t bytes);
+  FileLayer(const FileLayer&) = delete;
+  FileLayer& operator=(const FileLayer&) = delete;
+  ~FileLayer();
+
+  // In the child that becomes the run, before it executes its program. Its environment gets what
+  // the program needs there.
+  absl::Status Enter(launch::Environment& environment) const;
+
+  // In the parent, when the run has ended: what it left. Nothing if it did not begin.
+  std::optional<LayerContents> Contents() const;
+
+ private:
+  LayerPlan plan_;
+  int ours_ = -1;  // a pair of sockets, by which the child hands over the open layer
+  int childs_ = -1;
+};
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_FILES_FILE_LAYER_H_

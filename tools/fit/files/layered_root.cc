@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/files/layered_root.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/fit/files/bound_sockets.h"
+
+namespace memtrace::fit {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Refused(const std::string& what) {
+  return absl::UnavailableError(what + ": " + std::strerror(errno));
+}
+
+std::string TextOf(const char* path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+bool Write(const char* path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  return file.good();
+}
+
+// Overlay's options are separated by commas, and its lower folders by colons.
+std::string Escaped(const std::string& path) {
+  std::string escaped;
+  for (const char letter : path) {
+    if (letter == '\\' || letter == ',' || letter == ':') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+bool Bind(const std::string& from, const std::string& to, unsigned long more = 0) {
+  return mount(from.c_str(), to.c_str(), nullptr, MS_BIND | more, nullptr) == 0;
+}
+
+bool MakeReadOnly(const std::string& path) {
+  mount_attr attributes = {};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  constexpr unsigned int kRecursive = 0x8000;  // AT_RECURSIVE, which older headers have not
+  return syscall(SYS_mount_setattr, AT_FDCWD, path.c_str(), kRecursive, &attributes,
+                 sizeof(attributes)) == 0;
+}
+
+// A folder that looks like `like` to the program, but for an owner that this process may not give.
+bool MakeFolderLike(const fs::path& path, const std::string& like) {
+  constexpr mode_t kModeBits = 07777;
+  struct stat status = {};
+  if (stat(like.c_str(), &status) != 0 || mkdir(path.c_str(), S_IRWXU) != 0) return false;
+  if (chown(path.c_str(), status.st_uid, status.st_gid) != 0) errno = 0;
+  return chmod(path.c_str(), status.st_mode & kModeBits) == 0;
+}
+
+// In the machine's first user namespace each user is itself.
+bool IsFirstUserNamespace() {
+  std::istringstream map(TextOf("/proc/self/uid_map"));
+  uint64_t inside = 0;
+  uint64_t outside = 0;
+  uint64_t count = 0;
+  constexpr uint64_t kAll = 4294967295;
+  return map >> inside >> outside >> count && inside == 0 && outside == 0 && count == kAll;
+}
+
+}  // namespace
+
+absl::Status LayeredRoot::Enter() {
+  for (auto step : {&LayeredRoot::EnterNamespaces, &LayeredRoot::MountMemory,
+                    &LayeredRoot::PlaceAll, &LayeredRoot::ShowAsTheyAre}) {
+    if (absl::Status done = (this->*step)(); !done.ok()) return done;
+  }
+  if (absl::Status written = WritePlaces(); !written.ok()) return written;
+  return MakeRoot();
+}
+
+// Whoever may mount does; anybody else may in a user namespace, where the kernel lets.
+absl::Status LayeredRoot::EnterNamespaces() {
+  const std::string user = std::to_string(geteuid());
+  const std::string group = std::to_string(getegid());
+  if (unshare(CLONE_NEWNS) != 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return Refused("a mount namespace");
+    const bool is_mapped = Write("/proc/self/setgroups", "deny") &&
+                           Write("/proc/self/uid_map", absl::StrCat(user, " ", user, " 1")) &&
+                           Write("/proc/self/gid_map", absl::StrCat(group, " ", group, " 1"));
+    if (!is_mapped) return Refused("the users of a user namespace");
+  }
+  has_own_users_ = !IsFirstUserNamespace();
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return Refused("mounts of its own");
+  return absl::OkStatus();
+}
+
+absl::Status LayeredRoot::MountMemory() {
+  mounts_ = ParseMountTable(TextOf("/proc/self/mountinfo"));
+  files_ = plan_.scratch / "layer";
+  std::error_code error;
+  fs::create_directories(files_, error);
+  fs::create_directories(plan_.scratch / kTemporaryFolder, error);
+  const std::string options = absl::StrCat("mode=0700,size=", plan_.bytes);
+  if (mount("memtrace", files_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0)
+    return Refused("a file system in memory");
+  for (const char* folder : {kUpperFolders, "work", kTemporaryFolder, "root"})
+    fs::create_directories(files_ / folder, error);
+  memory_ = open(files_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return memory_ < 0 || error ? Refused(files_.string()) : absl::OkStatus();
+}
+
+absl::Status LayeredRoot::PlaceAll() {
+  for (const Mount& mount : mounts_) {
+    const bool is_there = std::any_of(whole_.begin(), whole_.end(), [&mount](const auto& place) {
+      return IsWithin(mount.path, place);
+    });
+    struct stat status = {};
+    // A mount that another hides leads nowhere.
+    if (is_there || lstat(mount.path.c_str(), &status) != 0 ||
+        lstat(Target(mount.path).c_str(), &status) != 0)
+      continue;
+    if (absl::Status placed = PlaceMount(mount); !placed.ok()) return placed;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LayeredRoot::PlaceMount(const Mount& mount) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(mount.path, error);
+  if (IsKernels(mount) || (mount.is_read_only && !HasMountBelow(mount.path))) {
+    whole_.push_back(mount.path);
+    if (Bind(mount.path, Target(mount.path), MS_REC)) return absl::OkStatus();
+    return Refused(mount.path);
+  }
+  absl::Status placed = is_folder ? PlaceFolder(mount.path, mount.is_read_only)
+                                  : absl::UnavailableError(mount.path + " is no folder");
+  const bool is_needed =
+      mount.path == "/" ||
+      std::any_of(plan_.needed.begin(), plan_.needed.end(), [&mount](const fs::path& needed) {
+        return IsWithin(needed.native(), mount.path);
+      });
+  if (placed.ok() || (is_folder && is_needed)) return placed;
+  whole_.push_back(mount.path);
+  return BindReadOnly(mount.path);
+}
+
+// Within a user namespace no part of the inherited mounts may be shown without what is mounted in
+// it, so that a folder with mounts in it has no layer there: its entries have.
+absl::Status LayeredRoot::PlaceFolder(const std::string& path, bool is_read_only) {
+  absl::Status overlaid = Overlay(path, is_read_only);
+  if (overlaid.ok() || !HasMountBelow(path)) return overlaid;
+  if (std::find(plan_.needed.begin(), plan_.needed.end(), path) != plan_.needed.end()) {
+    return absl::UnavailableError(
+        absl::StrCat(overlaid.message(), ", since other file systems are mounted in it"));
+  }
+  return PlaceEntries(path);
+}
+
+absl::Status LayeredRoot::Overlay(const std::string& path, bool is_read_only) {
+  const std::string number = std::to_string(places_.size());
+  const fs::path upper = files_ / kUpperFolders / number;
+  const fs::path work = files_ / "work" / number;
+  std::error_code error;
+  fs::remove_all(upper, error);
+  fs::create_directories(work, error);
+  if (!MakeFolderLike(upper, path)) return Refused("a layer over " + path);
+  const std::string options = absl::StrCat(
+      "lowerdir=", Escaped(path), ",upperdir=", Escaped(upper.native()),
+      ",workdir=", Escaped(work.native()), has_own_users_ ? ",userxattr" : ",redirect_dir=on");
+  if (mount("memtrace", Target(path).c_str(), "overlay", is_read_only ? MS_RDONLY : 0,
+            options.c_str()) != 0)
+    return Refused("a layer over " + path);
+  places_.push_back(path);
+  return absl::OkStatus();
+}
+
+absl::Status LayeredRoot::PlaceEntries(const std::string& path) {
+  if (path == "/" && !Bind(Target(path), Target(path))) return Refused("a root of its own");
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return Refused(path);
+  absl::Status placed;
+  while (const dirent* entry = readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == ".." || !placed.ok()) continue;
+    placed = PlaceEntry(absl::StrCat(path == "/" ? "" : path, "/", name));
+  }
+  closedir(folder);
+  constexpr mode_t kReadOnly = 0555;  // nothing is kept of what would be made beside the entries
+  chmod(Target(path).c_str(), kReadOnly);
+  return placed;
+}
+
+absl::Status LayeredRoot::PlaceEntry(const std::string& path) {
+  struct stat status = {};
+  if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();  // gone meanwhile
+  std::error_code error;
+  if (S_ISLNK(status.st_mode)) {
+    fs::create_symlink(fs::read_symlink(path, error), Target(path), error);
+    return absl::OkStatus();
+  }
+  if (S_ISDIR(status.st_mode)) {
+    fs::create_directory(Target(path), error);
+    const bool is_mount = std::any_of(mounts_.begin(), mounts_.end(),
+                                      [&path](const Mount& mount) { return mount.path == path; });
+    if (is_mount) return absl::OkStatus();  // its turn comes
+    const bool is_seen = access(path.c_str(), R_OK | X_OK) == 0;
+    return is_seen || HasMountBelow(path) ? PlaceFolder(path, false) : absl::OkStatus();
+  }
+  std::ofstream(Target(path)).close();
+  return BindReadOnly(path);
+}
+
+absl::Status LayeredRoot::BindReadOnly(const std::string& path) {
+  if (Bind(path, Target(path), MS_REC) && MakeReadOnly(Target(path))) return absl::OkStatus();
+  return Refused(path + " for reading alone");
+}
+
+// The run's own folder and caches; and sockets, which a layer would disconnect from those who
+// listen.
+absl::Status LayeredRoot::ShowAsTheyAre() {
+  if (!Bind(plan_.scratch, Target(plan_.scratch)) ||
+      !Bind(files_ / kTemporaryFolder, Target(plan_.scratch / kTemporaryFolder)))
+    return Refused(plan_.scratch.string());
+  for (const fs::path& path : plan_.seen) {
+    std::error_code error;
+    if (fs::is_directory(path, error) && !Bind(path, Target(path), MS_REC))
+      return Refused(path.string());
+  }
+  for (const std::string& socket : BoundSockets(TextOf("/proc/net/unix"))) {
+    struct stat status = {};
+    if (lstat(socket.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
+      Bind(socket, Target(socket));  // one that is gone meanwhile connects nobody
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LayeredRoot::WritePlaces() const {
+  std::ofstream file(files_ / kPlacesFile);
+  for (const std::string& place : places_) file << place << '\0';
+  file.close();
+  return file.good() ? absl::OkStatus() : Refused((files_ / kPlacesFile).string());
+}
+
+// The old root lies over the new one for a moment, and is taken away (pivot_root(2), "."): no name
+// leads to it any more.
+absl::Status LayeredRoot::MakeRoot() const {
+  const bool is_root = chdir(Target("/").c_str()) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
+                       umount2(".", MNT_DETACH) == 0;
+  if (!is_root) return Refused("another root");
+  if (chdir(plan_.working_folder.c_str()) != 0) return Refused(plan_.working_folder.string());
+  return absl::OkStatus();
+}
+
+bool LayeredRoot::HasMountBelow(const std::string& path) const {
+  return std::any_of(mounts_.begin(), mounts_.end(), [&path](const Mount& mount) {
+    return mount.path != path && IsWithin(mount.path, path);
+  });
+}
+
+std::string LayeredRoot::Target(const std::string& path) const {
+  return (files_ / "root").native() + (path == "/" ? "" : path);
+}
+
+}  // namespace memtrace::fit
