@@ -37,7 +37,9 @@ std::string Sentence(const StreamPlan& stream) {
   const std::string who = "card " + std::to_string(section.device) + ", stream " +
                           std::to_string(section.stream) + ": ";
   if (stream.ends_in_failure) {
-    return who + "the run ended out of memory; all of it is planned, the request that failed too";
+    return who +
+           "the run ended in an out-of-memory; all of it is planned, the request that failed too; "
+           "what it would have requested after it is not known";
   }
   if (stream.repetition.period == 0) {
     return who + "nothing repeats; the run is planned once, from its beginning to its end";

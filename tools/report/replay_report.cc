@@ -39,6 +39,7 @@ ordered_json FiguresOf(const ReplayOutcome& outcome) {
           {"peak_reserved", outcome.peak_reserved},
           {"smallest_card", outcome.smallest_card},
           {"allocations", outcome.allocations},
+          {"ends_in_failure", outcome.ends_in_failure},
           {"compared", OrNull(outcome.compared)},
           {"placed_as_recorded", OrNull(outcome.placed_as_recorded)},
           {"guessed_pools", outcome.guessed_pools},
@@ -69,6 +70,14 @@ std::string FailureSentence(const ReplayOutcome& outcome) {
                 FormatBytes(outcome.first_failure->requested);
   }
   return Wrapped("  " + sentence, 4);
+}
+
+std::string EndSentence(const ReplayOutcome& outcome) {
+  if (!outcome.ends_in_failure) return "";
+  return Wrapped("  " + CardName(outcome) +
+                     ": the recorded run ended in an out-of-memory; what it would have requested "
+                     "after it is not known and in none of these figures",
+                 4);
 }
 
 std::string GuessedPools(uint32_t pools) {
@@ -111,7 +120,7 @@ std::string TextReplay(const ReplayResult& result, const analysis::RunFacts& run
   for (const ReplayOutcome& outcome : result.devices) text += Row(outcome);
   text += '\n';
   for (const ReplayOutcome& outcome : result.devices) {
-    text += FailureSentence(outcome) + PlacementSentence(outcome) + CallSentence(outcome);
+    text += EndSentence(outcome) + FailureSentence(outcome) + PlacementSentence(outcome) + CallSentence(outcome);
   }
   return text;
 }

@@ -61,6 +61,7 @@ class DeviceWatch {
   void Apply(uint64_t, const trace::Allocate& block) {
     EndRelease();
     ++device_.allocations;
+    device_.ends_in_failure = false;
     if (!mapped_.Contains(block.address)) device_.is_complete = false;
     JudgeGrowth(block);
     Add(block);
@@ -88,6 +89,7 @@ class DeviceWatch {
   }
   void Apply(uint64_t, const trace::OutOfMemory& failure) {
     release_.reset();
+    device_.ends_in_failure = true;
     for (const trace::CardLedger& card : failure.cards) {
       if (card.device == failure.device) Note(card);
     }

@@ -28,6 +28,8 @@ struct RecordedDevice {
   // Whether the trace says where the memory of every block comes from. If not, it begins later than
   // the program.
   bool is_complete = true;
+  // Whether the last request of the run failed: what would have come after it is not known.
+  bool ends_in_failure = false;
   // Sequence numbers of the events before which the program emptied its cache.
   std::vector<uint64_t> empty_cache;
 

@@ -133,6 +133,7 @@ ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
   for (const auto& [device, card] : cards) {
     ReplayOutcome outcome = OutcomeOf(runs, device);
     outcome.card = card;
+    outcome.ends_in_failure = run.devices.at(device).ends_in_failure;
     if (options.policy == PolicyKind::kLowerBound && card) {
       outcome.fits = outcome.peak_allocated <= run.devices.at(device).Usable(*card);
     }

@@ -38,6 +38,7 @@ struct ReplayOutcome {
   Bytes peak_reserved = 0;
   Bytes smallest_card = 0;
   uint64_t allocations = 0;
+  bool ends_in_failure = false;  // as recorded: what would have come after it is in no figure
   // Where the policy is the recorded one: placements that could be judged, and those that were as
   // recorded.
   std::optional<uint64_t> compared;

@@ -65,6 +65,14 @@ TEST_F(ReplayTest, ASegmentThatWasNotNeededIsAnotherPoolsIfTheTraceDoesNotSayPoo
   EXPECT_EQ(Play(PolicyKind::kTorchNative).guessed_pools, 1u);
 }
 
+TEST_F(ReplayTest, ARunWhoseLastRequestFailedSaysSo) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Fail(30_MiB, 10_MiB).Free(kA);
+  EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
+  EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).fits);
+  events_.Allocate(kA, 2_MiB);
+  EXPECT_FALSE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
+}
+
 TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
   events_.Allocate(kB, 2_MiB).Map(kA, 20_MiB).Allocate(kA, 2_MiB);
   EXPECT_EQ(Placed(), "1 of 1 of 2");
