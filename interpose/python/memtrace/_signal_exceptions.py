@@ -26,13 +26,26 @@ def let_through(error: BaseException, caller: types.FrameType | None = None) -> 
     Belongs at the beginning of every `except` that would keep `error`; the function that has it is `caller`, or calls
     this. Looks at what `error` was raised on top of, too: a clean-up that was interrupted may fail by itself.
     """
-    caller = caller or sys._getframe(1)
+    found = _from_outside(error, caller or sys._getframe(1))
+    if found is None:
+        return
+    try:
+        raise found
+    finally:
+        # Its traceback has this frame: a name here would make a cycle, in which all that the program's frames hold
+        # would live until the next garbage collection.
+        del found, error, caller
+
+
+def _from_outside(error: BaseException, caller: types.FrameType) -> BaseException | None:
+    """Returns what struck from outside: `error`, or what it was raised on top of; None if our own code did it all."""
     found: BaseException | None = error
     while found is not None:
         frames = _frames_below(found, caller)
         if frames is not None and _struck_from_outside(found, frames):
-            raise found
+            return found
         found = found.__context__
+    return None
 
 
 def _frames_below(error: BaseException, caller: types.FrameType) -> list[types.FrameType] | None:

@@ -123,7 +123,7 @@ def test_physical_memory_lives_until_it_is_released_and_unmapped(tmp_path):
 def test_out_of_memory_of_a_program_has_a_verdict(tmp_path, cache):
     run(tmp_path, "run_out", MEMTRACE_CACHE=cache)
     told = report(tmp_path)
-    assert told["verdict"]["cause"] == "capacity"
+    assert told["verdict"]["cause"] == "too_large"
     assert told["request"]["bytes"] == 700 * MIB
     assert {entry["name"]: entry["bytes"] for entry in told["ledger"]}["live"] == 300 * MIB
 

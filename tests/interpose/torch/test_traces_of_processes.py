@@ -84,7 +84,7 @@ torch.empty(2 << 30, device="cuda", dtype=torch.uint8)
     report = run.report()
     lost = report["lost"]
     assert lost["dropped_events"] > 0 and not lost["live_set_missing"] and lost["begins_at_step"] > 0
-    assert report["verdict"]["cause"] == "capacity", report["verdict"]
+    assert report["verdict"]["cause"] == "too_large", report["verdict"]
     held = {row["name"]: row["bytes"] for row in report["peak"]["by_role"]}
     parameters = 1024 * 1024 * 4 + 1024 * 4
     assert held["parameter"] == parameters and held["optimizer_state"] >= 2 * parameters
