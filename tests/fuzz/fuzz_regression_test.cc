@@ -84,11 +84,13 @@ std::string WithEdgeNumber(std::string text, std::mt19937_64& random) {
                                                       "0x100000000",
                                                       "511"};
   constexpr std::string_view kDigits = "0123456789abcdefxKMGTiB";
+  const auto is_before_number = [&text](size_t at) {
+    return at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
+  };
   size_t begin = text.find_first_of(" =", random() % text.size());
-  while (begin + 1 < text.size() && text[begin + 1] != '0' &&
-         (text[begin + 1] < '1' || text[begin + 1] > '9'))
+  while (begin != std::string::npos && !is_before_number(begin))
     begin = text.find_first_of(" =", begin + 1);
-  if (begin >= text.size()) return text;
+  if (begin == std::string::npos) return text;
   const size_t end = std::min(text.find_first_not_of(kDigits, begin + 1), text.size());
   return text.replace(begin + 1, end - begin - 1, kEdges[random() % kEdges.size()]);
 }
