@@ -32,7 +32,11 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
 
 // What the Python package does in a trial (docs/fit.md).
 void AddTrial(const Trial& trial, launch::Environment& environment) {
-  environment["MEMTRACE_FIT_SECONDS"] = std::to_string(trial.seconds);
+  // When it is ended: seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+  environment["MEMTRACE_FIT_ENDS"] =
+      std::to_string(static_cast<uint64_t>(now.count()) + trial.seconds);
   environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
   environment["MEMTRACE_FIT_WATCH"] = std::to_string(trial.watch_seconds);
   environment.erase("MEMTRACE_FIT_CHANGES");

@@ -29,8 +29,8 @@ def start(torch: ModuleType, session: Session) -> None:
         _changes.start(torch, session, changes)
     if _scratch.start_as_told():  # with the interpreter already, where `memtrace run` started it
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
-    if (seconds := os.environ.get("MEMTRACE_FIT_SECONDS", "")).isdecimal():
-        _tell_place_at_the_end(int(seconds))
+    if (end := os.environ.get("MEMTRACE_FIT_ENDS", "")).isdecimal():
+        _tell_place_before(int(end))
     if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
@@ -39,9 +39,13 @@ def start(torch: ModuleType, session: Session) -> None:
         session.before_close.append(trial.annotate)
 
 
-def _tell_place_at_the_end(seconds: int) -> None:
-    """A moment before a trial is ended at its limit of time, it prints where the program is: a log may be silent."""
-    faulthandler.dump_traceback_later(max(seconds - _PLACE_BEFORE_END, 1), exit=False, file=_STDERR)
+def _tell_place_before(end: int) -> None:
+    """A moment before the trial is ended at `end` (seconds of time.monotonic()), it prints where the program is.
+
+    The log may be silent else.
+    """
+    left = end - _PLACE_BEFORE_END - time.monotonic()
+    faulthandler.dump_traceback_later(max(left, 1), exit=False, file=_STDERR)
 
 
 def _bounds(steps: str) -> tuple[int, int]:
