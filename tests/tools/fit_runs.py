@@ -20,11 +20,13 @@ PYTHON = "python"
 WAYS = (LAYER, USERS, PYTHON)
 
 
-def run(way: str, folder: Path, *command: str | Path, json: bool = True) -> subprocess.CompletedProcess[str]:
+def run(
+    way: str, folder: Path, *command: str | Path, json: bool = True, **settings: str
+) -> subprocess.CompletedProcess[str]:
     """Asks with `folder` as the working folder whether the command fits 8 GiB."""
     options = ["--card", "8GiB", "--watch", "0", "--margin", "0", *(["--json"] if json else [])]
     asked = [*_without_rights(way), MEMTRACE, "fit", *options, "--", sys.executable, *command]
-    environment = {**os.environ, **({"MEMTRACE_FIT_OVERLAY": "0"} if way == PYTHON else {})}
+    environment = {**os.environ, **({"MEMTRACE_FIT_OVERLAY": "0"} if way == PYTHON else {}), **settings}
     return subprocess.run(asked, cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False)
 
 

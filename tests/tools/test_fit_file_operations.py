@@ -1,18 +1,20 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Eighty file operations of the corpus: none changes a user's file under a layer, and without one each is named."""
+"""What `fit` keeps away of eighty file operations of the corpus, with a layer and without; and when it has no layer."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from fit_runs import PYTHON, WAYS, kept_away
+from fit_runs import LAYER, PYTHON, USERS, WAYS, kept_away, run
 from support.corpus import CORPUS
 
 CASES = CORPUS / "cases"
-pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the corpus of cases is not there (MEMTRACE_CORPUS)")
+needs_corpus = pytest.mark.skipif(not CASES.is_dir(), reason="the corpus of cases is not there (MEMTRACE_CORPUS)")
 
 
 def tree(mode: str, folder: Path) -> list[str]:
@@ -22,6 +24,7 @@ def tree(mode: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@needs_corpus
 @pytest.mark.parametrize("way", WAYS)
 def test_no_operation_changes_a_file_without_a_word(tmp_path: Path, way: str) -> None:
     for name in ("fit_file_operations.py", "fit_tree_before_after.py"):
@@ -38,6 +41,7 @@ def test_no_operation_changes_a_file_without_a_word(tmp_path: Path, way: str) ->
     assert kept["compared_all"]
 
 
+@needs_corpus
 @pytest.mark.parametrize("way", WAYS)
 def test_the_escapes_of_the_corpus_are_kept_away_or_named(tmp_path: Path, way: str) -> None:
     shutil.copy(CASES / "fit_escapes.py", tmp_path)
@@ -49,3 +53,53 @@ def test_the_escapes_of_the_corpus_are_kept_away_or_named(tmp_path: Path, way: s
     changed |= {path.name for path in tmp_path.iterdir()} - {*names, "fit_escapes.py"}
     assert changed == {Path(name).name for name in kept["changed"]}
     assert way == PYTHON or not changed
+
+
+WRITING = """
+import os, sys, torch
+with open(sys.argv[1], "wb") as file:
+    file.write(bytes(30 << 20))
+weight = torch.nn.Parameter(torch.ones(1024, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(3):
+    weight.sum().backward()
+    optimizer.step()
+"""
+
+
+def written_without_a_layer(way: str, folder: Path, name: str, **settings: str) -> str:
+    """Lets a program write into the folder; gives why it has no layer for that, and finds the folder as it was."""
+    (folder / "program.py").write_text(WRITING)
+    before = sorted(folder.rglob("*"))
+    done = run(way, folder, "program.py", name, **settings)
+    assert done.returncode == 0, done.stderr
+    assert sorted(folder.rglob("*")) == before
+    kept = json.loads(done.stdout)["kept_away"]
+    assert kept["layer_bytes"] == 0 and kept["files"] == 1
+    return str(kept["why_no_layer"])
+
+
+def folder_of_another_owner(folder: Path) -> Path:
+    """Makes one that everybody may write to."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a folder of another owner")
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    os.chown(folder, 65534, 65534)
+    return folder
+
+
+def test_a_working_folder_of_another_owner_has_no_layer_in_a_user_namespace(tmp_path: Path) -> None:
+    folder = folder_of_another_owner(tmp_path / "users")
+    assert "which has another owner or group" in written_without_a_layer(USERS, folder, "new")
+
+
+def test_a_run_that_fails_for_its_layer_is_run_without_one(tmp_path: Path) -> None:
+    folder_of_another_owner(tmp_path / "users" / "deep" / "others")
+    why = written_without_a_layer(USERS, tmp_path / "users", "deep/others/new")
+    assert why == "a run failed in it, and did not fail without it"
+
+
+def test_a_run_that_fills_its_layer_is_run_without_one(tmp_path: Path) -> None:
+    why = written_without_a_layer(LAYER, tmp_path, "new", MEMTRACE_FIT_OVERLAY="16MiB")
+    assert why == "a run failed in it, and did not fail without it"

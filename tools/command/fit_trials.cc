@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -70,6 +71,10 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
     outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
   if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
   return outcome;
+}
+
+bool FailsByItself(const fit::Outcome& outcome) {
+  return !outcome.completed && !outcome.is_late && !outcome.Failed();
 }
 
 std::string HowItEnded(const fit::Outcome& outcome) {
@@ -169,6 +174,19 @@ void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
 }
 
 absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {
+  absl::StatusOr<fit::Outcome> outcome = RunOnce(trial, name);
+  const bool may_be_layers = outcome.ok() && FailsByItself(*outcome) && keeping_.layer_bytes > 0 &&
+                             (keeping_.has_own_users || outcome->kept_away.is_full);
+  if (!may_be_layers) return outcome;
+  const fit::FileKeeping layer =
+      std::exchange(keeping_, {.why_no_layer = "a run failed in it, and did not fail without it"});
+  absl::StatusOr<fit::Outcome> without =
+      RunOnce(trial, std::string(name) + ", without a layer over its files");
+  if (!without.ok() || FailsByItself(*without)) keeping_ = layer;
+  return without;
+}
+
+absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
   const std::filesystem::path folder = folder_ / std::to_string(++number_);
   SayBegin(name);
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
@@ -214,10 +232,10 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
   fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
     return trials.Run(trial, name);
   });
-  const UserFiles files(question.trial.command, *keeping, scratch->path());
+  const UserFiles files(question.trial.command, scratch->path());
   fit::Answer answer;
   const absl::Status searched = search.Run(question, answer);
-  files.Tell(trials.opened(), answer);
+  files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
     Print(answer, output);
     return CodeOf(answer);

@@ -28,8 +28,13 @@ class FitTrials {
   FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress)
       : folder_(std::move(folder)), keeping_(std::move(keeping)), progress_(progress) {}
 
-  // Errors: as of fit::RunTrial; kCancelled if we are asked to stop.
+  // Errors: as of fit::RunTrial; kCancelled if we are asked to stop. What fails by itself under a
+  // layer that may be the reason is run again without one; if that does not fail, all later trials
+  // have none.
   absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name);
+
+  // How the user's files are kept by now.
+  const fit::FileKeeping& keeping() const { return keeping_; }
 
   // The latest trial.
   const fit::StoppedTrial& latest() const { return latest_; }
@@ -46,6 +51,7 @@ class FitTrials {
   int asked_to_stop() const { return asked_to_stop_; }
 
  private:
+  absl::StatusOr<fit::Outcome> RunOnce(const fit::Trial& trial, std::string_view name);
   void SayBegin(std::string_view name) const;
   void SayEnd(std::string_view name, const std::string& end) const;
 

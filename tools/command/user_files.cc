@@ -3,7 +3,6 @@
 #include "tools/command/user_files.h"
 
 #include <system_error>
-#include <utility>
 
 #include "tools/launch/launch_plan.h"
 
@@ -19,16 +18,14 @@ fs::path WorkingFolder() {
 
 }  // namespace
 
-UserFiles::UserFiles(const std::vector<std::string>& command, fit::FileKeeping keeping,
-                     const fs::path& scratch)
-    : keeping_(std::move(keeping)),
-      caches_(fit::CacheFolders(launch::CurrentEnvironment(), WorkingFolder())) {
-  if (keeping_.layer_bytes == 0) watch_.emplace(fit::FoldersOf(command, WorkingFolder()), scratch);
-}
+UserFiles::UserFiles(const std::vector<std::string>& command, const fs::path& scratch)
+    : caches_(fit::CacheFolders(launch::CurrentEnvironment(), WorkingFolder())),
+      watch_(fit::FoldersOf(command, WorkingFolder()), scratch) {}
 
-void UserFiles::Tell(const std::set<std::string>& opened, fit::Answer& answer) const {
-  answer.keeping = keeping_;
-  if (watch_) answer.changes = watch_->Changes(opened);
+void UserFiles::Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
+                     fit::Answer& answer) const {
+  answer.keeping = keeping;
+  if (keeping.layer_bytes == 0) answer.changes = watch_.Changes(opened);
 }
 
 }  // namespace memtrace::command

@@ -4,7 +4,6 @@
 #define MEMTRACE_TOOLS_COMMAND_USER_FILES_H_
 
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,17 +19,16 @@ namespace memtrace::command {
 class UserFiles {
  public:
   // `scratch` is the search's own folder.
-  UserFiles(const std::vector<std::string>& command, fit::FileKeeping keeping,
-            const std::filesystem::path& scratch);
+  UserFiles(const std::vector<std::string>& command, const std::filesystem::path& scratch);
 
-  // Writes into the answer how files were kept, and what has changed; `opened` for writing by the
-  // runs may be anywhere.
-  void Tell(const std::set<std::string>& opened, fit::Answer& answer) const;
+  // Writes into the answer how files were kept, and what has changed if that was not by a layer;
+  // `opened` for writing by the runs may be anywhere.
+  void Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
+            fit::Answer& answer) const;
 
  private:
-  fit::FileKeeping keeping_;
   fit::HeldCaches caches_;
-  std::optional<fit::FolderWatch> watch_;
+  fit::FolderWatch watch_;
 };
 
 }  // namespace memtrace::command

@@ -70,17 +70,19 @@ void OpenLedger(launch::Environment& environment) {
   environment["MEMTRACE_CARD_SHARED"] = absl::StrCat("/proc/", getpid(), "/fd/", ledger);
 }
 
-// Tries it in a child; what that child was refused.
-absl::Status Try(const LayerPlan& plan) {
+// Tries it in a child; what that child was refused, else whether it is in a user namespace.
+absl::StatusOr<bool> Try(const LayerPlan& plan) {
+  constexpr int kOwnUsers = 2;
   int ends[2];
   if (pipe(ends) != 0) return absl::UnavailableError("a pipe");
   const pid_t child = fork();
   if (child == 0) {
-    const absl::Status entered = LayeredRoot(plan).Enter();
+    LayeredRoot root(plan);
+    const absl::Status entered = root.Enter();
     const std::string said = entered.ok() ? "" : std::string(entered.message());
     const bool is_said =
         write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size());
-    _exit(entered.ok() && is_said ? 0 : 1);
+    _exit(!entered.ok() || !is_said ? 1 : root.has_own_users() ? kOwnUsers : 0);
   }
   close(ends[1]);
   std::string said(1000, '\0');
@@ -88,7 +90,8 @@ absl::Status Try(const LayerPlan& plan) {
   close(ends[0]);
   int status = 1;
   if (child > 0) waitpid(child, &status, 0);
-  if (status == 0) return absl::OkStatus();
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (code == 0 || code == kOwnUsers) return code == kOwnUsers;
   said.resize(length > 0 ? static_cast<size_t>(length) : 0);
   return absl::UnavailableError(said.empty() ? "a process to try it" : said);
 }
@@ -108,9 +111,10 @@ absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environme
         absl::StrCat(kVariable, ": '", asked->second,
                      "' is neither 0 nor an amount of at least 16MiB; write it as 4GiB"));
   }
-  const absl::Status tried = Try(PlanOf(environment, scratch, *bytes));
-  if (tried.ok()) return FileKeeping{.layer_bytes = *bytes, .why_no_layer = ""};
-  return FileKeeping{.why_no_layer = "the kernel refused " + std::string(tried.message())};
+  const absl::StatusOr<bool> tried = Try(PlanOf(environment, scratch, *bytes));
+  if (tried.ok())
+    return FileKeeping{.layer_bytes = *bytes, .why_no_layer = "", .has_own_users = *tried};
+  return FileKeeping{.why_no_layer = "the kernel refused " + std::string(tried.status().message())};
 }
 
 FileLayer::FileLayer(const launch::Environment& environment, const std::string& scratch,

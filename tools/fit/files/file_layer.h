@@ -18,8 +18,9 @@ namespace memtrace::fit {
 
 // How the user's files are kept from what the runs write (docs/fit.md, "The user's files").
 struct FileKeeping {
-  uint64_t layer_bytes = 0;  // that a run may write; 0: it has no layer
-  std::string why_no_layer;  // what the kernel refused; "" if it has one
+  uint64_t layer_bytes = 0;    // that a run may write; 0: it has no layer
+  std::string why_no_layer;    // what the kernel refused; "" if it has one
+  bool has_own_users = false;  // the layer is in a user namespace, where the kernel refuses more
 };
 
 // Returns what MEMTRACE_FIT_OVERLAY asks for (0, or how much a run may write; without it a quarter

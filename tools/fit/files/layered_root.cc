@@ -73,6 +73,24 @@ bool MakeFolderLike(const fs::path& path, const std::string& like) {
   return chmod(path.c_str(), status.st_mode & kModeBits) == 0;
 }
 
+bool IsOthers(const std::string& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0 && !S_ISLNK(status.st_mode) &&
+         (status.st_uid != geteuid() || status.st_gid != getegid()) &&
+         access(path.c_str(), W_OK) == 0;
+}
+
+// The folder, or what is in it, that this user may write to although it has another owner or group:
+// an overlay in a user namespace that knows neither refuses it (EOVERFLOW). Empty if there is none.
+std::string WritableOfOthers(const fs::path& folder) {
+  if (IsOthers(folder)) return folder;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    if (IsOthers(entry->path())) return entry->path();
+  return "";
+}
+
 // In the machine's first user namespace each user is itself.
 bool IsFirstUserNamespace() {
   std::istringstream map(TextOf("/proc/self/uid_map"));
@@ -99,6 +117,9 @@ absl::Status LayeredRoot::EnterNamespaces() {
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
   if (unshare(CLONE_NEWNS) != 0) {
+    if (const std::string others = WritableOfOthers(plan_.working_folder); !others.empty())
+      return absl::UnavailableError("a layer over " + others +
+                                    ", which has another owner or group");
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return Refused("a mount namespace");
     const bool is_mapped = Write("/proc/self/setgroups", "deny") &&
                            Write("/proc/self/uid_map", absl::StrCat(user, " ", user, " 1")) &&
