@@ -29,6 +29,7 @@ MAY_INCLUDE = {
         "profiler/recorder",
         "profiler/cupti",
         "interpose/simulated_card/card_control.h",
+        "tools/remedies",
     ],
     "interpose/torch": ["interpose/core/memtrace.h", "interpose/simulated_card/card_ranges.h"],
     "interpose/preload": ["interpose/core/memtrace.h"],

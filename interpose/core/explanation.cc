@@ -7,6 +7,7 @@
 
 #include "profiler/trace/failure_cause.h"
 #include "profiler/trace/printable_text.h"
+#include "tools/remedies/catalogue.h"
 
 namespace memtrace {
 namespace {
@@ -33,11 +34,15 @@ std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger
   return "; " + Size(card.private_pools) + " lie free in private pools";
 }
 
+// What to change, in the words of the report.
+std::string ChangeOf(remedies::Id id) { return std::string(remedies::RowOf(id).change); }
+
 std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   switch (trace::CauseOfFailure(event, card)) {
     case trace::FailureCause::kLimit:
       return "the limit of " + Size(event.limit) +
-             " set for this process is reached, the card is not full";
+             " set for this process is reached, the card is not full (" +
+             ChangeOf(remedies::Id::kHigherLimit) + ")";
     case trace::FailureCause::kTooLarge:
       return trace::IsLargerThanCard(event, card)
                  ? "the request is larger than the card, which has " + Size(card.total)
@@ -45,9 +50,12 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
                        FreeInPools(event, card);
     case trace::FailureCause::kCached:
       return "the cache would do, but torch does not give it back for this request (a memory pool "
-             "or a graph capture is in use): torch.cuda.empty_cache() before it";
+             "or a graph capture is in use): " +
+             ChangeOf(remedies::Id::kEmptyCache);
     case trace::FailureCause::kStreamWait:
-      return Size(card.stream_wait) + " is freed but still waits for other streams (record_stream)";
+      return Size(card.stream_wait) +
+             " is freed but still waits for other streams (record_stream): " +
+             ChangeOf(remedies::Id::kWaitForStreams);
     case trace::FailureCause::kFragmentation:
       return "enough is free, but in pieces: the largest is " + Size(card.largest_hole);
     case trace::FailureCause::kOtherProcess:

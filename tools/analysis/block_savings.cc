@@ -22,6 +22,12 @@ using trace::Role;
 // Logits are computed in so many pieces, of which one is there at a time.
 constexpr uint64_t kPiecesOfLogits = 8;
 constexpr size_t kFewestCasts = 4;
+constexpr uint64_t kSmallPart = 10;
+
+// Room that is left where the rest of what failed is not known (Saving::percent_that_fits).
+constexpr uint64_t kPercentOfLoaded = 80;
+constexpr uint64_t kPercentOfPass = 25;
+constexpr uint64_t kPercentOfAlike = 95;
 
 class BlockSavingFinder {
  public:
@@ -34,6 +40,7 @@ class BlockSavingFinder {
     FindLogits();
     FindCasts();
     FindOldGradients();
+    FindPools();
     return std::move(found_);
   }
 
@@ -71,7 +78,10 @@ class BlockSavingFinder {
       if (IsLoading(stack)) loaded += part.bytes;
       if (IsGathering(stack)) gathered += part.bytes;
     });
-    Add(SavingOf(Id::kHostCheckpoint, loaded, loaded));
+    Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
+    if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
+      on_host.percent_that_fits = kPercentOfLoaded;
+    Add(std::move(on_host));
     Add(SavingOf(Id::kShardedState, gathered, gathered));
   }
 
@@ -109,7 +119,9 @@ class BlockSavingFinder {
       const uint64_t requested = block.allocation.requested;
       if (sizes.contains(requested) && Judged(block).is_within) bytes += requested;
     });
-    Add(SavingOf(Id::kNeedWeights, bytes, bytes));
+    Saving saving = SavingOf(Id::kNeedWeights, bytes, bytes);
+    saving.percent_that_fits = kPercentOfPass;
+    Add(std::move(saving));
   }
 
   // The head's output, and what is of its size or twice that (fp32 of half).
@@ -142,8 +154,10 @@ class BlockSavingFinder {
         weights.emplace(facts_.source.String(part.identity.path), part.bytes);
     });
     std::map<std::string_view, uint64_t> casts;
+    uint64_t others = 0;
     ForEachBlock([&](BlockId, const Block& block) {
       if (block.birth.phase != Phase::kEvaluate || block.labelled) return;
+      others += block.allocation.requested;
       const auto weight = weights.find(std::string(ModuleOf(block)) + ".weight");
       if (weight != weights.end() && block.allocation.requested * 2 == weight->second)
         casts.emplace(ModuleOf(block), block.allocation.requested);
@@ -151,7 +165,10 @@ class BlockSavingFinder {
     if (casts.size() < kFewestCasts) return;
     uint64_t bytes = 0;
     for (const auto& [module, cast] : casts) bytes += cast;
-    Add(SavingOf(Id::kNoCastCache, bytes, bytes));
+    Saving saving = SavingOf(Id::kNoCastCache, bytes, bytes);
+    // The pass leaves nothing but casts, so that the modules to come leave nothing without them.
+    if (others - bytes <= bytes / kSmallPart) saving.percent_that_fits = kPercentOfAlike;
+    Add(std::move(saving));
   }
 
   // They are in the way until the next backward, which makes its own: what it needs comes on top.
@@ -163,6 +180,19 @@ class BlockSavingFinder {
       if (part.identity.role == Role::kGradient && block.birth.step < now.step) bytes += part.bytes;
     });
     Saving saving = SavingOf(Id::kNoOldGradients, bytes, 0);
+    saving.at_least = true;
+    Add(std::move(saving));
+  }
+
+  // What lies free in pools of graphs is for their own replays alone. How it is spread over them is
+  // not known.
+  void FindPools() {
+    std::set<uint32_t> pools;
+    ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
+    pools.erase(0);
+    if (pools.size() < 2) return;
+    const uint64_t free = facts_.ledger.positive("private_pools");
+    Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
     saving.at_least = true;
     Add(std::move(saving));
   }

@@ -332,6 +332,7 @@ void Explainer::ExplainRemedies() {
                     .copy = result_.foreach_copy,
                     .kept = result_.kept_for_backward,
                     .growing = is_growing ? result_.growing : none,
+                    .device = device(),
                     .moment = is_failure() ? failed->at : captured().when.at,
                     .request_stack = {}};
   if (result_.request) {

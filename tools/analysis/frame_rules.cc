@@ -41,6 +41,13 @@ bool IsComprehension(const trace::Frame& frame) {
   return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
 }
 
+// The innermost frame of Python, or null.
+const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(),
+                                  [](const trace::Frame& frame) { return !IsNative(frame); });
+  return found == stack.end() ? nullptr : &*found;
+}
+
 bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
 
 // Returns the innermost function of torch/optim that has called nothing but torch, or null.
@@ -81,6 +88,27 @@ bool IsMeanResizing(const std::vector<trace::Frame>& stack) {
 bool IsWithinTransformers(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "transformers/modeling_") || IsIn(frame, "transformers/models/");
+  });
+}
+
+bool IsVaeDecoding(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "diffusers/models/autoencoders/") &&
+           BareFunction(frame.function).ends_with("decode");
+  });
+}
+
+bool IsGrowingCache(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* innermost = InnermostOfPython(stack);
+  return innermost != nullptr && IsAt(*innermost, {"transformers/cache_utils.py", "update"});
+}
+
+bool IsEvaluationResult(const std::vector<trace::Frame>& stack) {
+  constexpr std::array kFunctions = {Place{"transformers/trainer_pt_utils.py", "add"},
+                                     Place{"transformers/trainer_pt_utils.py", "nested_concat"}};
+  return std::any_of(stack.begin(), stack.end(), [&kFunctions](const trace::Frame& frame) {
+    return std::any_of(kFunctions.begin(), kFunctions.end(),
+                       [&frame](const Place& place) { return IsAt(frame, place); });
   });
 }
 

@@ -37,6 +37,15 @@ bool IsWithinTransformers(const std::vector<trace::Frame>& stack);
 // True if torch.utils.checkpoint ran what called for the memory.
 bool IsCheckpointed(const std::vector<trace::Frame>& stack);
 
+// True if a VAE of diffusers decodes images (diffusers/models/autoencoders).
+bool IsVaeDecoding(const std::vector<trace::Frame>& stack);
+
+// True if a cache of transformers joined what it has and what is new.
+bool IsGrowingCache(const std::vector<trace::Frame>& stack);
+
+// True if transformers' Trainer joins the predictions of an evaluation.
+bool IsEvaluationResult(const std::vector<trace::Frame>& stack);
+
 // True if torch.load or safetensors made it.
 bool IsLoading(const std::vector<trace::Frame>& stack);
 

@@ -14,6 +14,13 @@ uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
 
 uint64_t Less(uint64_t bytes, uint64_t saved) { return bytes - std::min(bytes, saved); }
 
+// True if the rest of what failed is not known, but so much of the card is left for it that the
+// change is enough.
+bool LeavesRoom(const Saving& saving, uint64_t need, const Ledger& ledger) {
+  constexpr uint64_t kPercent = 100;
+  return ledger.total_known && need <= ledger.total / kPercent * saving.percent_that_fits;
+}
+
 }  // namespace
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
@@ -62,9 +69,11 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .how_known = saving.how_known,
                   .change = saving.change,
                   .cost = saving.cost,
+                  .hook = saving.hook,
                   .effort = saving.effort,
                   .at_least = need.at_least || saving.at_least,
                   .ends_growth = saving.ends_growth};
+    if (!saving.at_least && LeavesRoom(saving, remedy.this_step, ledger)) remedy.at_least = false;
     if (later) remedy.next_step = Less(*later, saving.bytes_later);
     remedies.push_back(std::move(remedy));
   }

@@ -25,6 +25,7 @@ struct Remedy {
   std::string_view how_known;         // "exact", "replayed", "estimated"
   std::string change;
   std::string cost;
+  std::string_view hook = "";  // as of remedies::Row
   Effort effort = Effort::kLines;
   bool at_least = false;     // what the rest of the step needs is not known, and comes on top
   bool ends_growth = false;  // of Saving

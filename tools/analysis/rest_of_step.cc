@@ -46,6 +46,12 @@ std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const
   return need;
 }
 
+// Bytes of a model that were still to be moved or loaded to the card.
+uint64_t ToBePlaced(const FailedRequest& failed) {
+  const std::string key = "placing.to_come." + std::to_string(failed.event.device);
+  return AnnotatedNumber(failed.annotations, key).value_or(0);
+}
+
 // Bytes in use now that are gone when the optimizer begins.
 uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
   if (failed.at.phase == Phase::kOptimizer) return 0;
@@ -55,11 +61,21 @@ uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
 
 }  // namespace
 
+uint64_t RestOfStep::RiseWith(const OptimizerNeed& other) const {
+  return std::max(Less(other.bytes(), gone_at_update), request);
+}
+
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy) {
   RestOfStep rest;
   const auto optimizers = NeedOfOptimizers(failed, held, copy);
   const uint64_t request = failed.event.requested;
+  if (const uint64_t to_come = ToBePlaced(failed); to_come > 0) {
+    rest.source = NeedSource::kPlacement;
+    rest.rise = std::max(to_come, request);
+    rest.at_least = true;
+    return rest;
+  }
   if (failed.rise_of_previous_step) {
     rest.source = NeedSource::kPreviousStep;
     rest.rise = std::max(*failed.rise_of_previous_step, request);
@@ -68,7 +84,9 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
   if (optimizers) {
     rest.optimizer = *optimizers;
     rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
-    rest.rise = std::max(Less(optimizers->bytes(), GoneAtUpdate(failed, held)), request);
+    rest.gone_at_update = GoneAtUpdate(failed, held);
+    rest.request = failed.at.phase == Phase::kOptimizer ? 0 : request;
+    rest.rise = std::max(rest.RiseWith(*optimizers), request);
     rest.at_least = failed.at.phase != Phase::kOptimizer;
   } else if (copy) {
     rest.source = NeedSource::kForeachCopy;

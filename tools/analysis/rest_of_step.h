@@ -17,6 +17,7 @@ enum class NeedSource : uint8_t {
   kUnknown,
   kForeachCopy,         // the request is a piece of a copy whose size the optimizer hook announced
   kOptimizer,           // from the sizes of the parameters that the optimizers train
+  kPlacement,           // the rest of a model that is on its way to the card
   kPreviousMicroBatch,  // and, if that is more, from the optimizers
   kPreviousStep,
 };
@@ -37,9 +38,16 @@ struct RestOfStep {
   // How far requested bytes would have risen above what is in use, the failed request included.
   // Nothing if it is not known.
   std::optional<uint64_t> rise;
-  OptimizerNeed optimizer;  // zeros if it is not known
-  // True if `rise` is only what the optimizers will need: the passes before may need more.
+  OptimizerNeed optimizer;      // zeros if it is not known
+  uint64_t gone_at_update = 0;  // of what is in use: bytes that are gone when optimizers step
+  uint64_t request = 0;         // the failed one; 0 if it is one of the optimizers'
+  // True if `rise` is only what the optimizers will need, or a model's weights: the passes before
+  // or after may need more.
   bool at_least = false;
+
+  // What `rise` would be if optimizers needed this. REQUIRES: `source` is kOptimizer or
+  // kForeachCopy.
+  uint64_t RiseWith(const OptimizerNeed& other) const;
 };
 
 // `held` is what is in use on the card of the request when it failed.

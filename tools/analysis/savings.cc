@@ -8,9 +8,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/block_savings.h"
+#include "tools/analysis/call_savings.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/model_copies.h"
 #include "tools/analysis/movable_owners.h"
+#include "tools/analysis/optimizer_savings.h"
 #include "tools/analysis/repeated_layers.h"
 
 namespace memtrace::analysis {
@@ -19,35 +21,13 @@ namespace {
 using remedies::Id;
 using trace::Role;
 
-// Kernels that read the states in place: no copy of them.
-bool HasFusedUpdate(std::string_view optimizer) {
-  return optimizer == "Adam" || optimizer == "AdamW" || optimizer == "SGD" ||
-         optimizer == "Adagrad";
-}
-
-// torch/optim/adam.py, _single_tensor_adam: the root of the second state, its quotient and the sum
-// with eps are there at once, each the size of the parameter that is stepped.
-constexpr uint64_t kTemporariesOfLoop = 3;
-
-std::string CheckpointingOf(const RepeatedLayers& layers) {
+std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& annotations) {
+  if (AnnotatedNumber(annotations, "checkpoint.in_eval") == 1)
+    return "model.train(): checkpointing is on and does nothing in eval mode";
   return layers.is_of_transformers
              ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()"
              : "torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) around each of " +
                    layers.name;
-}
-
-// What the optimizer hook announced of a class that keeps two states the size of the parameters.
-struct StepFacts {
-  std::string optimizer;
-  uint64_t elements = 0;  // stepped parameters
-  uint64_t state_bytes = 0;
-};
-
-std::optional<StepFacts> StepFactsOf(const Annotations& annotations) {
-  const auto elements = AnnotatedNumber(annotations, "optimizer.elements");
-  const auto states = AnnotatedNumber(annotations, "optimizer.state_bytes");
-  if (elements.value_or(0) == 0 || states.value_or(0) == 0) return std::nullopt;
-  return StepFacts{AnnotatedText(annotations, "optimizer.class"), *elements, *states};
 }
 
 class SavingFinder {
@@ -56,18 +36,18 @@ class SavingFinder {
 
   std::vector<Saving> Run() {
     FindOfTheCard();
-    FindForeachCopy();
     FindMeanResizing();
     FindCheckpointing();
     FindMicroBatch();
     FindUnsteppedGradients();
     FindCopies();
     FindOwners();
-    FindOptimizers();
+    for (const auto& find : {FindOptimizerSavings, FindBlockSavings, FindCallSavings})
+      for (Saving& saving : find(facts_)) Add(std::move(saving));
     FindKept();
-    for (Saving& saving : FindBlockSavings(facts_)) Add(std::move(saving));
     std::erase_if(found_, [this](const Saving& saving) {
-      return saving.bytes == 0 || saving.bytes < facts_.held.bytes / 100;
+      if (saving.bytes == 0) return true;
+      return saving.bytes < facts_.held.bytes / 100 && !saving.is_small_and_matters;
     });
     return std::move(found_);
   }
@@ -79,29 +59,6 @@ class SavingFinder {
     Add(std::move(saving));
   }
   uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
-  // Bytes in use whose stack is such a one.
-  uint64_t BytesWhere(const std::function<bool(const std::vector<trace::Frame>&)>& is_such) const {
-    absl::flat_hash_map<trace::StackId, bool> known;
-    uint64_t bytes = 0;
-    for (const CapturedBlock& entry : facts_.captured) {
-      const trace::Allocate& allocation = facts_.live.block(entry.id).allocation;
-      if (entry.waiting) continue;
-      const auto [stack, is_new] = known.try_emplace(allocation.stack, false);
-      if (is_new) stack->second = is_such(facts_.source.Stack(allocation.stack));
-      if (stack->second) bytes += allocation.requested;
-    }
-    return bytes;
-  }
-
-  // Of the copy that a foreach update makes: all of it where it failed, what of it was there
-  // elsewhere.
-  uint64_t copy_bytes() const {
-    if (facts_.copy) return facts_.copy->copy_bytes;
-    const uint64_t whole = AnnotatedNumber(facts_.annotations, "optimizer.copy_bytes").value_or(0);
-    const uint64_t made = whole == 0 ? 0 : BytesWhere(IsForeachUpdate);
-    return std::min(made, whole);
-  }
-
   // What others have of it, and what only has to be waited for.
   void FindOfTheCard() {
     if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
@@ -115,35 +72,9 @@ class SavingFinder {
     }
   }
 
-  void FindForeachCopy() {
-    const std::string optimizer = AnnotatedText(facts_.annotations, "optimizer.class");
-    const uint64_t copy = copy_bytes();
-    if (HasFusedUpdate(optimizer)) {
-      Add(SavingOf(Id::kFused, copy, 0), optimizer + "(..., fused=True)");
-    }
-    const uint64_t largest = LargestParameter();
-    if (largest == 0) return;
-    Add(SavingOf(Id::kLoop, copy - std::min(copy, kTemporariesOfLoop * largest), 0),
-        (optimizer.empty() ? "the optimizer" : optimizer) + "(..., foreach=False)");
-  }
-
-  // Bytes of the largest parameter whose path a hook stated; 0 if none did.
-  uint64_t LargestParameter() const {
-    uint64_t largest = 0;
-    for (const CapturedBlock& entry : facts_.captured) {
-      if (entry.waiting) continue;
-      const Block& block = facts_.live.block(entry.id);
-      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
-                                      Evidence::kStated)) {
-        if (part.identity.role == Role::kParameter) largest = std::max(largest, part.bytes);
-      }
-    }
-    return largest;
-  }
-
   void FindMeanResizing() {
     uint64_t bytes = IsMeanResizing(facts_.request_stack) ? facts_.request_bytes : 0;
-    bytes += BytesWhere(IsMeanResizing);
+    bytes += BytesWhere(facts_, IsMeanResizing);
     Add(SavingOf(Id::kMeanResizing, bytes, 0));
   }
 
@@ -151,9 +82,11 @@ class SavingFinder {
     for (const RepeatedLayers& layers :
          FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
-      if (layers.bytes <= kept || layers.is_checkpointed) continue;
+      const bool is_in_layers = layers.is_checkpointed &&
+                                AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();
+      if (layers.bytes <= kept || is_in_layers) continue;
       Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
-          CheckpointingOf(layers));
+          CheckpointingOf(layers, facts_.annotations));
     }
   }
 
@@ -172,9 +105,14 @@ class SavingFinder {
   }
 
   void FindMicroBatch() {
-    if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) return;
     if (facts_.kept && facts_.kept->is_in_vain()) return;
     const uint64_t half = ActivationsOfStep() / 2;
+    if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) {
+      const bool is_sequence =
+          AnnotatedNumber(facts_.annotations, "forward.sequence").value_or(0) > 1;
+      if (is_sequence) Add(SavingOf(Id::kHalfSequence, half, half));
+      return;
+    }
     const bool is_training = Held(Role::kGradient) + Held(Role::kOptimizerState) > 0;
     Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
   }
@@ -195,10 +133,19 @@ class SavingFinder {
     }
   }
 
+  // Most of what the site has gained are gradients that an update left: they have their own row.
+  bool IsOfOldGradients(const GrowingSite& site) const {
+    return std::any_of(found_.begin(), found_.end(), [&site](const Saving& saving) {
+      return saving.name == remedies::RowOf(Id::kNoOldGradients).name &&
+             saving.bytes >= site.gained / 2;
+    });
+  }
+
   // The site that grows most. Only if nothing else does is the growth ended with it.
   void FindKept() {
     if (facts_.growing.empty()) return;
     const GrowingSite& site = facts_.growing.front();
+    if (IsOfOldGradients(site)) return;
     Saving saving = SavingOf(Id::kDoNotKeep, site.gained, site.gained);
     saving.change = "let go of what " + site.site + " makes: " + saving.change;
     saving.ends_growth = facts_.growing.size() == 1;
@@ -211,38 +158,15 @@ class SavingFinder {
       if (owner.is_in_use) {
         Add({owner.name + " on another card", owner.bytes, owner.bytes, "estimated", Effort::kLines,
              "its inputs and outputs go from card to card",
-             ".to('cuda:1') of " + owner.name + ", of which nothing is trained"});
+             ".to('cuda:1') of " + owner.name + ", of which nothing is trained",
+             remedies::RowOf(Id::kSecondCard).hook});
       } else {
         Add({owner.name + " elsewhere", owner.bytes, owner.bytes, "estimated", Effort::kLines,
              "it is copied back for each use, or runs on another card",
-             ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')"});
+             ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')",
+             remedies::RowOf(Id::kHostModels).hook});
       }
     }
-  }
-
-  // Bytes that the states of the moment would not take if all states took `bytes`.
-  uint64_t LessOfStates(const StepFacts& step, uint64_t bytes) const {
-    if (bytes >= step.state_bytes) return 0;
-    const double share = static_cast<double>(bytes) / static_cast<double>(step.state_bytes);
-    const uint64_t now = Held(Role::kOptimizerState);
-    return now - static_cast<uint64_t>(static_cast<double>(now) * share);
-  }
-
-  void FindOptimizers() {
-    const auto step = StepFactsOf(facts_.annotations);
-    if (!step) return;
-    constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float
-    const uint64_t in_8_bits = 2 * (step->elements + step->elements / kBlock * 4);
-    const uint64_t states = LessOfStates(*step, in_8_bits);
-    if (states > 0 && (step->optimizer == "Adam" || step->optimizer == "AdamW")) {
-      Add(SavingOf(Id::kEightBits, states + copy_bytes(), states),
-          "bitsandbytes.optim." + step->optimizer + "8bit(...)");
-    }
-    if (step->state_bytes != step->elements * 8) return;  // not in fp32
-    const uint64_t halves =
-        step->elements * 2 + Held(Role::kGradient) / 2 + Held(Role::kOptimizerState) / 2;
-    Add(SavingOf(Id::kBfloat16, halves + copy_bytes() / 2, halves),
-        "model.to(torch.bfloat16) before the optimizer is made");
   }
 
   const SavingFacts& facts_;
@@ -250,6 +174,20 @@ class SavingFinder {
 };
 
 }  // namespace
+
+uint64_t BytesWhere(const SavingFacts& facts,
+                    const std::function<bool(const std::vector<trace::Frame>&)>& is_such) {
+  absl::flat_hash_map<trace::StackId, bool> known;
+  uint64_t bytes = 0;
+  for (const CapturedBlock& entry : facts.captured) {
+    const trace::Allocate& allocation = facts.live.block(entry.id).allocation;
+    if (entry.waiting) continue;
+    const auto [stack, is_new] = known.try_emplace(allocation.stack, false);
+    if (is_new) stack->second = is_such(facts.source.Stack(allocation.stack));
+    if (stack->second) bytes += allocation.requested;
+  }
+  return bytes;
+}
 
 Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
   const remedies::Row& row = remedies::RowOf(id);
@@ -259,7 +197,8 @@ Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
           .how_known = "estimated",
           .effort = row.effort,
           .cost = std::string(row.cost),
-          .change = std::string(row.change)};
+          .change = std::string(row.change),
+          .hook = row.hook};
 }
 
 std::vector<Saving> FindSavings(const SavingFacts& facts) { return SavingFinder(facts).Run(); }

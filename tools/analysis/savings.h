@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_SAVINGS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +35,13 @@ struct Saving {
   Effort effort = Effort::kLines;
   std::string cost;
   std::string change;
-  bool at_least = false;     // more than is known may come on top of the need
-  bool ends_growth = false;  // what grows with every step is what it frees
+  std::string_view hook = "";  // as of remedies::Row
+  bool at_least = false;       // more than is known may come on top of the need
+  bool ends_growth = false;    // what grows with every step is what it frees
+  // Where the rest of what failed is not known, the change is still said to fit if the need is at
+  // most this much of the card, because it avoids what would have come, too. 0: it is not said.
+  uint64_t percent_that_fits = 0;
+  bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held
 };
 
 // A saving, estimated, with the words of a row of the catalogue.
@@ -54,10 +60,15 @@ struct SavingFacts {
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
   const std::vector<GrowingSite>& growing;  // empty if the card as a whole does not grow
+  int32_t device = 0;
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request
   uint64_t request_bytes = 0;
 };
+
+// Returns bytes in use whose stack is such a one.
+uint64_t BytesWhere(const SavingFacts& facts,
+                    const std::function<bool(const std::vector<trace::Frame>&)>& is_such);
 
 // Those of at least a hundredth of what is held. docs/report.md has the rule of each.
 std::vector<Saving> FindSavings(const SavingFacts& facts);

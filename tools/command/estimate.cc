@@ -14,6 +14,7 @@
 #include "tools/command/number_check.h"
 #include "tools/command/program.h"
 #include "tools/command/verbs.h"
+#include "tools/remedies/catalogue.h"
 
 namespace memtrace::command {
 namespace {
@@ -132,7 +133,8 @@ void DefineModel(CLI::App& app, Options& options) {
       ->type_name("RANK")
       ->check(CountFromOne())
       ->group("Training");
-  app.add_flag("--checkpointing", options.checkpointing, "With gradient checkpointing")
+  app.add_flag("--checkpointing", options.checkpointing,
+               "With " + std::string(remedies::RowOf(remedies::Id::kCheckpointing).name))
       ->group("Training");
   app.add_flag("--frozen-copy", options.frozen_copy,
                "With a frozen copy that runs forward in each step, as a reference or teacher")

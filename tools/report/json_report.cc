@@ -83,6 +83,8 @@ std::string_view NeedSourceName(analysis::NeedSource source) {
       return "optimizer_hook";
     case analysis::NeedSource::kOptimizer:
       return "optimizer";
+    case analysis::NeedSource::kPlacement:
+      return "placement";
     case analysis::NeedSource::kPreviousMicroBatch:
       return "previous_micro_batch";
     case analysis::NeedSource::kPreviousStep:
@@ -196,7 +198,8 @@ ordered_json RemediesJson(const Explanation& explanation) {
          {"at_least", remedy.at_least},
          {"how_known", std::string(remedy.how_known)},
          {"change", remedy.change},
-         {"cost", remedy.cost}});
+         {"cost", remedy.cost},
+         {"hook", std::string(remedy.hook)}});
   }
   return rows;
 }

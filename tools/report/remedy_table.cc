@@ -46,7 +46,7 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
   TableRow row{.cells = {std::to_string(number) + " " + Printable(remedy.name),
                          NeedText(remedy, ledger), std::string(remedy.how_known)},
                .below = {Printable(remedy.change + cost)}};
-  if (IsReplayed(remedy))
+  if (IsReplayed(remedy) && remedy.at_least)
     row.below.emplace_back(
         "It serves this request; what the program requests after it was not recorded. memtrace fit "
         "runs it.");

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "tools/analysis/frames.h"
+#include "tools/remedies/catalogue.h"
 #include "tools/report/activity_table.h"
+#include "tools/report/checkpointing_text.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -91,7 +93,8 @@ std::string CachedReason(const Explanation& explanation, const Ledger& ledger) {
   return cached +
          " are cached and unused, and would have served the request if they had been "
          "given back. torch does not release its cache for a request inside a memory pool "
-         "(torch.cuda.use_mem_pool) or a graph capture; torch.cuda.empty_cache() before it does.";
+         "(torch.cuda.use_mem_pool) or a graph capture. What does: " +
+         std::string(remedies::RowOf(remedies::Id::kEmptyCache).change) + ".";
 }
 
 std::string OtherProcessReason(const Explanation& explanation, const Ledger& ledger) {
@@ -252,6 +255,8 @@ void AddCourse(const Explanation& explanation, std::vector<std::string>& sentenc
   for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
+  for (std::string& text : CheckpointingSentences(explanation.annotations))
+    sentences.push_back(std::move(text));
 }
 
 // A card that stands nearly empty beside the full one is the answer to most of these failures.

@@ -1,37 +1,66 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What remedies depend on in a call of an outermost module: autocast that keeps casts, the number of examples."""
+"""What remedies depend on in a call of an outermost module: autocast's casts, the batch, checkpointing in eval mode."""
 
 from types import ModuleType
 from typing import Any
 
+from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
 
 
 class CallFacts:
-    """Writes `forward.autocast_cache` and `forward.batch` when they change."""
+    """Writes facts of `forward.` and `checkpoint.` (profiler/trace/format.md) when they change."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
         self._written: dict[str, str] = {}
+        self._in_eval: IdentityMap[bool] = IdentityMap()  # models in eval mode, by whether they would checkpoint
 
-    def see(self, args: Any, kwargs: Any) -> None:
-        """Looks at a call with these arguments."""
+    def see(self, module: Any, args: Any, kwargs: Any) -> None:
+        """Looks at a call of `module` with these arguments."""
         torch = self._torch
         keeps = torch.is_autocast_enabled() and torch.is_autocast_cache_enabled()
-        if keeps or "forward.autocast_cache" in self._written:
-            self._write("forward.autocast_cache", str(int(keeps)))
-        batch = self._batch(args, kwargs)
-        if batch is not None:
-            self._write("forward.batch", str(batch))
+        self._write_if_known("forward.autocast_cache", int(keeps))
+        tensor = self._first_batch(args, kwargs)
+        if tensor is not None:
+            self._write("forward.batch", str(int(tensor.shape[0])))
+            self._write_if_known("forward.sequence", self._sequence(tensor))
+        self._write_if_known("checkpoint.in_eval", int(self._is_checkpointed_in_eval(module)))
 
-    def _batch(self, args: Any, kwargs: Any) -> int | None:
-        """The first size of the first tensor of two or more; nothing if there is none."""
+    def recomputed_whole(self, module: Any) -> None:
+        """Backward computes all of this model again, at once: a checkpoint stands around the whole of it."""
+        self._write("checkpoint.whole_model", type(module).__name__)
+
+    def _first_batch(self, args: Any, kwargs: Any) -> Any:
+        """The first tensor of two dimensions or more; None if there is none."""
         for value in (*args, *kwargs.values()):
             if isinstance(value, self._torch.Tensor) and value.dim() > 1:
-                return int(value.shape[0])
+                return value
         return None
+
+    def _sequence(self, tensor: Any) -> int:
+        """The length of the sequence in a batch of numbers of words, or of their vectors; 0 if it is neither."""
+        is_words = tensor.dim() == 2 and not tensor.is_floating_point()
+        is_vectors = tensor.dim() == 3 and tensor.is_floating_point()
+        return int(tensor.shape[1]) if is_words or is_vectors else 0
+
+    def _is_checkpointed_in_eval(self, module: Any) -> bool:
+        """Tells whether transformers' checkpointing is on in layers whose mode is eval, where it does nothing."""
+        if module.training or not self._torch.is_grad_enabled():
+            return False
+        known = self._in_eval.get(module)
+        if known is None:
+            parts = module.modules()
+            known = any(getattr(part, "gradient_checkpointing", False) is True and not part.training for part in parts)
+            self._in_eval.set(module, known)
+        return known
+
+    def _write_if_known(self, key: str, value: int) -> None:
+        """Writes the number, but no zero that stands for nothing."""
+        if value or key in self._written:
+            self._write(key, str(value))
 
     def _write(self, key: str, value: str) -> None:
         if self._written.get(key) != value:

@@ -14,12 +14,14 @@ from memtrace import (
     _checkpoints,
     _communication,
     _generation,
+    _loading,
     _passes,
     _placement,
     _profilers,
     _recomputation,
     _threads,
     _training_need,
+    _user_source,
 )
 from memtrace._call_facts import CallFacts
 from memtrace._core import (
@@ -49,6 +51,8 @@ def register(torch: ModuleType, session: Session) -> None:
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)
     _training_need.watch(torch, session)
+    _loading.watch(torch, session)
+    _user_source.watch(session)
 
 
 def _shown_path(name: str, module: Any) -> str:
@@ -180,13 +184,16 @@ class _ModuleHooks:
             self._threads.mine.is_recomputing = training
             if training:
                 session.set_phase(PHASE_RECOMPUTE)
-        elif session.phase != PHASE_RECOMPUTE:
+        elif session.phase == PHASE_RECOMPUTE:
+            if session.labels.roots.has(module):
+                self._call_facts.recomputed_whole(module)
+        else:
             if session.phase != PHASE_GENERATE:
                 session.first_forward()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
             session.forwards_since_backward += training
             session.labels.inputs((args, kwargs))
-            self._call_facts.see(args, kwargs)
+            self._call_facts.see(module, args, kwargs)
 
     def _name_parts(self, root: Any) -> None:
         """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""

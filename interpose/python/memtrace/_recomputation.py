@@ -4,11 +4,14 @@
 
 import functools
 import importlib
+import os
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from memtrace._identity_map import IdentityMap
+from memtrace._quiet import quieter
 from memtrace._say import say
 from memtrace._session import Session
 
@@ -20,6 +23,7 @@ def watch(torch: ModuleType, session: Session) -> None:
     if hasattr(checkpoint, "_CheckpointFrame") and hasattr(checkpoint, "CheckpointFunction"):
         _watch_not_reentrant(checkpoint._CheckpointFrame, session, is_compiling)
         _watch_reentrant(checkpoint.CheckpointFunction, session, is_compiling)
+        _watch_inputs_without_gradient(torch, checkpoint.CheckpointFunction, session)
     else:
         say(f"torch {torch.__version__} checkpoints in a way that is not known: recomputed memory may lack its owner")
 
@@ -66,3 +70,44 @@ def _watch_reentrant(function_class: Any, session: Session, is_compiling: Callab
 
     function_class.forward = staticmethod(forward_noting)
     function_class.backward = staticmethod(backward_in_scope)
+
+
+def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, session: Session) -> None:
+    """Annotates `checkpoint.without_gradient`: the place of a reentrant checkpoint that cuts a graph off.
+
+    Autograd sees one function of the inputs. If none of them requires a gradient, none flows to what it runs.
+    """
+    original = function_class.apply
+    is_told: list[bool] = []
+
+    def look(function: Any, args: Any) -> None:
+        is_cut = torch.is_grad_enabled() and not any(getattr(value, "requires_grad", False) for value in args)
+        if is_cut and not is_told and _trains(function, torch):
+            is_told.append(True)
+            session.core.annotate("checkpoint.without_gradient", _place_of_call())
+
+    quiet_look = quieter(torch)(look)
+
+    @functools.wraps(original)
+    def apply(function: Any, preserve: Any, *args: Any) -> Any:
+        quiet_look(function, args)
+        return original(function, preserve, *args)
+
+    function_class.apply = staticmethod(apply)
+
+
+def _trains(function: Any, torch: ModuleType) -> bool:
+    """Tells whether the module that a checkpoint runs has parameters to train; one that is not known may have."""
+    inner = getattr(function, "func", function)  # of functools.partial
+    module = getattr(inner, "__self__", inner)  # of a bound method
+    if not isinstance(module, torch.nn.Module):
+        return True
+    return any(parameter.requires_grad for parameter in module.parameters())
+
+
+def _place_of_call() -> str:
+    """The innermost line outside of torch and of this package: "train.py:18"."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("torch", "memtrace"):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

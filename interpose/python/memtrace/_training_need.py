@@ -55,6 +55,8 @@ class _TrainingNeed:
     def annotate(self) -> None:
         """States bytes by card: of trained parameters, of states, and of the largest copy that an update makes."""
         trained: dict[int, dict[int, int]] = {}
+        elements: dict[int, dict[int, int]] = {}
+        classes = {type(optimizer).__name__ for optimizer, _ in self._optimizers.items()}
         states: Counter[int] = Counter()
         copies: Counter[int] = Counter()
         unknown: set[int] = set()
@@ -66,19 +68,32 @@ class _TrainingNeed:
                 for parameter, part in self._trained(group):
                     card = part.device.index
                     trained.setdefault(card, {})[id(parameter)] = part.nbytes
+                    elements.setdefault(card, {})[id(parameter)] = part.numel()
                     lists[card, part.dtype] += part.nbytes
                     if kept is None:
                         unknown.add(card)
                     else:
                         states[card] += kept * part.nbytes
-                if name in COPIES_SECOND_MOMENTS and uses_foreach(self._torch, group):
+                if name not in COPIES_SECOND_MOMENTS or group.get("fused"):
+                    continue
+                if not uses_foreach(self._torch, group):
+                    self._add_temporaries(group, copies)
+                else:
                     for (card, _dtype), size in lists.items():
                         copies[card] = max(copies[card], size)
+        annotate = self._session.core.annotate
+        if len(classes) == 1:
+            annotate("optimizer.class_of_all", classes.pop())
         for card, sizes in trained.items():
-            annotate = self._session.core.annotate
+            annotate(f"optimizer.trained_elements.{card}", str(sum(elements[card].values())))
             annotate(f"optimizer.trained_bytes.{card}", str(sum(sizes.values())))
             annotate(f"optimizer.states_to_make.{card}", "unknown" if card in unknown else str(states[card]))
             annotate(f"optimizer.copy_to_make.{card}", str(copies[card]))
+
+    def _add_temporaries(self, group: dict[str, Any], copies: Counter[int]) -> None:
+        """An update of one parameter at a time has two of its size at once (torch/optim/adam.py, `denom`)."""
+        for _, part in self._trained(group):
+            copies[part.device.index] = max(copies[part.device.index], 2 * part.nbytes)
 
     def _trained(self, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Gives each parameter that will be stepped, and what of it this process has on a card."""

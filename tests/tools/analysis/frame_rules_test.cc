@@ -67,5 +67,20 @@ TEST(FrameRulesTest, OnlyTorchsSoftmaxOfAttentionIsOfAttentionWeights) {
   EXPECT_FALSE(IsAttentionSoftmax({{file, "softmax", 2140}, {"/home/ada/train.py", "step", 3}}));
 }
 
+TEST(FrameRulesTest, VaeDecodesInItsOwnFunctionsAndNotInAPipelines) {
+  const std::string vae = "/v/site-packages/diffusers/models/autoencoders/autoencoder_kl.py";
+  EXPECT_TRUE(IsVaeDecoding({{vae, "AutoencoderKL._decode", 1}, {vae, "AutoencoderKL.decode", 2}}));
+  EXPECT_FALSE(IsVaeDecoding({{vae, "AutoencoderKL.encode", 1}}));
+  EXPECT_FALSE(
+      IsVaeDecoding({{"/v/site-packages/diffusers/pipelines/sd.py", "decode_latents", 1}}));
+}
+
+TEST(FrameRulesTest, CacheOfTransformersGrowsWhereItJoins) {
+  const std::string cache = "/v/site-packages/transformers/cache_utils.py";
+  EXPECT_TRUE(IsGrowingCache({{cache, "DynamicLayer.update", 136}}));
+  EXPECT_FALSE(IsGrowingCache({{cache, "StaticLayer.lazy_initialization", 423}}));
+  EXPECT_FALSE(IsGrowingCache({{"/home/ada/cache_utils.py", "update", 3}}));
+}
+
 }  // namespace
 }  // namespace memtrace::analysis

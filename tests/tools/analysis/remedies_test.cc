@@ -64,6 +64,18 @@ TEST_F(RemediesTest, WithoutAKnownNeedOfTheStepItIsTheLeast) {
   EXPECT_TRUE(remedies[0].at_least);
 }
 
+TEST_F(RemediesTest, WithoutAKnownNeedOnlyWhatLeavesRoomIsSaidToFit) {
+  verdict_.step_short_by.reset();
+  verdict_.short_by = 20 * kMiB;
+  savings_[0].percent_that_fits = 80;
+  EXPECT_FALSE(Found()[0].at_least);  // 80 MiB of 100
+  savings_[0].percent_that_fits = 79;
+  EXPECT_TRUE(Found()[0].at_least);
+  savings_[0].percent_that_fits = 80;
+  savings_[0].at_least = true;
+  EXPECT_TRUE(Found()[0].at_least);
+}
+
 TEST_F(RemediesTest, WithoutAKnownCardNoneIsLarger) {
   ledger_.total_known = false;
   const auto remedies = Found();

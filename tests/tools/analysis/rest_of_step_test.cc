@@ -72,6 +72,23 @@ TEST_F(RestOfStepTest, AnUnknownOptimizerTellsNothingEvenBesideAKnownOne) {
   EXPECT_FALSE(Foreseen().rise.has_value());
 }
 
+TEST_F(RestOfStepTest, WhatIsToComeOfAModelOnItsWayIsTheLeast) {
+  failed_.at.phase = Phase::kInit;
+  failed_.annotations = {{"placing.to_come.1", "300"}, {"placing.to_come.0", "7000"}};
+  const RestOfStep rest = Foreseen();
+  EXPECT_EQ(rest.source, NeedSource::kPlacement);
+  EXPECT_EQ(rest.rise, 300U);
+  EXPECT_TRUE(rest.at_least);
+}
+
+TEST_F(RestOfStepTest, RiseWithLessToComeIsAtLeastTheRequest) {
+  failed_.at.phase = Phase::kForward;
+  Hold(Role::kActivation, 50);
+  const RestOfStep rest = Foreseen();
+  EXPECT_EQ(rest.RiseWith({.gradients = 100}), 50U);
+  EXPECT_EQ(rest.RiseWith({}), 10U);
+}
+
 TEST_F(RestOfStepTest, ThePreviousStepComesBeforeAllElse) {
   failed_.rise_of_previous_step = 50;
   EXPECT_EQ(Foreseen().rise, 50U);

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models on their way to a card: what of them is still to come there, and weights that take more than in their file."""
+
+import contextlib
+import functools
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+from memtrace._identity_map import IdentityMap
+from memtrace._import_watch import when_imported
+from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
+
+_HALVES = ("BF16", "F16")
+_LARGEST_HEADER = 100 << 20
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Watches `Module.to()` and its kin, and transformers once it is imported."""
+    loading = _Loading(torch, session)
+    module_class: Any = torch.nn.Module
+    module_class._apply = loading.moving(module_class._apply)
+    when_imported("transformers.modeling_utils", loading.watch_transformers)
+    session.with_labels.append(loading.annotate)
+
+
+class _Loading:
+    """Thread rule: any thread; of several that load at once the latest counts."""
+
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._moved: list[Any] = []  # modules that are moved now, the outermost first
+        self._loaded: tuple[Any, int, int] | None = None  # a model, its card, and what was allocated there before
+        self._told: set[int] = set()  # cards of which something was to come
+        self._files: IdentityMap[tuple[str, ...]] = IdentityMap()  # that models were loaded from
+
+    def moving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Gives Module._apply, which knows what it moves."""
+        moved = self._moved
+
+        @functools.wraps(original)
+        def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if moved:
+                return original(module, *args, **kwargs)
+            try:
+                moved.append(module)
+                return original(module, *args, **kwargs)
+            finally:
+                moved.clear()
+
+        return apply
+
+    def watch_transformers(self, module: ModuleType) -> None:
+        """Goes round what puts weights from files into a model that has none yet."""
+        owner: Any = getattr(module, "PreTrainedModel", None)
+        original: Callable[..., Any] | None = getattr(owner, "_load_pretrained_model", None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def load(
+            model: Any, state_dict: Any, checkpoint_files: Any, load_config: Any, *args: Any, **kwargs: Any
+        ) -> Any:
+            with self._while_loading(model, checkpoint_files, load_config):
+                return original(model, state_dict, checkpoint_files, load_config, *args, **kwargs)
+
+        owner._load_pretrained_model = staticmethod(load)
+
+    @contextlib.contextmanager
+    def _while_loading(self, model: Any, files: Any, load_config: Any) -> Generator[None, None, None]:
+        self._begin(model, files, load_config)
+        try:
+            yield
+        finally:
+            self._loaded = None
+
+    def _begin(self, model: Any, files: Any, load_config: Any) -> None:
+        try:
+            if files:
+                self._files.set(model, tuple(str(file) for file in files))
+            card = _only_card(getattr(load_config, "device_map", None))
+            if card is not None and self._torch.cuda.is_initialized():
+                self._loaded = (model, card, self._torch.cuda.memory_allocated(card))
+            elif card is not None:
+                self._loaded = (model, card, 0)
+        except Exception as error:  # another version of transformers: nothing is known then
+            let_through(error)
+
+    def annotate(self) -> None:
+        """States `placing.to_come.CARD`, and `load.wider.CARD` with `load.file_type`. Bytes."""
+        to_come = self._to_come()
+        self._told.update(to_come)
+        for card in self._told:
+            self._session.core.annotate(f"placing.to_come.{card}", str(to_come.get(card, 0)))
+        for model, files in self._files.items():
+            self._annotate_wider(model, files, to_come)
+
+    def _to_come(self) -> dict[int, int]:
+        if self._loaded is not None:
+            model, card, before = self._loaded
+            whole = sum(tensor.nbytes for tensor in _tensors(model))
+            came = self._torch.cuda.memory_allocated(card) - before
+            return {card: max(0, whole - came)}
+        if not self._moved:
+            return {}
+        tensors = list(_tensors(self._moved[0]))
+        there = [tensor for tensor in tensors if tensor.is_cuda]
+        cards = {tensor.device.index for tensor in there}
+        if len(cards) != 1:
+            return {}
+        sizes = {tensor.itemsize for tensor in there if tensor.is_floating_point()}
+        size = sizes.pop() if len(sizes) == 1 else None
+        left = (tensor for tensor in tensors if tensor.device.type == "cpu")
+        return {cards.pop(): sum(_bytes_there(tensor, size) for tensor in left)}
+
+    def _annotate_wider(self, model: Any, files: tuple[str, ...], to_come: dict[int, int]) -> None:
+        """Weights in fp32 on one card, of a file in half precision."""
+        parameters = list(model.parameters())
+        wide = [p for p in parameters if p.dtype == self._torch.float32]
+        if sum(p.nbytes for p in wide) < 0.9 * sum(p.nbytes for p in parameters):
+            return  # some were cast later: adapters, or for training with 4 bits
+        cards = {p.device.index for p in wide if p.is_cuda} | set(to_come)
+        kind = _type_of(files) if wide and len(cards) == 1 else ""
+        if kind not in _HALVES:
+            return
+        annotate = self._session.core.annotate
+        annotate("load.file_type", kind)
+        annotate(f"load.wider.{cards.pop()}", str(sum(p.nbytes for p in wide) // 2))
+
+
+def _tensors(module: Any) -> Iterator[Any]:
+    yield from module.parameters()
+    yield from module.buffers()
+
+
+def _bytes_there(tensor: Any, size: int | None) -> int:
+    """Bytes of a tensor on the card, where numbers take `size` each."""
+    is_cast = size is not None and tensor.is_floating_point()
+    return int(tensor.numel() * size) if is_cast and size is not None else int(tensor.nbytes)
+
+
+def _only_card(device_map: Any) -> int | None:
+    """The card that all of a model goes to; None if it goes to several or to none."""
+    devices = {_card(device) for device in device_map.values()} if device_map else {None}
+    return devices.pop() if len(devices) == 1 else None
+
+
+def _card(device: Any) -> int | None:
+    if isinstance(device, int):
+        return device
+    name, _, number = str(device).partition(":")
+    return int(number or 0) if name == "cuda" else None
+
+
+def _type_of(files: Iterable[str]) -> str:
+    """The type that nearly all numbers in these safetensors have ("BF16"); empty if there is none."""
+    sizes: dict[str, int] = {}
+    for file in files:
+        for kind, count in _types(file):
+            sizes[kind] = sizes.get(kind, 0) + count
+    largest = max(sizes, key=lambda kind: sizes[kind], default="")
+    return largest if sizes and sizes[largest] >= 0.95 * sum(sizes.values()) else ""
+
+
+def _types(file: str) -> Iterator[tuple[str, int]]:
+    """Types and bytes of the tensors of a file, from its header; none of a file of another format."""
+    try:
+        with open(file, "rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = (
+                json.loads(stream.read(length)) if file.endswith(".safetensors") and length < _LARGEST_HEADER else {}
+            )
+    except (OSError, ValueError):
+        return
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            begin, end = tensor["data_offsets"]
+            yield tensor["dtype"], end - begin

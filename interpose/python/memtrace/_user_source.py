@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the user's own files say about lines that allocate: an allocator sees the line, but not what it calls."""
+
+import ast
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+
+from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
+
+_LARGEST_FILE = 1 << 19
+_MOST_FILES = 100
+_MOST_LINES_OF_A_CALL = 20
+_MOST_PLACES = 400
+# Names that stand in programs that train.
+_TRAINING = frozenset({"backward", "optim", "fit"})
+
+
+def watch(session: Session) -> None:
+    """Annotates the lines whenever everything is labelled, which is at an out-of-memory and at the end."""
+    session.with_labels.append(lambda: annotate(session))
+
+
+def annotate(session: Session) -> None:
+    """Reads the files of the program's modules that lie outside of Python's own folders."""
+    found = _Found()
+    files = 0
+    for path in _files():
+        try:
+            with open(path, "rb") as file, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of the user's strings, at which Python has warned already
+                tree = ast.parse(file.read(_LARGEST_FILE))
+        except Exception as error:  # the file is gone, cut off or of another language
+            let_through(error)
+            continue
+        files += 1
+        found.read(tree, os.path.basename(path))
+    if files == 0:
+        return
+    for key, places in (("source.concatenates", found.concatenates), ("source.repeats_mask", found.repeats_mask)):
+        if places:
+            session.core.annotate(key, " ".join(sorted(places)[:_MOST_PLACES]))
+    session.core.annotate("source.trains", str(int(found.trains)))
+
+
+def _files() -> Iterator[str]:
+    """Gives the user's files, at most so many."""
+    own = tuple(
+        os.path.realpath(folder) + os.sep for folder in {sys.prefix, sys.base_prefix, os.path.dirname(__file__)}
+    )
+    # At the end of the program Python has taken the file's name out of __main__.
+    modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    paths = {os.path.abspath(path) for path in (*sys.argv[:1], *modules) if isinstance(path, str)}
+    users = [path for path in sorted(paths) if path.endswith(".py") and not _is_library(path, own)]
+    yield from users[:_MOST_FILES]
+
+
+def _is_library(path: str, own: tuple[str, ...]) -> bool:
+    parts = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3")
+    return any(part in path for part in parts) or os.path.realpath(path).startswith(own)
+
+
+class _Found:
+    """Lines as reports name them ("train.py:18"), by what they call."""
+
+    def __init__(self) -> None:
+        self.concatenates: set[str] = set()
+        self.repeats_mask: set[str] = set()
+        self.trains = False
+
+    def read(self, tree: ast.AST, file: str) -> None:
+        """Looks at each call of a file."""
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        takes_mask = any(_name(call) == "scaled_dot_product_attention" and _takes_mask(call) for call in calls)
+        for call in calls:
+            if _name(call) in ("cat", "concat"):
+                self.concatenates.update(_places(call, file))
+            if takes_mask and _repeats_new_axis(call):
+                self.repeats_mask.update(_places(call, file))
+        self.trains = self.trains or any(_is_of_training(node) for node in ast.walk(tree))
+
+
+def _name(call: ast.Call) -> str:
+    """The last part of what is called: "cat" of torch.cat(...)."""
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _takes_mask(call: ast.Call) -> bool:
+    return len(call.args) > 3 or any(keyword.arg == "attn_mask" for keyword in call.keywords)
+
+
+def _repeats_new_axis(call: ast.Call) -> bool:
+    """Tells whether it is `x[:, None].repeat(...)` or `x.unsqueeze(1).repeat(...)`: an axis of size 1 is copied."""
+    if _name(call) != "repeat" or not isinstance(call.func, ast.Attribute):
+        return False
+    of = call.func.value
+    if isinstance(of, ast.Call):
+        return _name(of) == "unsqueeze"
+    if not isinstance(of, ast.Subscript):
+        return False
+    return any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(of.slice))
+
+
+def _places(call: ast.Call, file: str) -> Iterator[str]:
+    last = min(call.end_lineno or call.lineno, call.lineno + _MOST_LINES_OF_A_CALL)
+    return (f"{file}:{line}" for line in range(call.lineno, last + 1))
+
+
+def _is_of_training(node: ast.AST) -> bool:
+    name = getattr(node, "attr", getattr(node, "id", ""))
+    return isinstance(name, str) and (name in _TRAINING or name.endswith("Trainer"))

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each remedy that a report of the corpus says to fit is applied alone, and completes on that card."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import case_run
+import checkpoint_rows
+import fits_arguments
+import growth_rows
+import pytest
+import verdict_rows
+from case_row import NATIVE, OURS, Row
+from judging import RESULTS
+from support.programs import MEMTRACE
+
+# Rows whose answer is a report of a run.
+REPORTED = [
+    row for row in verdict_rows.ROWS + checkpoint_rows.ROWS + growth_rows.ROWS if row.fit is None and not row.reads
+]
+
+
+@pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
+@pytest.mark.parametrize("row", REPORTED, ids=lambda row: row.name)
+def test_what_is_said_to_fit_completes_when_it_is_applied(row: Row) -> None:
+    if row.frameworks and not case_run.FRAMEWORKS.exists():
+        pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
+    report = reported(row)
+    failed = [fault for remedy in fitting(report) if (fault := fault_of(row, remedy))]
+    assert not failed, "\n".join(failed)
+
+
+def reported(row: Row) -> Any:
+    """Returns the report, of an earlier test if the installed program is older than it."""
+    kept = RESULTS / row.name / "report.json"
+    if not kept.exists() or kept.stat().st_mtime < MEMTRACE.stat().st_mtime:
+        shutil.rmtree(kept.parent, ignore_errors=True)
+        case_run.record(row, kept.parent)
+        case_run.forget_traces(kept.parent)
+    return json.loads(kept.read_text())
+
+
+def fitting(report: Any) -> list[dict[str, Any]]:
+    """Returns the remedies that the report says to fit; a larger card is no change."""
+    size = report["card"]["bytes"]
+    return [
+        row
+        for row in report["remedies"]
+        if row["predicted_peak"] <= size and not row["at_least"] and row["name"] != "a larger card"
+    ]
+
+
+def fault_of(row: Row, remedy: dict[str, Any]) -> str:
+    """Runs the row with the remedy alone; returns what went wrong, or "" if it completed or cannot be applied."""
+    changed = with_remedy(row, remedy)
+    if changed is None:
+        return ""
+    folder: Path = RESULTS / "fits" / changed.name / remedy["name"].replace(" ", "_")
+    shutil.rmtree(folder, ignore_errors=True)
+    case_run.record(changed, folder)
+    case_run.forget_traces(folder)
+    seen = case_run.seen(folder)
+    if seen.status == 0:
+        return ""
+    last = (seen.err.strip().splitlines() or [""])[-1][:200]
+    return f"{remedy['name']} is said to fit: exit code {seen.status}, {last}; {case_run.command_line(changed)}"
+
+
+def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
+    """Returns the row as the remedy has it: by fit's hook, an allocator, or the script's own argument."""
+    name = remedy["name"]
+    if name == "memtrace's allocator":
+        return replace(row, allocator=OURS)
+    if name == "expandable segments":
+        return replace(
+            row,
+            allocator=NATIVE,
+            environment={**row.environment, "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"},
+        )
+    if name == "no other process":
+        return replace(row, card=",".join(word for word in row.card.split(",") if not word.startswith("other=")))
+    if remedy["hook"]:
+        return replace(row, environment={**row.environment, "MEMTRACE_FIT_CHANGES": remedy["hook"]})
+    command = fits_arguments.COMMANDS.get((row.command, name))
+    return replace(row, command=command) if command else None
+
+
+def test_every_argument_that_applies_a_remedy_is_of_a_row() -> None:
+    commands = {row.command for row in REPORTED}
+    assert not {command for command, _ in fits_arguments.COMMANDS} - commands

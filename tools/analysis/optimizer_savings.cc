@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/optimizer_savings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tools/analysis/block_parts.h"
+#include "tools/analysis/frame_rules.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using trace::Role;
+
+// torch/optim/adam.py, _single_tensor_adam: the root of the second state, its quotient and the sum
+// with eps are there at once, each the size of the parameter that is stepped.
+constexpr uint64_t kTemporariesOfLoop = 3;
+
+// A LoRA of rank 16 trains 0.3 to 2 percent of what the model has.
+constexpr uint64_t kPercentOfAdapters = 2;
+
+uint64_t Less(uint64_t bytes, uint64_t other) { return bytes - std::min(bytes, other); }
+
+// Kernels that read the states in place: no copy of them.
+bool HasFusedUpdate(std::string_view optimizer) {
+  return optimizer == "Adam" || optimizer == "AdamW" || optimizer == "SGD" ||
+         optimizer == "Adagrad";
+}
+
+class OptimizerSavingFinder {
+ public:
+  explicit OptimizerSavingFinder(const SavingFacts& facts)
+      : facts_(facts), rest_(facts.verdict.rest), optimizer_(Class()), elements_(Elements()) {
+    const bool is_counted =
+        rest_.source == NeedSource::kOptimizer || rest_.source == NeedSource::kForeachCopy;
+    if (is_counted) to_come_ = rest_.optimizer;
+  }
+
+  std::vector<Saving> Run() {
+    LookAtParameters();
+    FindCopy();
+    FindEightBits();
+    FindBfloat16();
+    FindLora();
+    return std::move(found_);
+  }
+
+ private:
+  void Add(Saving saving) { found_.push_back(std::move(saving)); }
+  void Add(Saving saving, std::string change) {
+    saving.change = std::move(change);
+    Add(std::move(saving));
+  }
+  uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
+
+  // Until an optimizer steps only its class is known, if all are of one.
+  std::string Class() const {
+    const std::string stepped = AnnotatedText(facts_.annotations, "optimizer.class");
+    return stepped.empty() ? AnnotatedText(facts_.annotations, "optimizer.class_of_all") : stepped;
+  }
+
+  std::optional<uint64_t> OfCard(const std::string& key) const {
+    return AnnotatedNumber(facts_.annotations, key + "." + std::to_string(facts_.device));
+  }
+
+  uint64_t Elements() const {
+    const auto stepped = AnnotatedNumber(facts_.annotations, "optimizer.elements");
+    return stepped ? *stepped : OfCard("optimizer.trained_elements").value_or(0);
+  }
+
+  // Bytes of all states, those to come included; 0 if it is not known.
+  uint64_t States() const {
+    const auto stepped = AnnotatedNumber(facts_.annotations, "optimizer.state_bytes");
+    return stepped ? *stepped : OfCard("optimizer.states_to_make").value_or(0);
+  }
+
+  bool is_adam() const { return optimizer_ == "Adam" || optimizer_ == "AdamW"; }
+
+  // Bytes that would not come if what is to come were less.
+  uint64_t LessToCome(const OptimizerNeed& then) const {
+    if (to_come_.bytes() == 0) return 0;
+    return Less(rest_.RiseWith(to_come_), rest_.RiseWith(then));
+  }
+
+  // Of the copy that a foreach update makes: what of it is there, where no update failed. All of it
+  // where one failed and the rest is no part of what is to come.
+  uint64_t CopyInUse() const {
+    if (facts_.copy) return to_come_.copy > 0 ? facts_.copy->made_bytes : facts_.copy->copy_bytes;
+    const uint64_t whole = AnnotatedNumber(facts_.annotations, "optimizer.copy_bytes").value_or(0);
+    return whole == 0 ? 0 : std::min(whole, BytesWhere(facts_, IsForeachUpdate));
+  }
+
+  void LookAtParameters() {
+    for (const CapturedBlock& entry : facts_.captured) {
+      if (entry.waiting) continue;
+      const Block& block = facts_.live.block(entry.id);
+      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
+                                      Evidence::kStated)) {
+        if (part.identity.role != Role::kParameter) continue;
+        parameters_ += part.bytes;
+        largest_ = std::max(largest_, part.bytes);
+        has_adapters_ |=
+            facts_.source.String(part.identity.path).find(".lora_") != std::string_view::npos;
+      }
+    }
+  }
+
+  // Bytes of the copy, in use and to come, that are gone without it.
+  uint64_t Copy() const {
+    OptimizerNeed without = to_come_;
+    without.copy = 0;
+    return CopyInUse() + LessToCome(without);
+  }
+
+  void FindCopy() {
+    const uint64_t copy = Copy();
+    if (copy == 0) return;
+    if (HasFusedUpdate(optimizer_)) {
+      Add(SavingOf(Id::kFused, copy, 0), optimizer_ + "(..., fused=True)");
+    }
+    if (largest_ == 0) return;
+    Add(SavingOf(Id::kLoop, Less(copy, kTemporariesOfLoop * largest_), 0),
+        (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
+  }
+
+  // bitsandbytes' AdamW8bit makes no copy.
+  void FindEightBits() {
+    constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float
+    const uint64_t in_8_bits = 2 * (elements_ + elements_ / kBlock * 4);
+    const uint64_t states = States();
+    if (!is_adam() || elements_ == 0 || states <= in_8_bits) return;
+    const double share = static_cast<double>(in_8_bits) / static_cast<double>(states);
+    const auto reduced = [share](uint64_t bytes) {
+      return static_cast<uint64_t>(static_cast<double>(bytes) * share);
+    };
+    OptimizerNeed then = to_come_;
+    then.states = reduced(then.states);
+    then.copy = 0;
+    const uint64_t now = Held(Role::kOptimizerState);
+    Add(SavingOf(Id::kEightBits, now - reduced(now) + CopyInUse() + LessToCome(then),
+                 now - reduced(now)),
+        "bitsandbytes.optim." + optimizer_ + "8bit(...)");
+  }
+
+  void FindBfloat16() {
+    if (elements_ == 0 || States() != elements_ * 8) return;  // states are not in fp32
+    const uint64_t halves =
+        elements_ * 2 + Held(Role::kGradient) / 2 + Held(Role::kOptimizerState) / 2;
+    OptimizerNeed then = to_come_;
+    then.gradients /= 2;
+    then.states /= 2;
+    then.copy /= 2;
+    Add(SavingOf(Id::kBfloat16, halves + CopyInUse() / 2 + LessToCome(then), halves),
+        "model.to(torch.bfloat16) before the optimizer is made");
+  }
+
+  // Of a model of transformers, most of which is trained.
+  void FindLora() {
+    const uint64_t trained = OfCard("optimizer.trained_bytes").value_or(0);
+    if (trained == 0 || trained < parameters_ / 4 || has_adapters_) return;
+    if (BytesWhere(facts_, IsWithinTransformers) == 0 &&
+        !IsWithinTransformers(facts_.request_stack))
+      return;
+    uint64_t now = Held(Role::kOptimizerState);
+    // The rest of a step like the one before makes its gradients.
+    now += rest_.source == NeedSource::kPreviousStep ? trained : Held(Role::kGradient);
+    const uint64_t all = now + CopyInUse() + LessToCome({});
+    const uint64_t adapters = trained / 100 * kPercentOfAdapters * 5;  // and their training
+    Add(SavingOf(Id::kLora, Less(all, adapters), Less(now, adapters)));
+  }
+
+  const SavingFacts& facts_;
+  const RestOfStep& rest_;
+  OptimizerNeed to_come_;  // as far as the need counts it
+  std::string optimizer_;
+  uint64_t elements_ = 0;
+  uint64_t parameters_ = 0;  // bytes whose path is stated
+  uint64_t largest_ = 0;     // of them
+  bool has_adapters_ = false;
+  std::vector<Saving> found_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindOptimizerSavings(const SavingFacts& facts) {
+  return OptimizerSavingFinder(facts).Run();
+}
+
+}  // namespace memtrace::analysis
