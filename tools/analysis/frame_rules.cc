@@ -41,8 +41,6 @@ bool IsComprehension(const trace::Frame& frame) {
   return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
 }
 
-bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
-
 // Returns the innermost function of torch/optim that has called nothing but torch, or null.
 const trace::Frame* CallingOptimizer(const std::vector<trace::Frame>& stack) {
   for (const trace::Frame& frame : stack) {
@@ -58,6 +56,19 @@ const trace::Frame* CallingOptimizer(const std::vector<trace::Frame>& stack) {
 std::string_view BareFunction(std::string_view function) {
   if (function.find("::") != std::string_view::npos) return function;
   return function.substr(function.rfind('.') + 1);
+}
+
+bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
+
+bool IsModuleCall(const trace::Frame& frame) {
+  const std::string_view function = BareFunction(frame.function);
+  if (IsIn(frame, "torch/nn/modules/module.py"))
+    return function == "_call_impl" || function == "_wrapped_call_impl";
+  return IsIn(frame, "torch/_dynamo/eval_frame.py");
+}
+
+bool IsThreadStart(const trace::Frame& frame) {
+  return frame.file.ends_with("/threading.py") && BareFunction(frame.function) == "_bootstrap";
 }
 
 bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {

@@ -39,6 +39,7 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
   if (explanation.verdict.cause != analysis::Cause::kFragmentation) return;
+  if (explanation.growth_is_reason()) return;  // they only postpone it
   const int32_t device = explanation.cards[explanation.card].index;
   const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
   const replay::RecordedRun run = RecordedRunOf(input);

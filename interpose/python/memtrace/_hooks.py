@@ -14,6 +14,7 @@ from memtrace import (
     _checkpoints,
     _communication,
     _generation,
+    _keepers,
     _passes,
     _placement,
     _profilers,
@@ -49,6 +50,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)
     _training_need.watch(torch, session)
+    _keepers.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:
@@ -184,6 +186,7 @@ class _ModuleHooks:
             if session.phase != PHASE_GENERATE:
                 session.first_forward()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
+            session.forwards += 1
             session.forwards_since_backward += training
             session.labels.inputs((args, kwargs))
             self._call_facts.see(args, kwargs)
