@@ -7,6 +7,7 @@
 
 #include "tools/analysis/captures.h"
 #include "tools/analysis/frames.h"
+#include "tools/analysis/growth_search.h"
 #include "tools/analysis/role_inference.h"
 #include "tools/analysis/site_names.h"
 
@@ -60,13 +61,6 @@ bool IsGrowing(const Explanation& explanation) {
                      [](const Contribution& found) { return found.name == "growth"; });
 }
 
-// The card as a whole grows, and a site of it by a part that is worth a word.
-bool Grows(const Explanation& explanation) {
-  constexpr uint64_t kPart = 1000;
-  return explanation.growth_per_step > 0 && !explanation.growing.empty() &&
-         explanation.growing.front().gained >= explanation.held.bytes / kPart;
-}
-
 Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
                         SiteNames& sites) {
   const trace::OutOfMemory& event = failed.event;
@@ -116,14 +110,15 @@ class Explainer {
         with_map_(with_map),
         sites_(source),
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
-        captures_(timeline_) {}
+        captures_(timeline_),
+        growth_(source, timeline_) {}
 
   absl::StatusOr<Explanation> Run();
 
  private:
   absl::Status ReadFirst();
   void ReadAgain();
-  void LookAtSteps();
+  void LookForGrowth();
   void ExplainCards();
   void ExplainFailure();
   void ExplainHolders();
@@ -154,7 +149,7 @@ class Explainer {
   std::map<int32_t, CapturedCard> at_moment_;
   std::map<int32_t, std::vector<CapturedBlock>> at_peak_;
   std::map<int32_t, std::vector<CapturedBlock>> after_update_;
-  GrowthWatch growth_;
+  GrowthSearch growth_;
   Explanation result_;
 };
 
@@ -186,6 +181,7 @@ absl::StatusOr<Explanation> Explainer::Run() {
 absl::Status Explainer::ReadFirst() {
   MomentFinder finder(spec_);
   source_.ForEach([&](const trace::Event& event) {
+    growth_.Apply(event);
     timeline_.Apply(event);
     finder.Apply(event, timeline_);
   });
@@ -214,23 +210,18 @@ void Explainer::ReadAgain() {
       after_update_[device] = captures_.live().Capture(device);
     }
   });
-  LookAtSteps();
+  LookForGrowth();
   captures_.Read(source_);
 }
 
-// Steps that begin up to the moment.
-void Explainer::LookAtSteps() {
+void Explainer::LookForGrowth() {
   uint64_t latest = 0;
   for (const auto& [device, ordinal] : moments_) latest = std::max(latest, ordinal);
-  const std::vector<uint64_t>& steps = timeline_.step_events();
-  const auto end = std::upper_bound(steps.begin(), steps.end(), latest);
-  for (const size_t place : GrowthWatch::StepsToSee(static_cast<size_t>(end - steps.begin()))) {
-    captures_.At(steps[place], [this] {
-      const LiveSet& live = captures_.live();
-      for (const auto& [device, card] : timeline_.cards())
-        growth_.See(live.position().step, device, live, sites_);
-    });
-  }
+  const trace::StackId stack = is_failure() ? timeline_.failed()->event.stack : 0;
+  const Annotations& annotations =
+      is_failure() ? timeline_.failed()->annotations : timeline_.annotations();
+  growth_.Watch(latest, stack, annotations, /*with_loops=*/is_failure() || is_peak(), captures_,
+                sites_);
 }
 
 void Explainer::ExplainCards() {
@@ -273,15 +264,14 @@ void Explainer::ExplainHolders() {
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
   if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
-  result_.growing = growth_.Growing(device(), sites_, source_);
-  if (!known) return;
-  std::vector<uint64_t> levels = timeline_.cards().at(device()).live_at_steps;
-  const std::vector<uint64_t>& steps = timeline_.step_events();
-  const auto after = std::upper_bound(steps.begin(), steps.end(), card.when.ordinal);
-  // A card that was first touched in a later step has fewer levels than there are steps.
-  const auto later = static_cast<size_t>(steps.end() - after);
-  levels.resize(levels.size() - std::min(levels.size(), later));
-  result_.growth_per_step = GrowthPerStep(levels);
+  result_.growth = growth_.Found(
+      {.device = device(),
+       .event = card.when.ordinal,
+       .held = result_.held.bytes,
+       .captured = card.blocks,
+       .annotations = is_failure() ? timeline_.failed()->annotations : result_.annotations,
+       .is_failure = is_failure()},
+      live, sites_);
 }
 
 void Explainer::ExplainFailure() {
@@ -300,6 +290,9 @@ void Explainer::ExplainFailure() {
     evidence.releasable = releasable - std::min(releasable, ledger.positive("private_pools"));
   }
   result_.verdict = JudgeFailure(failed, ledger, evidence);
+  // A card that fills up ends in pieces.
+  if (result_.verdict.cause == Cause::kFragmentation && result_.growth_is_reason())
+    result_.verdict.cause = Cause::kCapacity;
   ExplainNextStep();
   ExplainRemedies();
 }
@@ -319,8 +312,8 @@ void Explainer::ExplainRemedies() {
   const auto& failed = timeline_.failed();
   const Ledger& ledger = result_.cards[result_.card].ledger;
   const Update update = UpdateOf(timeline_);
-  const bool is_growing = Grows(result_);
-  const std::vector<GrowingSite> none;
+  const bool is_growing = result_.growth_goes_on();
+  const GrowthCourse none;
   SavingFacts facts{.captured = captured().blocks,
                     .live = captures_.live(),
                     .source = source_,
@@ -331,7 +324,7 @@ void Explainer::ExplainRemedies() {
                     .verdict = result_.verdict,
                     .copy = result_.foreach_copy,
                     .kept = result_.kept_for_backward,
-                    .growing = is_growing ? result_.growing : none,
+                    .growth = is_growing ? result_.growth : none,
                     .device = device(),
                     .moment = is_failure() ? failed->at : captured().when.at,
                     .request_stack = {}};
@@ -342,6 +335,7 @@ void Explainer::ExplainRemedies() {
   result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
                                   is_failure() ? failed->at.step : 0, FindSavings(facts));
   if (is_growing || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
+  if (result_.growth_is_reason()) DropWhatPostpones(result_.remedies);
 }
 
 }  // namespace

@@ -70,8 +70,7 @@ struct Explanation {
   Fragmentation fragmentation;                 // of that card, then
   std::optional<std::vector<MapSegment>> map;  // of that card, then, if it was asked for
   std::vector<Scratch> scratch;                // of that card, then; empty at a failure
-  std::vector<GrowingSite> growing;            // on that card, up to then
-  int64_t growth_per_step = 0;                 // of that card, up to then
+  GrowthCourse growth;                         // of that card, up to then
   std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
   std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
                                           // trace without blocks
@@ -82,6 +81,18 @@ struct Explanation {
   std::vector<Remedy> remedies;
   Annotations annotations;
   EventCounts counts;
+
+  // Without the growth, the request that failed would have been served; of a run without one, most
+  // of the peak is growth.
+  bool growth_is_reason() const {
+    return growth.is_reason(held.bytes, request ? verdict.short_by : held.bytes / 2);
+  }
+  // It would have gone on. A tensor that is replaced by a larger one has the size that the program
+  // needed when that completed.
+  bool growth_goes_on() const {
+    return growth.is_worth_saying(held.bytes) &&
+           (request.has_value() || !growth.sites.front().is_enlarged);
+  }
 };
 
 // Explains a moment. Reads the source twice (with CUPTI three times); time grows with events,

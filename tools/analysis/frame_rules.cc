@@ -67,6 +67,19 @@ std::string_view BareFunction(std::string_view function) {
   return function.substr(function.rfind('.') + 1);
 }
 
+bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
+
+bool IsModuleCall(const trace::Frame& frame) {
+  const std::string_view function = BareFunction(frame.function);
+  if (IsIn(frame, "torch/nn/modules/module.py"))
+    return function == "_call_impl" || function == "_wrapped_call_impl";
+  return IsIn(frame, "torch/_dynamo/eval_frame.py");
+}
+
+bool IsThreadStart(const trace::Frame& frame) {
+  return frame.file.ends_with("/threading.py") && BareFunction(frame.function) == "_bootstrap";
+}
+
 bool IsForeachUpdate(const std::vector<trace::Frame>& stack) {
   const trace::Frame* frame = CallingOptimizer(stack);
   return frame != nullptr && BareFunction(frame->function).starts_with("_multi_tensor_");

@@ -52,6 +52,15 @@ bool IsLoading(const std::vector<trace::Frame>& stack);
 // True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 
+// True if the frame is a call of a module, or of what torch.compile made of a function.
+bool IsModuleCall(const trace::Frame& frame);
+
+// True if a thread that Python started begins with the frame.
+bool IsThreadStart(const trace::Frame& frame);
+
+// True if the frame's file is torch's.
+bool IsOfTorch(const trace::Frame& frame);
+
 // True within nn.MultiheadAttention's path that computes attention weights, or any other of it.
 bool IsWithinAttention(const std::vector<trace::Frame>& stack);
 

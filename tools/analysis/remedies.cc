@@ -3,12 +3,18 @@
 #include "tools/analysis/remedies.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace memtrace::analysis {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// They give the program more of the card.
+constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
+                                   memtrace::remedies::Id::kHigherLimit,
+                                   memtrace::remedies::Id::kLargerCard};
 
 uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
 
@@ -43,7 +49,7 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
   const auto rank = [&ledger](const Remedy& remedy) {
     const bool fits = ledger.total_known && !remedy.at_least && remedy.need() <= ledger.total;
-    return std::tuple(remedy.effort == Effort::kMoney, !fits,
+    return std::tuple(!remedy.ends_growth, remedy.effort == Effort::kMoney, !fits,
                       fits ? remedy.effort : Effort::kSetting, remedy.need());
   };
   std::stable_sort(remedies.begin(), remedies.end(),
@@ -53,6 +59,18 @@ void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
 void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger) {
   for (Remedy& remedy : remedies) remedy.at_least |= !remedy.ends_growth;
   RankRemedies(remedies, ledger);
+}
+
+void DropWhatPostpones(std::vector<Remedy>& remedies) {
+  const auto is_of_the_card = [](const Remedy& remedy) {
+    using memtrace::remedies::Id;
+    return std::any_of(kOfTheCard.begin(), kOfTheCard.end(), [&remedy](Id id) {
+      return remedy.name == memtrace::remedies::RowOf(id).name;
+    });
+  };
+  std::erase_if(remedies, [&](const Remedy& remedy) {
+    return !remedy.ends_growth && !is_of_the_card(remedy);
+  });
 }
 
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,

@@ -45,8 +45,8 @@ struct Need {
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in);
 
-// Those that fit first, then the least effort, then the least need; a larger card comes after all
-// others that fit.
+// Those that end the growth first, then those that fit, then the least effort, then the least need;
+// a larger card comes after all others that fit.
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings);
@@ -54,6 +54,10 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
 // Says of none that does not end the growth that it fits: what grows with every step fills the card
 // in a later one. Puts them into that order again.
 void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
+
+// Drops those that free memory of the program and do not end the growth: they only postpone what
+// the growth is the reason of.
+void DropWhatPostpones(std::vector<Remedy>& remedies);
 
 // Puts them into that order.
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);

@@ -30,6 +30,39 @@ std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& ann
                    layers.name;
 }
 
+// "train.py:9, train.py:12 and 3 more": the lines of what grows, fastest first, each once; the site
+// of what has none.
+std::string GrowingLines(const GrowthCourse& growth) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> lines;
+  for (const GrowingSite& site : growth.sites) {
+    const std::string& line = site.line.empty() ? site.site : site.line;
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  std::string text = lines.front();
+  for (size_t i = 1; i < std::min(lines.size(), kNamed); ++i) text += ", " + lines[i];
+  if (lines.size() > kNamed) text += " and " + std::to_string(lines.size() - kNamed) + " more";
+  return text;
+}
+
+// The line or the variable that takes a tensor with its graph.
+std::string TakerOf(const Keeper& keeper) {
+  return "'" + keeper.name + "'" + (keeper.line.empty() ? "" : " (" + keeper.line + ")");
+}
+
+// `usual`: the change that is to be made where it is not known what keeps it.
+std::string WithoutKeeping(const GrowthCourse& growth, const std::string& usual) {
+  const std::string made = "what " + GrowingLines(growth) + " makes";
+  if (growth.keeper && growth.keeper->kind != Keeper::Kind::kElements) {
+    return ".detach() or .item() before " + TakerOf(*growth.keeper) +
+           " takes it, or torch.no_grad(): its graph keeps " + made;
+  }
+  if (growth.sites.front().is_enlarged)
+    return made + " is made again each time, larger: allocate it once, or keep it on the host";
+  const std::string where = growth.keeper ? " in '" + growth.keeper->name + "'" : "";
+  return "do not keep " + made + where + ": " + usual;
+}
+
 class SavingFinder {
  public:
   explicit SavingFinder(const SavingFacts& facts) : facts_(facts) {}
@@ -141,14 +174,14 @@ class SavingFinder {
     });
   }
 
-  // The site that grows most. Only if nothing else does is the growth ended with it.
+  // All that grows: with less of it the card is full later, not never.
   void FindKept() {
-    if (facts_.growing.empty()) return;
-    const GrowingSite& site = facts_.growing.front();
-    if (IsOfOldGradients(site)) return;
-    Saving saving = SavingOf(Id::kDoNotKeep, site.gained, site.gained);
-    saving.change = "let go of what " + site.site + " makes: " + saving.change;
-    saving.ends_growth = facts_.growing.size() == 1;
+    if (facts_.growth.sites.empty()) return;
+    if (IsOfOldGradients(facts_.growth.sites.front())) return;
+    const uint64_t gained = facts_.growth.gained();
+    Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);
+    saving.change = WithoutKeeping(facts_.growth, saving.change);
+    saving.ends_growth = true;
     Add(std::move(saving));
   }
 

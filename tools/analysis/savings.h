@@ -59,7 +59,7 @@ struct SavingFacts {
   const Verdict& verdict;
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
-  const std::vector<GrowingSite>& growing;  // empty if the card as a whole does not grow
+  const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   int32_t device = 0;
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request

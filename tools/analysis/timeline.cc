@@ -108,8 +108,8 @@ void Timeline::Apply(const trace::Step& step) {
 void Timeline::Apply(const trace::PhaseChange& change) {
   if (change.micro_batch != 0 && change.micro_batch != latest_micro_batch_) {
     latest_micro_batch_ = change.micro_batch;
-    ++micro_batches_;
-    for (auto& [device, replay] : replays_) replay.micro_batches.BeginStep(micro_batches_);
+    micro_batches_.Add(counts_.events, in_use());
+    for (auto& [device, replay] : replays_) replay.micro_batches.BeginStep(micro_batches_.count());
   }
   std::map<int32_t, uint64_t> level;
   for (const auto& [device, card] : cards_) level[device] = card.held();
@@ -141,6 +141,22 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.update = latest_update();
   failed.annotations = annotations_;
   failed_ = std::move(failed);
+}
+
+std::vector<uint64_t> Timeline::LevelsAtSteps(int32_t device, uint64_t end) const {
+  const auto card = cards_.find(device);
+  if (card == cards_.end()) return {};
+  std::vector<uint64_t> levels = card->second.live_at_steps;
+  const auto after = std::upper_bound(step_events_.begin(), step_events_.end(), end);
+  const auto later = static_cast<size_t>(step_events_.end() - after);
+  levels.resize(levels.size() - std::min(levels.size(), later));
+  return levels;
+}
+
+uint64_t Timeline::in_use() const {
+  uint64_t bytes = 0;
+  for (const auto& [device, card] : cards_) bytes += card.live_requested;
+  return bytes;
 }
 
 bool Timeline::got_over() const {

@@ -16,6 +16,7 @@
 #include "tools/analysis/position.h"
 #include "tools/analysis/step_curve.h"
 #include "tools/analysis/update_watch.h"
+#include "tools/analysis/visit_marks.h"
 
 namespace memtrace::analysis {
 
@@ -84,6 +85,12 @@ class Timeline {
   const EventCounts& counts() const { return counts_; }
   // Ordinals of the events that began steps.
   const std::vector<uint64_t>& step_events() const { return step_events_; }
+  // The live requested bytes of the card as each step began, up to and with event `end`. A card
+  // that was first touched in a later step has fewer than there are steps.
+  std::vector<uint64_t> LevelsAtSteps(int32_t device, uint64_t end) const;
+  const VisitMarks& micro_batches() const { return micro_batches_; }
+  // Live requested bytes of all cards.
+  uint64_t in_use() const;
   const ActivityWatch& activities() const { return activities_; }
   Update latest_update() const { return updates_.Latest(counts_.events); }
 
@@ -129,7 +136,7 @@ class Timeline {
   EventCounts counts_;
   std::vector<uint64_t> step_events_;
   Position position_;
-  uint64_t micro_batches_ = 0;       // begun in all steps
+  VisitMarks micro_batches_;         // begun in all steps
   uint64_t latest_micro_batch_ = 0;  // of its step
   uint64_t last_allocation_ = 0;     // ordinal
   uint64_t last_failure_ = 0;        // likewise

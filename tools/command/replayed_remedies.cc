@@ -74,6 +74,7 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 }
 
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
+  if (explanation.growth_is_reason()) return;  // they only postpone it
   const int32_t device = explanation.cards[explanation.card].index;
   if (!IsAsked(input, explanation, device)) return;
   const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;

@@ -14,6 +14,9 @@ namespace {
 
 using analysis::Explanation;
 using analysis::GrowingSite;
+using analysis::GrowthCourse;
+using analysis::IterationKind;
+using analysis::Keeper;
 using analysis::Scratch;
 using nlohmann::ordered_json;
 
@@ -25,8 +28,71 @@ bool IsWorthSaying(uint64_t bytes, const Explanation& explanation, uint64_t part
 }
 
 bool Grows(const Explanation& explanation) {
-  return !explanation.growing.empty() && explanation.growth_per_step > 0 &&
-         IsWorthSaying(explanation.growing.front().gained, explanation, 1000);
+  return explanation.growth.is_worth_saying(explanation.held.bytes);
+}
+
+std::string_view IterationName(const GrowthCourse& growth) {
+  switch (growth.kind) {
+    case IterationKind::kStep:
+      return "step";
+    case IterationKind::kMicroBatch:
+      return "micro-batch";
+    case IterationKind::kLoop:
+      break;
+  }
+  return "iteration";
+}
+
+std::string_view KindName(const GrowthCourse& growth) {
+  if (growth.kind == IterationKind::kMicroBatch) return "micro_batch";
+  return growth.kind == IterationKind::kLoop ? "loop" : "step";
+}
+
+std::string_view KindName(Keeper::Kind kind) {
+  switch (kind) {
+    case Keeper::Kind::kElements:
+      return "elements";
+    case Keeper::Kind::kElementsGraphs:
+      return "graphs_of_elements";
+    case Keeper::Kind::kGraph:
+      break;
+  }
+  return "graph";
+}
+
+std::string Iterations(const GrowthCourse& growth) {
+  const std::string name(IterationName(growth));
+  return name + (growth.kind == IterationKind::kMicroBatch ? "es" : "s");
+}
+
+// "of the loop around train.py:9"
+std::string LoopText(const GrowthCourse& growth) {
+  return "of the loop around " + Printable(growth.line);
+}
+
+// "a step"; "an iteration of the loop around train.py:9 (1,200 so far)"
+std::string PerIteration(const GrowthCourse& growth) {
+  if (growth.kind != IterationKind::kLoop) return "a " + std::string(IterationName(growth));
+  return "an iteration " + LoopText(growth) + " (" + FormatCount(growth.iterations) + " so far)";
+}
+
+std::string GrowthTitle(const GrowthCourse& growth) {
+  switch (growth.kind) {
+    case IterationKind::kStep:
+      return "GROWS FROM STEP TO STEP";
+    case IterationKind::kMicroBatch:
+      return "GROWS FROM MICRO-BATCH TO MICRO-BATCH";
+    case IterationKind::kLoop:
+      break;
+  }
+  return "GROWS FROM ITERATION TO ITERATION";
+}
+
+std::string GrowthNote(const GrowthCourse& growth) {
+  const std::string note = "in use as " + Iterations(growth) + " begin, exact; in no " +
+                           std::string(IterationName(growth)) + " less than in the one before";
+  if (growth.kind != IterationKind::kLoop) return note;
+  return note + "; iterations are inferred from the stacks of allocations";
 }
 
 // How long it can go on, of a run that fitted.
@@ -36,8 +102,8 @@ std::string Lasts(const Explanation& explanation) {
   const int64_t left = ledger.bytes("free") + ledger.bytes("cached");
   if (left <= 0) return "";
   return "; at that rate the card is full in about " +
-         FormatCount(static_cast<uint64_t>(left / explanation.growth_per_step)) +
-         " steps (estimated)";
+         FormatCount(static_cast<uint64_t>(left / explanation.growth.bytes_per_iteration)) + " " +
+         Iterations(explanation.growth) + " (estimated)";
 }
 
 bool HasScratch(const Explanation& explanation) {
@@ -60,14 +126,44 @@ std::string SiteText(const GrowingSite& site) {
   return Printable(site.site) + (has_line ? " (" + Printable(site.line) + ")" : "");
 }
 
+ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
+  if (!keeper) return nullptr;
+  return {{"kind", KindName(keeper->kind)},
+          {"container", keeper->container},
+          {"name", keeper->name},
+          {"place", keeper->place},
+          {"line", keeper->line},
+          {"count", keeper->count},
+          {"hook", keeper->hook}};
+}
+
 }  // namespace
+
+// "The list 'kept' (train.py) keeps it: 12,000 elements."
+std::string KeeperSentence(const Explanation& explanation) {
+  if (!Grows(explanation) || !explanation.growth.keeper) return "";
+  const Keeper& keeper = *explanation.growth.keeper;
+  const std::string& place = keeper.line.empty() ? keeper.place : keeper.line;
+  const std::string name = "'" + Printable(keeper.name) + "' (" + Printable(place) + ")";
+  if (keeper.kind == Keeper::Kind::kGraph) {
+    return name + " keeps it: its graph reaches back over " + FormatCount(keeper.count) +
+           " operations.";
+  }
+  const std::string filled =
+      keeper.hook.empty() ? "" : ", which the forward hook " + Printable(keeper.hook) + " fills,";
+  const std::string graphs =
+      keeper.kind == Keeper::Kind::kElementsGraphs ? " with the graphs that made them" : "";
+  return "The " + Printable(keeper.container) + " " + name + filled +
+         " keeps it: " + FormatCount(keeper.count) + " elements" + graphs + ".";
+}
 
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
-  const GrowingSite& first = explanation.growing.front();
-  return "Live memory grows by " + FormatBytes(static_cast<uint64_t>(explanation.growth_per_step)) +
-         " a step; " + SiteText(first) + " by " + FormatBytes(first.bytes_per_step) +
-         Lasts(explanation) + ".";
+  const GrowthCourse& growth = explanation.growth;
+  const GrowingSite& first = growth.sites.front();
+  return "Live memory grows by " + FormatBytes(static_cast<uint64_t>(growth.bytes_per_iteration)) +
+         " " + PerIteration(growth) + "; " + SiteText(first) + " by " +
+         FormatBytes(first.bytes_per_step) + Lasts(explanation) + ".";
 }
 
 std::string ScratchSentence(const Explanation& explanation) {
@@ -84,25 +180,28 @@ std::string ScratchSentence(const Explanation& explanation) {
 }
 
 Section GrowthSection(const Explanation& explanation) {
-  Section section{.id = "growth", .title = "GROWS FROM STEP TO STEP"};
+  const GrowthCourse& growth = explanation.growth;
+  const std::string name(IterationName(growth));
+  Section section{.id = "growth", .title = GrowthTitle(growth)};
   if (!Grows(explanation)) return section;
-  const TableUnit unit = UnitFor(explanation.growing.front().bytes);
-  const TableUnit rate = UnitFor(explanation.growing.front().bytes_per_step);
+  if (growth.kind == IterationKind::kLoop) section.subtitle = LoopText(growth);
+  const TableUnit unit = UnitFor(growth.sites.front().bytes);
+  const TableUnit rate = UnitFor(growth.sites.front().bytes_per_step);
   Table table;
-  table.columns = {{"", 45},
-                   {std::string(unit.name) + " now", 9, TableColumn::Kind::kFigure},
-                   {std::string(rate.name) + "/step", 11, TableColumn::Kind::kFigure},
-                   {"since", 12}};
-  const size_t shown = std::min(explanation.growing.size(), kRows);
+  table.columns = {
+      {"", 45},
+      {std::string(unit.name) + " now", 9, TableColumn::Kind::kFigure},
+      {std::string(rate.name) + "/" + name, name.size() + 7, TableColumn::Kind::kFigure},
+      {"since", name.size() + 8}};
+  const size_t shown = std::min(growth.sites.size(), kRows);
   for (size_t i = 0; i < shown; ++i) {
-    const GrowingSite& site = explanation.growing[i];
-    table.rows.push_back(
-        {.cells = {SiteText(site), FormatFigure(site.bytes, unit),
-                   FormatFigure(site.bytes_per_step, rate), "step " + std::to_string(site.since)}});
+    const GrowingSite& site = growth.sites[i];
+    table.rows.push_back({.cells = {SiteText(site), FormatFigure(site.bytes, unit),
+                                    FormatFigure(site.bytes_per_step, rate),
+                                    name + " " + std::to_string(site.since)}});
   }
-  table.rest = RestOf(explanation.growing.size(), shown);
-  section.parts = {std::move(table),
-                   Note{"in use as steps begin, exact; in no step less than in the one before"}};
+  table.rest = RestOf(growth.sites.size(), shown);
+  section.parts = {std::move(table), Note{GrowthNote(growth)}};
   return section;
 }
 
@@ -131,16 +230,22 @@ Section ScratchSection(const Explanation& explanation) {
 
 ordered_json GrowthJson(const Explanation& explanation) {
   ordered_json sites = ordered_json::array();
-  for (const GrowingSite& site : explanation.growing) {
+  const GrowthCourse& growth = explanation.growth;
+  for (const GrowingSite& site : growth.sites) {
     sites.push_back({{"site", site.site},
                      {"line", site.line},
                      {"bytes", site.bytes},
                      {"gained", site.gained},
                      {"bytes_per_step", site.bytes_per_step},
                      {"since_step", site.since},
-                     {"to_step", site.last}});
+                     {"to_step", site.last},
+                     {"enlarged", site.is_enlarged}});
   }
-  return {{"bytes_per_step", explanation.growth_per_step}, {"sites", sites}};
+  return {{"bytes_per_step", growth.bytes_per_iteration},
+          {"iteration",
+           {{"kind", KindName(growth)}, {"line", growth.line}, {"count", growth.iterations}}},
+          {"sites", sites},
+          {"keeper", KeeperJson(growth.keeper)}};
 }
 
 ordered_json ScratchJson(const Explanation& explanation) {

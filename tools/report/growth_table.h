@@ -14,6 +14,8 @@ namespace memtrace::report {
 
 // "Live memory grows by ... a step"; empty if it does not.
 std::string GrowthSentence(const analysis::Explanation& explanation);
+// What keeps it; empty if that is not known.
+std::string KeeperSentence(const analysis::Explanation& explanation);
 // "... of it was scratch of ..."; empty if that is a small part of the peak.
 std::string ScratchSentence(const analysis::Explanation& explanation);
 

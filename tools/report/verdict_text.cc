@@ -252,7 +252,8 @@ std::string NextStepSentence(const Explanation& explanation) {
 }
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
-  for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation)}) {
+  for (std::string text :
+       {ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   for (std::string& text : CheckpointingSentences(explanation.annotations))

@@ -14,6 +14,7 @@ from memtrace import (
     _checkpoints,
     _communication,
     _generation,
+    _keepers,
     _loading,
     _passes,
     _placement,
@@ -53,6 +54,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _training_need.watch(torch, session)
     _loading.watch(torch, session)
     _user_source.watch(session)
+    _keepers.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:
@@ -191,6 +193,7 @@ class _ModuleHooks:
             if session.phase != PHASE_GENERATE:
                 session.first_forward()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
+            session.forwards += 1
             session.forwards_since_backward += training
             session.labels.inputs((args, kwargs))
             self._call_facts.see(module, args, kwargs)

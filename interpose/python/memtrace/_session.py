@@ -56,7 +56,8 @@ class Session:
         self.phase = PHASE_INIT
         self._steps_begun = 0
         self._steps_are_stated = False
-        self.forwards_since_backward = 0  # outermost calls of modules with gradients on
+        self.forwards = 0  # outermost calls of modules
+        self.forwards_since_backward = 0  # ... with gradients on
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
@@ -190,6 +191,7 @@ class Session:
         try:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
+            self.core.annotate("forward.calls", str(self.forwards))
             self.core.annotate("forward.since_backward", str(self.forwards_since_backward))
             self._shim.memtrace_torch_label_workspaces()
             for state in self.with_labels:

@@ -160,13 +160,13 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
     program.Allocate(kSegment, 1_MiB, 8).Free(kSegment);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growing.size(), 1U);
-  EXPECT_EQ(explanation.growing[0].site, "train.py:7");
-  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growing[0].bytes, 7000U);
-  EXPECT_EQ(explanation.growing[0].since, 1U);
-  EXPECT_EQ(explanation.growing[0].line, "train.py:7");
-  EXPECT_EQ(explanation.growth_per_step, 1000);
+  ASSERT_EQ(explanation.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.growth.sites[0].site, "train.py:7");
+  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.growth.sites[0].bytes, 7000U);
+  EXPECT_EQ(explanation.growth.sites[0].since, 1U);
+  EXPECT_EQ(explanation.growth.sites[0].line, "train.py:7");
+  EXPECT_EQ(explanation.growth.bytes_per_iteration, 1000);
 }
 
 // A line that makes states in step 1 and keeps 1000 bytes of each: as `y = m(x); o.step(); kept +=
@@ -178,10 +178,10 @@ TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
     if (step == 1) program.Allocate(kSegment, 1_MiB, Program::kLower + 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growing.size(), 1U);
-  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growing[0].gained, 7000U);
-  EXPECT_EQ(explanation.growing[0].bytes, 1_MiB + 7000U);
+  ASSERT_EQ(explanation.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.growth.sites[0].gained, 7000U);
+  EXPECT_EQ(explanation.growth.sites[0].bytes, 1_MiB + 7000U);
 }
 
 TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
@@ -191,9 +191,9 @@ TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
     program.Allocate(step * 10_MiB + 1_MiB, 500, Program::kLower + 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growing.size(), 1U);
-  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1500U);
-  EXPECT_EQ(explanation.growing[0].line, "train.py:7");
+  ASSERT_EQ(explanation.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1500U);
+  EXPECT_EQ(explanation.growth.sites[0].line, "train.py:7");
 }
 
 TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
@@ -201,9 +201,9 @@ TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
   for (uint64_t step = 1; step <= 8; ++step)
     program.Step(step).Allocate(step * 10_MiB, step == 1 ? 9_MiB : 1000, 7);
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growing.size(), 1U);
-  EXPECT_EQ(explanation.growing[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growing[0].since, 2U);
+  ASSERT_EQ(explanation.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.growth.sites[0].since, 2U);
 }
 
 TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
@@ -213,8 +213,8 @@ TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
     if (step < 3) program.Allocate(step * 1_MiB, 1_MiB, 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  EXPECT_THAT(explanation.growing, IsEmpty());
-  EXPECT_EQ(explanation.growth_per_step, 0);
+  EXPECT_THAT(explanation.growth.sites, IsEmpty());
+  EXPECT_EQ(explanation.growth.bytes_per_iteration, 0);
 }
 
 TEST(GrowthTest, OfManyStepsTheLastAndSomeBeforeThemAreSeen) {

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What keeps tensors on a card: containers with many of them, and tensors whose graphs reach far back.
+
+Reports say of growing memory which of these holds it (docs/report.md), by the blocks that are stated here.
+"""
+
+import itertools
+import json
+import os
+import time
+import types
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values
+from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
+
+_SECONDS = 0.5  # for one look at the program's variables
+_MOST_SECONDS = 3.0  # for all looks: a program may run out of memory again and again
+_FEWEST = 4  # elements that are worth a word
+_SAMPLE = 16  # of a container's elements
+_MOST_CONTAINERS = 8
+_MOST_GRAPHS = 3
+_MOST_GRAPH_TENSORS = 40
+_MOST_OPERATIONS = 20_000  # of one graph that are counted
+_NO_OPERATION = 1 << 62  # numbers from here on are of nodes that accumulate gradients
+_MOST_MODULES = 10_000
+_KINDS: dict[type, str] = {list: "list", tuple: "tuple", dict: "dict", set: "set", deque: "deque"}
+
+
+def watch(torch: types.ModuleType, session: Session) -> None:
+    """Annotates them whenever everything is labelled: at an out-of-memory and at the end."""
+    session.with_labels.append(_Keepers(torch, session).annotate)
+
+
+class _Keepers:
+    def __init__(self, torch: types.ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._seconds_left = _MOST_SECONDS
+        self._stated = 0
+
+    def annotate(self) -> None:
+        """States what keeps tensors now; earlier statements are of an earlier moment and are taken back."""
+        begin = time.monotonic()
+        facts = self._facts() if self._seconds_left > 0 else []
+        self._seconds_left -= time.monotonic() - begin
+        texts = [json.dumps(fact) for fact in facts]
+        for number, text in enumerate(texts + [""] * (self._stated - len(texts))):
+            self._session.core.annotate(f"keeper.{number}", text)
+        self._stated = len(texts)
+
+    def _facts(self) -> list[dict[str, Any]]:
+        containers: list[tuple[Named, list[Any]]] = []  # with some of their tensors
+        graphs: list[Named] = []
+        for named in named_values(self._torch, min(_SECONDS, self._seconds_left)):
+            if type(named.value) in _KINDS:
+                tensors = self._some_tensors(named.value)
+                if tensors:
+                    containers.append((named, tensors))
+            elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
+                graphs.append(named)
+        containers.sort(key=lambda found: -len(found[0].value))
+        far = sorted((_graph(named) for named in graphs), key=lambda fact: -fact["count"])
+        return [self._container(*found) for found in containers[:_MOST_CONTAINERS]] + far[:_MOST_GRAPHS]
+
+    def _is_tensor(self, value: Any) -> bool:
+        """No parameter, and of no class of somebody's."""
+        return type(value) is self._torch.Tensor and value.is_cuda
+
+    def _some_tensors(self, container: Any) -> list[Any]:
+        """One of each of some elements, evenly; none if the container holds other things."""
+        values = container if type(container) in (list, tuple) else list(_values(container))
+        count = len(values)
+        if count < _FEWEST:
+            return []
+        sample = [values[place * count // _SAMPLE] for place in range(_SAMPLE)] if count > _SAMPLE else list(values)
+        tensors = [tensor for value in sample for tensor in itertools.islice(self._tensors(value, 2), 1)]
+        return tensors if 2 * len(tensors) >= len(sample) else []
+
+    def _container(self, named: Named, tensors: list[Any]) -> dict[str, Any]:
+        return {
+            "kind": _KINDS[type(named.value)],
+            "name": named.name,
+            "place": named.place,
+            "count": len(named.value),
+            "graphs": 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors),
+            "hook": self._hook(named),
+            "blocks": _blocks(tensors),
+        }
+
+    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
+        """Those of an element: it may be a tuple, the output of a model, an object."""
+        if self._is_tensor(value):
+            yield value
+        elif depth and not is_a(value, self._torch.Tensor):
+            for part in _values(value):
+                yield from self._tensors(part, depth - 1)
+
+    def _hook(self, named: Named) -> str:
+        """Names the forward hook that fills the container, as far as its code tells; empty if none does."""
+        for root in self._session.labels.roots.alive():
+            for module in itertools.islice(root.modules(), _MOST_MODULES):
+                for hook in list(module._forward_hooks.values()):
+                    if is_a(hook, types.FunctionType) and _uses(hook, named):
+                        code = hook.__code__
+                        return f"{hook.__name__} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+        return ""
+
+
+def _values(value: Any) -> Any:
+    if is_a(value, dict):
+        return dict.values(value)
+    return value if is_a(value, SEQUENCES) else attributes(value).values()
+
+
+def _uses(function: types.FunctionType, named: Named) -> bool:
+    code = function.__code__
+    if named.name in code.co_names:
+        return function.__globals__.get(named.name) is named.value
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+    try:
+        return named.name in cells and cells[named.name].cell_contents is named.value
+    except ValueError as error:  # not yet bound
+        let_through(error)
+        return False
+
+
+def _graph(named: Named) -> dict[str, Any]:
+    numbers = _operations(named.value.grad_fn)
+    return {
+        "kind": "graph",
+        "name": named.name,
+        "place": named.place,
+        "count": len(numbers),
+        "span": 100 * (max(numbers) - min(numbers)) // (max(numbers) + 1) if numbers else 0,
+        "blocks": _blocks([named.value]),
+    }
+
+
+def _blocks(tensors: list[Any]) -> list[tuple[int, int]]:
+    """Lists card and address of each one's storage, once."""
+    blocks: dict[tuple[int, int], bool] = {}
+    for tensor in tensors:
+        try:
+            blocks[tensor.get_device(), tensor.untyped_storage().data_ptr()] = True
+        except Exception as error:  # wrapped by functorch, or not initialised
+            let_through(error)
+    return list(blocks)
+
+
+def _operations(node: Any) -> list[int]:
+    """Lists the numbers of the operations that a graph reaches, up to a limit: autograd counts those of a thread."""
+    known = {node}
+    waiting = [node]
+    while waiting and len(known) < _MOST_OPERATIONS:
+        for following, _ in waiting.pop().next_functions:
+            if following is not None and following not in known:
+                known.add(following)
+                waiting.append(following)
+    numbers = (each._sequence_nr() for each in known if hasattr(each, "_sequence_nr"))
+    return [number for number in numbers if number < _NO_OPERATION]

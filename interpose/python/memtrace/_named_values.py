@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the program's variables lead to: of its modules, of the functions that run, and of the objects in them."""
+
+import os
+import sys
+import sysconfig
+import time
+import types
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memtrace._signal_exceptions import let_through
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARIES = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
+_DEEPEST = 4  # attributes and elements behind a variable
+_MOST_PARTS = 200  # of one container or object
+_MOST_VALUES = 50_000
+_MOST_FRAMES = 60
+_LONGEST_KEY = 40  # that is part of a name; longer ones are the program's data
+_IS_FUNCTION = 1  # inspect.CO_OPTIMIZED: not the code of a module or a class
+SEQUENCES = (list, tuple, set, frozenset, deque)
+_LEAVES = (str, bytes, int, float, type(None), types.ModuleType, types.CodeType, types.BuiltinFunctionType)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A value, the expression that leads to it ("self.seen"), and where that can be written ("encode, train.py")."""
+
+    value: Any
+    name: str
+    place: str
+
+
+def is_a(value: Any, kinds: Any) -> bool:
+    """Tells whether `value` is one of these; isinstance would ask a proxy what it stands for, which may load that."""
+    return issubclass(type(value), kinds)
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes that an object has itself, without running code of its class."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except Exception as error:  # it has none
+        let_through(error)
+        return {}
+    return dict(found) if is_a(found, (dict, types.MappingProxyType)) else {}
+
+
+def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
+    """Gives each value once, those with the shortest way first; stops after that time. Runs no code of the program."""
+    end = time.monotonic() + seconds
+    known: set[int] = set()
+    waiting = deque((named, 0) for named in _variables())
+    while waiting and time.monotonic() < end and len(known) < _MOST_VALUES:
+        named, depth = waiting.popleft()
+        if id(named.value) in known or is_a(named.value, _LEAVES):
+            continue
+        known.add(id(named.value))
+        yield named
+        if depth < _DEEPEST and not is_a(named.value, torch.Tensor):
+            waiting.extend((part, depth + 1) for part in _parts(named, torch.nn.Module))
+
+
+def _variables() -> Iterator[Named]:
+    """Of the user's modules, of the user's functions that run, of those of libraries."""
+    yield from _globals()
+    functions = list(_functions())
+    for is_of_library in (False, True):
+        for frame in functions:
+            if _is_library(frame.f_code.co_filename) == is_of_library:
+                place = f"{frame.f_code.co_name}, {os.path.basename(frame.f_code.co_filename)}"
+                for variable, value in _locals(frame):
+                    yield Named(value, variable, place)
+
+
+def _globals() -> Iterator[Named]:
+    for name, module in list(sys.modules.items()):
+        file = attributes(module).get("__file__")
+        if name != "__main__" and (not isinstance(file, str) or _is_library(file)):
+            continue
+        place = os.path.basename(file) if file else name
+        for variable, value in attributes(module).items():
+            if not variable.startswith("__"):
+                yield Named(value, variable, place)
+
+
+def _is_library(file: str) -> bool:
+    return file.startswith(("<frozen", _PACKAGE)) or any(folder in file for folder in _LIBRARIES)
+
+
+def _functions() -> Iterator[types.FrameType]:
+    """Of this thread first; a thread of autograd runs none, and another waits for it."""
+    innermost: list[types.FrameType | None] = [sys._getframe(), *sys._current_frames().values()]
+    count = 0
+    for frame in innermost:
+        while frame is not None and count < _MOST_FRAMES:
+            if frame.f_code.co_flags & _IS_FUNCTION and not frame.f_code.co_filename.startswith(_PACKAGE):
+                count += 1
+                yield frame
+            frame = frame.f_back
+
+
+def _locals(frame: types.FrameType) -> list[tuple[str, Any]]:
+    """Lists the variables; leaves no copy of them in the frame, which before Python 3.13 would keep their values."""
+    if sys.gettrace() is not None:  # a debugger works with that copy
+        return []
+    variables = frame.f_locals
+    found = list(variables.items())
+    # The frame, this function and the call refer to it; another reference is the program's own locals().
+    if type(variables) is dict and sys.getrefcount(variables) <= 3:
+        variables.clear()
+    return found
+
+
+def _parts(named: Named, module_class: type) -> Iterator[Named]:
+    value, name, place = named.value, named.name, named.place
+    if is_a(value, types.FunctionType):
+        yield from _closure(value)
+    elif is_a(value, types.MethodType):
+        yield Named(value.__self__, name, place)
+    elif is_a(value, dict):
+        for key, part in _few(dict.items(value)):
+            is_short = type(key) is int or (type(key) is str and len(key) <= _LONGEST_KEY)
+            yield Named(part, f"{name}[{key!r}]" if is_short else f"{name}[...]", place)
+    elif type(value) in SEQUENCES:
+        for number, part in enumerate(_few(value)):
+            yield Named(part, f"{name}[{number}]", place)
+    else:
+        own = attributes(value)
+        if is_a(value, module_class):
+            own = {key: part for key, part in own.items() if not key.startswith("_")} | dict(own.get("_modules", {}))
+        for key, part in _few(own.items()):
+            yield Named(part, f"{name}.{key}", place)
+
+
+def _closure(function: types.FunctionType) -> Iterator[Named]:
+    code = function.__code__
+    if _is_library(code.co_filename):
+        return
+    place = f"{function.__name__}, {os.path.basename(code.co_filename)}"
+    for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield Named(cell.cell_contents, variable, place)
+        except ValueError as error:  # not yet bound
+            let_through(error)
+
+
+def _few(parts: Any) -> list[Any]:
+    """Lists the parts if they are few; of many, the container itself is what is told."""
+    return list(parts) if len(parts) <= _MOST_PARTS else []

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs without an optimizer's steps whose memory grows, and some whose memory only seems to; by their names."""
+
+import sys
+
+import torch
+from torch import nn
+
+NET = nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 256)).cuda()
+BATCH = 1024
+
+
+def encode() -> None:
+    """Keeps the mean of each output, 1 MiB, in a list of this function."""
+    kept = []
+    with torch.no_grad():
+        for _ in range(10_000):
+            x = torch.zeros(BATCH, 1024, device="cuda")
+            out = NET(x)
+            kept.append(out * 2)
+
+
+def sum_of_losses() -> None:
+    """Keeps the graph of each forward: its inputs, its ReLU, its output."""
+    running = 0
+    for _ in range(10_000):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        loss = NET(x).square().mean()
+        running = running + loss
+
+
+def one_line() -> None:
+    """A loop of one line."""
+    x = torch.zeros(BATCH, 1024, device="cuda")
+    losses = []
+    for _ in range(10_000): losses.append(NET(x).mean())  # noqa: E701  # fmt: skip
+
+
+class Meter:
+    """Holds what its method is given, as a framework does."""
+
+    def __init__(self) -> None:
+        self.predictions: list[torch.Tensor] = []
+
+    def update(self, predictions: torch.Tensor) -> None:
+        self.predictions.append(predictions.float() + 1)
+
+
+def evaluate() -> None:
+    """The line that keeps is in a method; every 7th iteration does something else."""
+    meter = Meter()
+    with torch.no_grad():
+        for number in range(10_000):
+            predictions = NET(torch.zeros(BATCH, 1024, device="cuda"))
+            meter.update(predictions)
+            if number % 7 == 0:
+                torch.zeros(1 << 20, device="cuda").sum()
+
+
+def cat() -> None:
+    """One tensor that becomes larger."""
+    seen = torch.zeros(0, 256, device="cuda")
+    with torch.no_grad():
+        for _ in range(10_000):
+            x = torch.zeros(BATCH, 1024, device="cuda")
+            seen = torch.cat([seen, NET(x)])
+
+
+def without_modules() -> None:
+    """No module is called; a list keeps it."""
+    weight = torch.zeros(1024, 256, device="cuda")
+    kept = []
+    for _ in range(10_000):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        kept.append(x @ weight)
+
+
+def micro_batches() -> None:
+    """Losses with their graphs are appended; backward frees what the graphs saved."""
+    outputs = []
+    for _ in range(10_000):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        out = NET(x)
+        out.mean().backward()
+        outputs.append(out)
+
+
+def load() -> None:
+    """Fills a list that has to be there: nothing is repeated that a program could leave out."""
+    weights = {}
+    for number in range(10_000):
+        host = torch.zeros(BATCH, 256)
+        weights[f"layer.{number}"] = host.to("cuda")
+
+
+class Deep(nn.Module):
+    """Calls its layers in a loop of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(1024, 1024) for _ in range(8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(1000):
+            for layer in self.layers:
+                x = layer(x)
+                x = x.relu()
+        return x
+
+
+def deep() -> None:
+    """Runs out in its first forward."""
+    net = Deep().cuda()
+    x = torch.zeros(BATCH, 1024, device="cuda")
+    net(x).sum().backward()
+
+
+def epochs() -> None:
+    """Lets go of all outputs after each epoch; the last is too long for the card."""
+    with torch.no_grad():
+        for epoch in range(6):
+            outputs = []
+            for _ in range(400 if epoch < 5 else 10_000):
+                x = torch.zeros(BATCH, 1024, device="cuda")
+                outputs.append(NET(x) * 2)
+            del outputs[:]
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

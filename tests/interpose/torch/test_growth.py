@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Growth over iterations that are no optimizer's steps, in real programs on a simulated card."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from support.programs import MIB, memtrace, on_card
+
+PROGRAMS = Path(__file__).with_name("growing_programs.py")
+LINES = PROGRAMS.read_text().splitlines()
+POSTPONES = ("half the batch", "half the micro-batch", "expandable segments", "memtrace's allocator", "no second copy")
+
+
+@cache
+def run_out(name: str) -> tuple[dict[str, Any], str]:
+    """Runs a program until a small card is full; gives its report as JSON and as text."""
+    with TemporaryDirectory() as folder:
+        done = on_card(PROGRAMS, Path(folder), name, card="1GiB", expect=1)
+        return done.report(), " ".join(memtrace("report", str(done.trace)).out.split())
+
+
+def place(function: str, text: str) -> str:
+    """The line of a function of the programs in which that text stands, as reports name it."""
+    begin = next(number for number, line in enumerate(LINES) if line.startswith(f"def {function}("))
+    line = next(number for number in range(begin, len(LINES)) if text in LINES[number])
+    return f"{PROGRAMS.name}:{line + 1}"
+
+
+# The line that begins the loop, the line that makes what stays, its bytes an iteration, what keeps it.
+GROWING = {
+    "encode": ("x = torch", "kept.append", MIB, ("elements", "kept")),
+    "sum_of_losses": ("x = torch", "loss = NET", 9 * MIB, ("graph", "running")),
+    "one_line": ("losses.append", "losses.append", 4 * MIB, ("graphs_of_elements", "losses")),
+    "micro_batches": ("x = torch", "out = NET", MIB, ("elements", "outputs")),
+    "cat": ("x = torch", "seen = torch.cat", MIB, None),
+    "without_modules": ("x = torch", "kept.append", MIB, ("elements", "kept")),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_growth_is_found_with_its_loop_its_line_and_what_keeps_it(name: str) -> None:
+    first, makes, size, keeper = GROWING[name]
+    report, text = run_out(name)
+    growth = report["growth"]
+    assert growth["iteration"]["kind"] == "loop" and growth["iteration"]["line"] == place(name, first), growth
+    assert place(name, makes) in [site["line"] for site in growth["sites"]], growth
+    assert abs(growth["bytes_per_step"] - size) < 0.05 * size, growth
+    if keeper is not None:
+        assert (growth["keeper"]["kind"], growth["keeper"]["name"]) == keeper, growth["keeper"]
+    assert "Live memory grows by" in text
+    assert not any(row["name"] in POSTPONES for row in report["remedies"]), report["remedies"]
+    assert report["remedies"][0]["name"] == "do not keep" and place(name, makes) in report["remedies"][0]["change"]
+
+
+def test_the_line_of_a_method_is_named_and_the_attribute_that_keeps_it() -> None:
+    report, text = run_out("evaluate")
+    growth = report["growth"]
+    line = next(number for number, text in enumerate(LINES) if "self.predictions.append" in text) + 1
+    assert growth["sites"][0]["line"] == f"{PROGRAMS.name}:{line}"
+    assert growth["sites"][0]["bytes_per_step"] == MIB
+    assert growth["keeper"]["name"] == "meter.predictions"
+    assert "The list 'meter.predictions'" in text
+
+
+@pytest.mark.parametrize("name", ["load", "deep", "epochs"])
+def test_what_belongs_to_one_pass_or_is_let_go_or_has_to_be_there_is_no_growth(name: str) -> None:
+    report, text = run_out(name)
+    assert not report["growth"]["sites"] and "grows by" not in text, report["growth"]

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_GROWTH_SEARCH_H_
+#define MEMTRACE_TOOLS_ANALYSIS_GROWTH_SEARCH_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/captures.h"
+#include "tools/analysis/growth.h"
+#include "tools/analysis/keeper_finder.h"
+#include "tools/analysis/program_loops.h"
+#include "tools/analysis/site_names.h"
+#include "tools/analysis/timeline.h"
+
+namespace memtrace::analysis {
+
+// Finds growth up to a moment, over whatever the program does again and again: steps, the loops of
+// its own lines, micro-batches, loops of libraries. The first of these in which memory grows is
+// told. Used in this order: Apply in the first reading, Watch before the second, Found after it.
+class GrowthSearch {
+ public:
+  GrowthSearch(const EventSource& source, const Timeline& timeline)
+      : source_(source), timeline_(timeline), loops_(source) {}
+
+  // The event that `timeline` will take next.
+  void Apply(const trace::Event& event);
+
+  // Has the second reading look at iterations that begin up to the event `moment`. `stack`: of a
+  // request that failed then, or 0. `annotations`: as they stood then, or at the end. `with_loops`:
+  // looks at more than steps.
+  void Watch(uint64_t moment, trace::StackId stack, const Annotations& annotations, bool with_loops,
+             Captures& captures, SiteNames& sites);
+
+  // If nothing grows by a part of what is held that is worth a word, the course of the steps.
+  GrowthCourse Found(const GrowthMoment& moment, const LiveSet& live, const SiteNames& sites) const;
+
+ private:
+  // Iterations of one kind, and what they were seen to do.
+  struct Candidate {
+    IterationKind kind = IterationKind::kStep;
+    std::string line;
+    uint64_t iterations = 0;
+    // A loop without a call of a module may fill a list that has to be there, such as the tensors
+    // of a file: it counts only if a variable is known to keep what grows.
+    bool needs_keeper = false;
+    GrowthWatch watch;
+  };
+
+  void WatchSteps(uint64_t moment, Captures& captures, SiteNames& sites);
+  void WatchVisits(Candidate candidate, const std::vector<Visit>& visits, Captures& captures,
+                   SiteNames& sites);
+  GrowthCourse Course(const Candidate& candidate, const GrowthMoment& moment,
+                      const SiteNames& sites) const;
+
+  const EventSource& source_;
+  const Timeline& timeline_;
+  ProgramLoops loops_;
+  std::deque<Candidate> candidates_;  // in the order in which they are told; looks refer to them
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_GROWTH_SEARCH_H_

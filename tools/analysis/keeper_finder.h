@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_KEEPER_FINDER_H_
+#define MEMTRACE_TOOLS_ANALYSIS_KEEPER_FINDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/analysis/annotation.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/growth.h"
+#include "tools/analysis/keeper.h"
+#include "tools/analysis/live_set.h"
+
+namespace memtrace::analysis {
+
+// The moment up to which memory grows.
+struct GrowthMoment {
+  int32_t device = 0;
+  uint64_t event = 0;  // ordinal
+  uint64_t held = 0;   // bytes in use on the card
+  const std::vector<CapturedBlock>& captured;
+  const Annotations& annotations;  // as they stood then; at the end of the trace without a failure
+  bool is_failure = false;
+};
+
+// Returns what keeps the growing blocks, known by their addresses; nothing if the hooks stated
+// nothing that holds them. REQUIRES: a site grows.
+std::optional<Keeper> FindKeeper(const GrowthCourse& growth, const GrowthMoment& moment,
+                                 const LiveSet& live, const EventSource& source);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_KEEPER_FINDER_H_
