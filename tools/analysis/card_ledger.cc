@@ -110,11 +110,11 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
     // What was mapped since the sample came out of what was free then.
     const int64_t free = Signed(account.free) + Signed(sampled_reserved) - Signed(account.reserved);
     account.free = static_cast<uint64_t>(std::max<int64_t>(free, 0));
-  } else {
-    account.total = account.reserved;
   }
+  const bool total_known = account.total != 0;
+  if (!total_known) account.total = account.reserved + account.private_pools + account.free;
   Ledger ledger = LedgerFromAccount(account);
-  ledger.total_known = sample.has_value();
+  ledger.total_known = total_known;
   return ledger;
 }
 

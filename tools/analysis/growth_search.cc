@@ -62,7 +62,7 @@ void GrowthSearch::Watch(uint64_t moment, trace::StackId stack, const Annotation
   watch(/*is_library=*/false);
   WatchVisits(
       {.kind = IterationKind::kMicroBatch, .line = {}, .watch = GrowthWatch(/*of_loop=*/true)},
-      timeline_.micro_batches().UpTo(moment), captures, sites);
+      timeline_.micro_batches().Until(moment), captures, sites);
   watch(/*is_library=*/true);
 }
 

@@ -103,7 +103,7 @@ LineId ProgramLoops::VisitedLast(uint64_t event) const {
   LineId latest = kRoot;
   uint64_t when = 0;
   for (LineId id = kRoot + 1; id < nodes_.size(); ++id) {
-    const std::vector<Visit> visits = nodes_[id].visits.UpTo(event);
+    const std::vector<Visit> visits = nodes_[id].visits.Until(event);
     if (visits.empty() || visits.back().event < when) continue;
     if (visits.back().event == when && lines_.Depth(id) < lines_.Depth(latest)) continue;
     latest = id;
@@ -115,7 +115,7 @@ LineId ProgramLoops::VisitedLast(uint64_t event) const {
 std::optional<ProgramLoop> ProgramLoops::LoopOfLines(LineId id, uint64_t event) const {
   std::vector<Seen> lines;
   for (const LineId other : lines_.OfSameFunction(id)) {
-    Seen seen{other, nodes_[other].visits.UpTo(event)};
+    Seen seen{other, nodes_[other].visits.Until(event)};
     if (!seen.visits.empty()) lines.push_back(std::move(seen));
   }
   const Seen* repeated = Repeated(lines, id);
@@ -136,7 +136,7 @@ std::optional<ProgramLoop> ProgramLoops::LoopOfLines(LineId id, uint64_t event) 
 std::optional<ProgramLoop> ProgramLoops::LoopOfOneLine(LineId id, uint64_t event) const {
   std::vector<Visit> fewest;
   for (const Anchor& anchor : nodes_[id].anchors) {
-    std::vector<Visit> visits = anchor.visits.UpTo(event);
+    std::vector<Visit> visits = anchor.visits.Until(event);
     if (visits.empty() || visits.back().number < kFewestIterations) continue;
     if (fewest.empty() || visits.back().number < fewest.back().number) fewest = std::move(visits);
   }

@@ -19,7 +19,7 @@ void VisitMarks::Add(uint64_t event, uint64_t in_use) {
   std::erase_if(spread_, [&is_kept](const Visit& each) { return !is_kept(each); });
 }
 
-std::vector<Visit> VisitMarks::UpTo(uint64_t end) const {
+std::vector<Visit> VisitMarks::Until(uint64_t end) const {
   const uint64_t first_of_last = count_ - std::min<uint64_t>(count_, kLast) + 1;
   std::vector<Visit> visits;
   for (const Visit& visit : spread_)

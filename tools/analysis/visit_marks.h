@@ -29,7 +29,7 @@ class VisitMarks {
   uint64_t count() const { return count_; }
 
   // Returns those remembered that begin with event `end` or before, oldest first.
-  std::vector<Visit> UpTo(uint64_t end) const;
+  std::vector<Visit> Until(uint64_t end) const;
 
  private:
   static constexpr size_t kFirst = 4;

@@ -188,14 +188,11 @@ void TorchSnapshot::Visit::TellPhase(const RoleGuesses::Entry& guess) {
   Tell(trace::PhaseChange{.phase = phase_});
 }
 
-// Of the card the snapshot knows only what the driver had left: its size is what the allocator has
-// and that, so that context and other processes are not in it.
+// Of the card the snapshot knows only what the driver had left. Its size is not known (total 0):
+// context and other processes are not in the file.
 void TorchSnapshot::Visit::VisitFailure(int32_t device, const SnapshotEntry& entry) {
   const uint64_t mapped = mapped_[static_cast<size_t>(device)];
-  Tell(trace::CardSample{{.device = device,
-                          .total = mapped + entry.address,
-                          .free = entry.address,
-                          .reserved = mapped}});
+  Tell(trace::CardSample{{.device = device, .free = entry.address, .reserved = mapped}});
   trace::OutOfMemory failed;
   failed.device = device;
   failed.stream = entry.stream;

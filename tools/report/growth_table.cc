@@ -89,8 +89,8 @@ std::string GrowthTitle(const GrowthCourse& growth) {
 }
 
 std::string GrowthNote(const GrowthCourse& growth) {
-  const std::string note = "in use as " + Iterations(growth) + " begin, exact; in no " +
-                           std::string(IterationName(growth)) + " less than in the one before";
+  std::string note = "in use as " + Iterations(growth) + " begin, exact; in no " +
+                     std::string(IterationName(growth)) + " less than in the one before";
   if (growth.kind != IterationKind::kLoop) return note;
   return note + "; iterations are inferred from the stacks of allocations";
 }

@@ -21,20 +21,20 @@ using testing::SizeIs;
 TEST(VisitMarksTest, FewVisitsAreAllRemembered) {
   VisitMarks marks;
   for (uint64_t event = 10; event <= 50; event += 10) marks.Add(event, event);
-  EXPECT_THAT(marks.UpTo(35), ElementsAre(Visit{1, 10, 10}, Visit{2, 20, 20}, Visit{3, 30, 30}));
+  EXPECT_THAT(marks.Until(35), ElementsAre(Visit{1, 10, 10}, Visit{2, 20, 20}, Visit{3, 30, 30}));
   EXPECT_EQ(marks.count(), 5U);
 }
 
 TEST(VisitMarksTest, OfManyVisitsTheLastAndSomeBeforeThemAreRemembered) {
   VisitMarks marks;
   for (uint64_t event = 1; event <= 100'000; ++event) marks.Add(event, 0);
-  const std::vector<Visit> visits = marks.UpTo(100'000);
+  const std::vector<Visit> visits = marks.Until(100'000);
   EXPECT_LE(visits.size(), 40U);
   EXPECT_GE(visits.size(), 20U);
   EXPECT_EQ(visits.front().number, 1U);
   EXPECT_EQ(visits[visits.size() - 8].number, 99'993U);
   for (size_t i = 1; i < visits.size(); ++i) EXPECT_LT(visits[i - 1].number, visits[i].number);
-  EXPECT_EQ(marks.UpTo(50'000).back().number, marks.UpTo(50'000).back().event);
+  EXPECT_EQ(marks.Until(50'000).back().number, marks.Until(50'000).back().event);
 }
 
 // Stacks of lines, outermost first. "train:11" is line 11 of the function train; "lib:3" is in a
