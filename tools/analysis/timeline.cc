@@ -39,6 +39,7 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   replay.micro_batches.Allocated(allocation.requested, card.held());
   block->second = {allocation.requested, allocation.allocated};
   card.live_requested += allocation.requested;
+  in_use_ += allocation.requested;
   card.live_allocated += allocation.allocated;
   if (waiting) Wait(block->second, card);
   updates_.Level(allocation.device, card.held());
@@ -58,6 +59,7 @@ void Timeline::Rise(CardTimeline& card) const {
 void Timeline::Wait(Holding& block, CardTimeline& card) {
   block.waiting = true;
   card.live_requested -= block.requested;
+  in_use_ -= block.requested;
   card.live_allocated -= block.allocated;
   card.waiting_requested += block.requested;
   card.waiting_allocated += block.allocated;
@@ -66,6 +68,7 @@ void Timeline::Wait(Holding& block, CardTimeline& card) {
 // It is neither live nor waits any more.
 void Timeline::Let(const Holding& block, CardTimeline& card) {
   (block.waiting ? card.waiting_requested : card.live_requested) -= block.requested;
+  if (!block.waiting) in_use_ -= block.requested;
   (block.waiting ? card.waiting_allocated : card.live_allocated) -= block.allocated;
 }
 
@@ -151,12 +154,6 @@ std::vector<uint64_t> Timeline::LevelsAtSteps(int32_t device, uint64_t end) cons
   const auto later = static_cast<size_t>(step_events_.end() - after);
   levels.resize(levels.size() - std::min(levels.size(), later));
   return levels;
-}
-
-uint64_t Timeline::in_use() const {
-  uint64_t bytes = 0;
-  for (const auto& [device, card] : cards_) bytes += card.live_requested;
-  return bytes;
 }
 
 bool Timeline::got_over() const {

@@ -77,6 +77,7 @@ class Timeline {
   void Apply(const trace::Event& event);
 
   const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
+  uint64_t in_use_ = 0;  // of all cards
   const std::optional<FailedRequest>& failed() const { return failed_; }
   // True if the program ended by itself, without an exception, and allocated on a card after its
   // last out-of-memory: torch tried something smaller, or the program tried again.
@@ -90,7 +91,7 @@ class Timeline {
   std::vector<uint64_t> LevelsAtSteps(int32_t device, uint64_t end) const;
   const VisitMarks& micro_batches() const { return micro_batches_; }
   // Live requested bytes of all cards.
-  uint64_t in_use() const;
+  uint64_t in_use() const { return in_use_; }
   const ActivityWatch& activities() const { return activities_; }
   Update latest_update() const { return updates_.Latest(counts_.events); }
 
@@ -124,8 +125,8 @@ class Timeline {
 
   void Add(const trace::Allocate& allocation, bool waiting);
   void Rise(CardTimeline& card) const;
-  static void Wait(Holding& block, CardTimeline& card);
-  static void Let(const Holding& block, CardTimeline& card);
+  void Wait(Holding& block, CardTimeline& card);
+  void Let(const Holding& block, CardTimeline& card);
 
   const EventSource& source_;
   uint64_t wanted_oom_;
