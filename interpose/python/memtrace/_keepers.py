@@ -11,7 +11,6 @@ import os
 import time
 import types
 from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values
@@ -78,7 +77,7 @@ class _Keepers:
         if count < _FEWEST:
             return []
         sample = [values[place * count // _SAMPLE] for place in range(_SAMPLE)] if count > _SAMPLE else list(values)
-        tensors = [tensor for value in sample for tensor in itertools.islice(self._tensors(value, 2), 1)]
+        tensors = [tensor for value in sample if (tensor := self._tensor_of(value, 2)) is not None]
         return tensors if 2 * len(tensors) >= len(sample) else []
 
     def _container(self, named: Named, tensors: list[Any]) -> dict[str, Any]:
@@ -92,13 +91,17 @@ class _Keepers:
             "blocks": _blocks(tensors),
         }
 
-    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
-        """Those of an element: it may be a tuple, the output of a model, an object."""
+    def _tensor_of(self, value: Any, depth: int) -> Any:
+        """The first tensor of an element, which may be a tuple, the output of a model, an object; None if none is."""
         if self._is_tensor(value):
-            yield value
-        elif depth and not is_a(value, self._torch.Tensor):
-            for part in _values(value):
-                yield from self._tensors(part, depth - 1)
+            return value
+        if not depth or is_a(value, self._torch.Tensor):
+            return None
+        for part in _values(value):
+            tensor = self._tensor_of(part, depth - 1)
+            if tensor is not None:
+                return tensor
+        return None
 
     def _hook(self, named: Named) -> str:
         """Names the forward hook that fills the container, as far as its code tells; empty if none does."""

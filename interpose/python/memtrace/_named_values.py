@@ -4,7 +4,6 @@
 
 import os
 import sys
-import sysconfig
 import time
 import types
 from collections import deque
@@ -13,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtrace._signal_exceptions import let_through
+from memtrace._user_modules import PACKAGE, is_library, user_modules
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARIES = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
 _DEEPEST = 4  # attributes and elements behind a variable
 _MOST_PARTS = 200  # of one container or object
 _MOST_VALUES = 50_000
@@ -42,9 +40,11 @@ def is_a(value: Any, kinds: Any) -> bool:
 
 def attributes(value: Any) -> dict[str, Any]:
     """The attributes that an object has itself, without running code of its class."""
+    if not type(value).__dictoffset__:  # it has none
+        return {}
     try:
         found = object.__getattribute__(value, "__dict__")
-    except Exception as error:  # it has none
+    except Exception as error:  # its class has something else by that name
         let_through(error)
         return {}
     return dict(found) if is_a(found, (dict, types.MappingProxyType)) else {}
@@ -71,25 +71,18 @@ def _variables() -> Iterator[Named]:
     functions = list(_functions())
     for is_of_library in (False, True):
         for frame in functions:
-            if _is_library(frame.f_code.co_filename) == is_of_library:
+            if is_library(frame.f_code.co_filename) == is_of_library:
                 place = f"{frame.f_code.co_name}, {os.path.basename(frame.f_code.co_filename)}"
                 for variable, value in _locals(frame):
                     yield Named(value, variable, place)
 
 
 def _globals() -> Iterator[Named]:
-    for name, module in list(sys.modules.items()):
-        file = attributes(module).get("__file__")
-        if name != "__main__" and (not isinstance(file, str) or _is_library(file)):
-            continue
-        place = os.path.basename(file) if file else name
+    for module, file in user_modules():
+        place = os.path.basename(file) if file else "__main__"
         for variable, value in attributes(module).items():
             if not variable.startswith("__"):
                 yield Named(value, variable, place)
-
-
-def _is_library(file: str) -> bool:
-    return file.startswith(("<frozen", _PACKAGE)) or any(folder in file for folder in _LIBRARIES)
 
 
 def _functions() -> Iterator[types.FrameType]:
@@ -98,7 +91,7 @@ def _functions() -> Iterator[types.FrameType]:
     count = 0
     for frame in innermost:
         while frame is not None and count < _MOST_FRAMES:
-            if frame.f_code.co_flags & _IS_FUNCTION and not frame.f_code.co_filename.startswith(_PACKAGE):
+            if frame.f_code.co_flags & _IS_FUNCTION and not frame.f_code.co_filename.startswith(PACKAGE):
                 count += 1
                 yield frame
             frame = frame.f_back
@@ -139,7 +132,7 @@ def _parts(named: Named, module_class: type) -> Iterator[Named]:
 
 def _closure(function: types.FunctionType) -> Iterator[Named]:
     code = function.__code__
-    if _is_library(code.co_filename):
+    if is_library(code.co_filename):
         return
     place = f"{function.__name__}, {os.path.basename(code.co_filename)}"
     for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):

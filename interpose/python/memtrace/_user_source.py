@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+from memtrace._user_modules import is_library, user_modules
 
 _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100
@@ -21,46 +22,51 @@ _TRAINING = frozenset({"backward", "optim", "fit"})
 
 def watch(session: Session) -> None:
     """Annotates the lines whenever everything is labelled, which is at an out-of-memory and at the end."""
-    session.with_labels.append(lambda: annotate(session))
+    session.with_labels.append(_UserSource(session).annotate)
 
 
-def annotate(session: Session) -> None:
-    """Reads the files of the program's modules that lie outside of Python's own folders."""
-    found = _Found()
-    files = 0
-    for path in _files():
+class _UserSource:
+    """Reads the files of the program's modules that lie outside of Python's own folders, each once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._found = _Found()
+        self._looked_at: set[str] = set()
+        self._has_read = False
+
+    def annotate(self) -> None:
+        """States what all that was read so far says; nothing if no file could be read."""
+        for path in _files():
+            if path not in self._looked_at:
+                self._looked_at.add(path)
+                self._read(path)
+        if not self._has_read:
+            return
+        found, annotate = self._found, self._session.core.annotate
+        for key, places in (("source.concatenates", found.concatenates), ("source.repeats_mask", found.repeats_mask)):
+            if places:
+                annotate(key, " ".join(sorted(places)[:_MOST_PLACES]))
+        annotate("source.trains", str(int(found.trains)))
+
+    def _read(self, path: str) -> None:
         try:
             with open(path, "rb") as file, warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the user's strings, at which Python has warned already
                 tree = ast.parse(file.read(_LARGEST_FILE))
         except Exception as error:  # the file is gone, cut off or of another language
             let_through(error)
-            continue
-        files += 1
-        found.read(tree, os.path.basename(path))
-    if files == 0:
-        return
-    for key, places in (("source.concatenates", found.concatenates), ("source.repeats_mask", found.repeats_mask)):
-        if places:
-            session.core.annotate(key, " ".join(sorted(places)[:_MOST_PLACES]))
-    session.core.annotate("source.trains", str(int(found.trains)))
+            return
+        self._has_read = True
+        self._found.read(tree, os.path.basename(path))
 
 
 def _files() -> Iterator[str]:
     """Gives the user's files, at most so many."""
-    own = tuple(
-        os.path.realpath(folder) + os.sep for folder in {sys.prefix, sys.base_prefix, os.path.dirname(__file__)}
-    )
     # At the end of the program Python has taken the file's name out of __main__.
-    modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    paths = {os.path.abspath(path) for path in (*sys.argv[:1], *modules) if isinstance(path, str)}
-    users = [path for path in sorted(paths) if path.endswith(".py") and not _is_library(path, own)]
+    files = [*sys.argv[:1], *(file for _, file in user_modules() if file)]
+    paths = {os.path.abspath(path) for path in files}
+    users = [path for path in sorted(paths) if path.endswith(".py") and not is_library(path)]
     yield from users[:_MOST_FILES]
-
-
-def _is_library(path: str, own: tuple[str, ...]) -> bool:
-    parts = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3")
-    return any(part in path for part in parts) or os.path.realpath(path).startswith(own)
 
 
 class _Found:

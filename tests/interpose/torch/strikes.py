@@ -54,6 +54,10 @@ def from_another_thread() -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(me, ctypes.py_object(TimeLimitError))
 
 
+ALL = 1000
+EACH = 13  # a prime: loops of the hooks are struck at different places
+
+
 class Watch:
     """Counts events of our Python and calls `strike` at the one of that number, from 1."""
 
@@ -70,10 +74,14 @@ class Watch:
 
 
 def count_arrivals(work: Callable[[], object], strike: Callable[[], None]) -> tuple[int, int]:
-    """Gives how often `strike` was called, each time at another event, and how many of its exceptions arrived."""
+    """Gives how often `strike` was called, each time at another event, and how many of its exceptions arrived.
+
+    Of the events it strikes at each of the first ALL, then at one of EACH: each takes the whole of `work`.
+    """
     struck = arrived = 0
+    number = 1
     while True:
-        watch = Watch(strike, struck + 1)
+        watch = Watch(strike, number)
         sys.setprofile(watch)
         try:
             work()
@@ -85,6 +93,7 @@ def count_arrivals(work: Callable[[], object], strike: Callable[[], None]) -> tu
         if watch.left > 0:
             return struck, arrived
         struck += 1
+        number += 1 if number < ALL else EACH
 
 
 def idle() -> None:

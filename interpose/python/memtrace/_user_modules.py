@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tells the user's own modules and files from those of libraries."""
+
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from memtrace._signal_exceptions import let_through
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_FOLDERS = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3", sysconfig.get_path("stdlib"))
+# Not any(...) of a generator: what a signal handler raises while one is let go is lost.
+_LIBRARY = re.compile("|".join([f"^(?:<frozen|{re.escape(PACKAGE)})", *map(re.escape, _FOLDERS)]))
+_of_libraries: set[str] = set()  # names of modules: a program has thousands, and each is looked at once
+
+
+def is_library(file: str) -> bool:
+    """True if the file is Python's own, an installed package's, or this package's."""
+    return _LIBRARY.search(file) is not None
+
+
+def user_modules() -> Iterator[tuple[ModuleType, str]]:
+    """Gives each module of the user's that is imported, with its file ("" if it has none, as an interactive one).
+
+    A module without a file is the user's only if it is __main__. Runs no code of the program.
+    """
+    for name, module in list(sys.modules.items()):
+        if name in _of_libraries:
+            continue
+        file = _file_of(module)
+        if name == "__main__" or (file and not is_library(file)):
+            yield module, file
+        else:
+            _of_libraries.add(name)
+
+
+def _file_of(module: Any) -> str:
+    try:
+        file = object.__getattribute__(module, "__dict__").get("__file__")
+    except Exception as error:  # somebody's object in the place of a module
+        let_through(error)
+        return ""
+    return file if isinstance(file, str) else ""
