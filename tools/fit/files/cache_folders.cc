@@ -28,12 +28,6 @@ bool NamesCache(std::string_view variable) {
          });
 }
 
-fs::path WithoutLinks(const fs::path& path) {
-  std::error_code error;
-  fs::path found = fs::weakly_canonical(path, error);
-  return error ? path.lexically_normal() : found;
-}
-
 }  // namespace
 
 std::vector<fs::path> CacheFolders(const launch::Environment& environment,

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/trace/amount.h"
 #include "tools/fit/files/cache_folders.h"
+#include "tools/fit/files/mount_table.h"
 #include "tools/fit/files/passed_descriptor.h"
 
 namespace memtrace::fit {
@@ -25,12 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "MEMTRACE_FIT_OVERLAY";
 constexpr uint64_t kLeastBytes = 16 << 20;
-
-fs::path WithoutLinks(const fs::path& path) {
-  std::error_code error;
-  fs::path found = fs::canonical(path, error);
-  return error ? path : found;
-}
 
 LayerPlan PlanOf(const launch::Environment& environment, const std::string& scratch,
                  uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <system_error>
 
 #include "absl/strings/str_split.h"
 
@@ -70,6 +71,12 @@ bool IsWithin(std::string_view path, std::string_view folder) {
   if (folder == "/" || path == folder) return true;
   return path.size() > folder.size() && path.substr(0, folder.size()) == folder &&
          path[folder.size()] == '/';
+}
+
+std::filesystem::path WithoutLinks(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path found = std::filesystem::weakly_canonical(path, error);
+  return error ? path.lexically_normal() : found;
 }
 
 }  // namespace memtrace::fit

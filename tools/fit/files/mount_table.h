@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_FIT_FILES_MOUNT_TABLE_H_
 #define MEMTRACE_TOOLS_FIT_FILES_MOUNT_TABLE_H_
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ bool IsKernels(const Mount& mount);
 
 // True if `path` is `folder` or lies in it. Both are absolute and normal.
 bool IsWithin(std::string_view path, std::string_view folder);
+
+// Returns the path with links resolved as far as it exists, and normal.
+std::filesystem::path WithoutLinks(const std::filesystem::path& path);
 
 }  // namespace memtrace::fit
 
