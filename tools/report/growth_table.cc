@@ -3,6 +3,7 @@
 #include "tools/report/growth_table.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "nlohmann/json.hpp"
@@ -31,21 +32,22 @@ bool Grows(const Explanation& explanation) {
   return explanation.growth.is_worth_saying(explanation.held.bytes);
 }
 
-std::string_view IterationName(const GrowthCourse& growth) {
-  switch (growth.kind) {
-    case IterationKind::kStep:
-      return "step";
-    case IterationKind::kMicroBatch:
-      return "micro-batch";
-    case IterationKind::kLoop:
-      break;
-  }
-  return "iteration";
-}
+// What an iteration is called; `key` in JSON.
+struct IterationWords {
+  std::string_view key;
+  std::string_view name;
+  std::string_view plural;
+  std::string_view title;
+};
 
-std::string_view KindName(const GrowthCourse& growth) {
-  if (growth.kind == IterationKind::kMicroBatch) return "micro_batch";
-  return growth.kind == IterationKind::kLoop ? "loop" : "step";
+const IterationWords& WordsOf(const GrowthCourse& growth) {
+  static constexpr std::array<IterationWords, 3> kWords = {{
+      {"step", "step", "steps", "GROWS FROM STEP TO STEP"},
+      {"micro_batch", "micro-batch", "micro-batches", "GROWS FROM MICRO-BATCH TO MICRO-BATCH"},
+      {"loop", "iteration", "iterations", "GROWS FROM ITERATION TO ITERATION"},
+  }};
+  static_assert(static_cast<size_t>(IterationKind::kLoop) + 1 == kWords.size());
+  return kWords[static_cast<size_t>(growth.kind)];
 }
 
 std::string_view KindName(Keeper::Kind kind) {
@@ -60,11 +62,6 @@ std::string_view KindName(Keeper::Kind kind) {
   return "graph";
 }
 
-std::string Iterations(const GrowthCourse& growth) {
-  const std::string name(IterationName(growth));
-  return name + (growth.kind == IterationKind::kMicroBatch ? "es" : "s");
-}
-
 // "of the loop around train.py:9"
 std::string LoopText(const GrowthCourse& growth) {
   return "of the loop around " + Printable(growth.line);
@@ -72,25 +69,13 @@ std::string LoopText(const GrowthCourse& growth) {
 
 // "a step"; "an iteration of the loop around train.py:9 (1,200 so far)"
 std::string PerIteration(const GrowthCourse& growth) {
-  if (growth.kind != IterationKind::kLoop) return "a " + std::string(IterationName(growth));
+  if (growth.kind != IterationKind::kLoop) return "a " + std::string(WordsOf(growth).name);
   return "an iteration " + LoopText(growth) + " (" + FormatCount(growth.iterations) + " so far)";
 }
 
-std::string GrowthTitle(const GrowthCourse& growth) {
-  switch (growth.kind) {
-    case IterationKind::kStep:
-      return "GROWS FROM STEP TO STEP";
-    case IterationKind::kMicroBatch:
-      return "GROWS FROM MICRO-BATCH TO MICRO-BATCH";
-    case IterationKind::kLoop:
-      break;
-  }
-  return "GROWS FROM ITERATION TO ITERATION";
-}
-
 std::string GrowthNote(const GrowthCourse& growth) {
-  std::string note = "in use as " + Iterations(growth) + " begin, exact; in no " +
-                     std::string(IterationName(growth)) + " less than in the one before";
+  std::string note = "in use as " + std::string(WordsOf(growth).plural) + " begin, exact; in no " +
+                     std::string(WordsOf(growth).name) + " less than in the one before";
   if (growth.kind != IterationKind::kLoop) return note;
   return note + "; iterations are inferred from the stacks of allocations";
 }
@@ -103,7 +88,7 @@ std::string Lasts(const Explanation& explanation) {
   if (left <= 0) return "";
   return "; at that rate the card is full in about " +
          FormatCount(static_cast<uint64_t>(left / explanation.growth.bytes_per_iteration)) + " " +
-         Iterations(explanation.growth) + " (estimated)";
+         std::string(WordsOf(explanation.growth).plural) + " (estimated)";
 }
 
 bool HasScratch(const Explanation& explanation) {
@@ -181,8 +166,8 @@ std::string ScratchSentence(const Explanation& explanation) {
 
 Section GrowthSection(const Explanation& explanation) {
   const GrowthCourse& growth = explanation.growth;
-  const std::string name(IterationName(growth));
-  Section section{.id = "growth", .title = GrowthTitle(growth)};
+  const std::string name(WordsOf(growth).name);
+  Section section{.id = "growth", .title = std::string(WordsOf(growth).title)};
   if (!Grows(explanation)) return section;
   if (growth.kind == IterationKind::kLoop) section.subtitle = LoopText(growth);
   const TableUnit unit = UnitFor(growth.sites.front().bytes);
@@ -243,7 +228,7 @@ ordered_json GrowthJson(const Explanation& explanation) {
   }
   return {{"bytes_per_step", growth.bytes_per_iteration},
           {"iteration",
-           {{"kind", KindName(growth)}, {"line", growth.line}, {"count", growth.iterations}}},
+           {{"kind", WordsOf(growth).key}, {"line", growth.line}, {"count", growth.iterations}}},
           {"sites", sites},
           {"keeper", KeeperJson(growth.keeper)}};
 }
