@@ -129,7 +129,7 @@ def test_events_of_cards_are_in_the_order_of_their_times(tmp_path: Path) -> None
     addresses = [int(event["address"], 16) for event in told if event["event"] == "alloc"]
     assert addresses == [1 * MIB, 3 * MIB, 2 * MIB]
     report = json.loads(memtrace("report", "--json", str(file)).out)
-    assert (report["verdict"]["cause"], report["verdict"]["short_by"]) == ("too_large", 4 * MIB)
+    assert (report["verdict"]["cause"], report["verdict"]["short_by"]) == ("capacity", 4 * MIB)
 
 
 class Trap:
