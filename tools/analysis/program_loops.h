@@ -33,8 +33,7 @@ struct ProgramLoop {
 //   main:7 -> train:11              train:11 is visited for the first time
 //   main:7 -> train:12 -> (model)   train:12 for the first time
 //   main:7 -> train:12 -> (model)
-//   main:7 -> train:11              train:11 for the second time: an iteration of the loop around
-//   it
+//   main:7 -> train:11              train:11 for the second time: an iteration of its loop
 //
 // A loop of one line is never left; there an allocation counts that has the same stack as an
 // earlier one of that line.

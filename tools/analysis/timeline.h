@@ -77,7 +77,6 @@ class Timeline {
   void Apply(const trace::Event& event);
 
   const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
-  uint64_t in_use_ = 0;  // of all cards
   const std::optional<FailedRequest>& failed() const { return failed_; }
   // True if the program ended by itself, without an exception, and allocated on a card after its
   // last out-of-memory: torch tried something smaller, or the program tried again.
@@ -138,6 +137,7 @@ class Timeline {
   std::vector<uint64_t> step_events_;
   Position position_;
   VisitMarks micro_batches_;         // begun in all steps
+  uint64_t in_use_ = 0;              // live requested bytes of all cards
   uint64_t latest_micro_batch_ = 0;  // of its step
   uint64_t last_allocation_ = 0;     // ordinal
   uint64_t last_failure_ = 0;        // likewise

@@ -10,7 +10,7 @@ void VisitMarks::Add(uint64_t event, uint64_t in_use) {
   const Visit visit{++count_, event, in_use};
   last_[count_ % kLast] = visit;
   const auto is_kept = [this](const Visit& each) {
-    return each.number <= kFirst || (each.number - 1) % stride_ == 0;
+    return each.number <= kFirst || ((each.number - 1) & (stride_ - 1)) == 0;
   };
   if (!is_kept(visit)) return;
   spread_.push_back(visit);

@@ -19,9 +19,8 @@ struct Visit {
   bool operator==(const Visit&) const = default;
 };
 
-// Counts visits and remembers some of them: the first and the last few, and some
-// evenly between them. Takes at
-// most a kibibyte, however many there are.
+// Counts visits and remembers some of them: the first and the last few, and some evenly between
+// them. Takes less than 2 KiB, however many there are.
 class VisitMarks {
  public:
   void Add(uint64_t event, uint64_t in_use);
@@ -37,7 +36,7 @@ class VisitMarks {
   static constexpr size_t kMostSpread = 32;
 
   uint64_t count_ = 0;
-  uint64_t stride_ = 1;
+  uint64_t stride_ = 1;              // a power of two
   std::vector<Visit> spread_;        // the first, and each stride_-th
   std::array<Visit, kLast> last_{};  // by number modulo kLast
 };
