@@ -3,13 +3,11 @@
 #include "tools/analysis/block_savings.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analysis/block_parts.h"
 #include "tools/analysis/frame_rules.h"
 
 namespace memtrace::analysis {
@@ -24,9 +22,7 @@ constexpr uint64_t kPiecesOfLogits = 8;
 constexpr size_t kFewestCasts = 4;
 constexpr uint64_t kSmallPart = 10;
 
-// Room that is left where the rest of what failed is not known (Saving::percent_that_fits).
-constexpr uint64_t kPercentOfLoaded = 80;
-constexpr uint64_t kPercentOfPass = 25;
+// Saving::percent_that_fits of a pass that leaves nothing but what is not needed.
 constexpr uint64_t kPercentOfAlike = 95;
 
 class BlockSavingFinder {
@@ -41,30 +37,10 @@ class BlockSavingFinder {
     FindCasts();
     FindOldGradients();
     FindPools();
-    return std::move(found_);
+    return list_.Take();
   }
 
  private:
-  using Visit = std::function<void(const Block& block, const Part& part)>;
-
-  void Add(Saving saving) {
-    if (saving.bytes > 0) found_.push_back(std::move(saving));
-  }
-
-  void ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const {
-    for (const CapturedBlock& entry : facts_.captured)
-      if (!entry.waiting) visit(entry.id, facts_.live.block(entry.id));
-  }
-
-  void ForEachPart(Evidence best, const Visit& visit) const {
-    ForEachBlock([&](BlockId id, const Block& block) {
-      for (const Part& part :
-           PartsOf(block, facts_.live.Labels(id), facts_.live.position(), best)) {
-        visit(block, part);
-      }
-    });
-  }
-
   std::string_view ModuleOf(const Block& block) const {
     return facts_.source.String(block.allocation.module);
   }
@@ -72,7 +48,7 @@ class BlockSavingFinder {
   void FindCheckpoints() {
     uint64_t loaded = 0;
     uint64_t gathered = 0;
-    ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
       if (part.identity.role != Role::kCheckpoint) return;
       const auto stack = facts_.source.Stack(block.allocation.stack);
       if (IsLoading(stack)) loaded += part.bytes;
@@ -81,13 +57,13 @@ class BlockSavingFinder {
     Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
     if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
       on_host.percent_that_fits = kPercentOfLoaded;
-    Add(std::move(on_host));
-    Add(SavingOf(Id::kShardedState, gathered, gathered));
+    list_.Add(std::move(on_host));
+    list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
   }
 
   void FindGraphsInVain() {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
-    Add(SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes));
+    list_.Add(SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes));
   }
 
   struct OfAttention {
@@ -110,24 +86,24 @@ class BlockSavingFinder {
     std::set<uint64_t> sizes;
     const OfAttention request = Judged(facts_.request_stack);
     if (request.is_softmax) sizes.insert(facts_.request_bytes);
-    ForEachBlock([&](BlockId, const Block& block) {
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
       if (Judged(block).is_softmax) sizes.insert(block.allocation.requested);
     });
     uint64_t bytes =
         request.is_within && sizes.contains(facts_.request_bytes) ? facts_.request_bytes : 0;
-    ForEachBlock([&](BlockId, const Block& block) {
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
       const uint64_t requested = block.allocation.requested;
       if (sizes.contains(requested) && Judged(block).is_within) bytes += requested;
     });
     Saving saving = SavingOf(Id::kNeedWeights, bytes, bytes);
     saving.percent_that_fits = kPercentOfPass;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   // The head's output, and what is of its size or twice that (fp32 of half).
   void FindLogits() {
     uint64_t size = 0;
-    ForEachBlock([&](BlockId, const Block& block) {
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
       const std::string_view module = ModuleOf(block);
       if (module == "lm_head" || module.ends_with(".lm_head"))
         size =
@@ -136,26 +112,26 @@ class BlockSavingFinder {
     if (size == 0) return;
     const auto is_logits = [size](uint64_t bytes) { return bytes == size || bytes == 2 * size; };
     uint64_t bytes = is_logits(facts_.request_bytes) ? facts_.request_bytes : 0;
-    ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
       const bool is_computed =
           part.identity.role == Role::kActivation || part.identity.role == Role::kTemporary;
       if (is_computed && is_logits(block.allocation.requested)) bytes += part.bytes;
     });
     bytes -= bytes / kPiecesOfLogits;
-    Add(SavingOf(Id::kLogitsInPieces, bytes, bytes));
+    list_.Add(SavingOf(Id::kLogitsInPieces, bytes, bytes));
   }
 
   // A block for each module, half the size of its weight, that outlives a pass without gradients.
   void FindCasts() {
     if (AnnotatedText(facts_.annotations, "forward.autocast_cache") != "1") return;
     std::map<std::string, uint64_t, std::less<>> weights;
-    ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
       if (part.identity.role == Role::kParameter)
         weights.emplace(facts_.source.String(part.identity.path), part.bytes);
     });
     std::map<std::string_view, uint64_t> casts;
     uint64_t others = 0;
-    ForEachBlock([&](BlockId, const Block& block) {
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
       if (block.birth.phase != Phase::kEvaluate || block.labelled) return;
       others += block.allocation.requested;
       const auto weight = weights.find(std::string(ModuleOf(block)) + ".weight");
@@ -168,7 +144,7 @@ class BlockSavingFinder {
     Saving saving = SavingOf(Id::kNoCastCache, bytes, bytes);
     // The pass leaves nothing but casts, so that the modules to come leave nothing without them.
     if (others - bytes <= bytes / kSmallPart) saving.percent_that_fits = kPercentOfAlike;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   // They are in the way until the next backward, which makes its own: what it needs comes on top.
@@ -176,30 +152,30 @@ class BlockSavingFinder {
     const Position& now = facts_.moment;
     if (now.step == 0 || now.phase == Phase::kBackward || now.phase == Phase::kOptimizer) return;
     uint64_t bytes = 0;
-    ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
       if (part.identity.role == Role::kGradient && block.birth.step < now.step) bytes += part.bytes;
     });
     Saving saving = SavingOf(Id::kNoOldGradients, bytes, 0);
     saving.at_least = true;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   // What lies free in pools of graphs is for their own replays alone. How it is spread over them is
   // not known.
   void FindPools() {
     std::set<uint32_t> pools;
-    ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
+    facts_.ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
     pools.erase(0);
     if (pools.size() < 2) return;
     const uint64_t free = facts_.ledger.positive("private_pools");
     Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
     saving.at_least = true;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   const SavingFacts& facts_;
   absl::flat_hash_map<trace::StackId, OfAttention> attention_;
-  std::vector<Saving> found_;
+  SavingList list_;
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
@@ -19,13 +18,7 @@ namespace {
 
 using remedies::Id;
 
-// Room that is left where the rest of what failed is not known (Saving::percent_that_fits). A whole
-// model is loaded; a pass may have much before it.
-constexpr uint64_t kPercentOfLoaded = 80;
-constexpr uint64_t kPercentOfPass = 25;
-
 using Places = std::set<std::string, std::less<>>;  // "train.py:18"
-using Judge = std::function<bool(const std::vector<trace::Frame>&)>;
 
 class CallSavingFinder {
  public:
@@ -37,14 +30,10 @@ class CallSavingFinder {
     FindGrowingCaches();
     FindEvaluationResults();
     FindWideWeights();
-    return std::move(found_);
+    return list_.Take();
   }
 
  private:
-  void Add(Saving saving) {
-    if (saving.bytes > 0) found_.push_back(std::move(saving));
-  }
-
   // Lines of the user's files that the hooks wrote under `key`.
   Places PlacesOf(std::string_view key) const {
     Places places;
@@ -56,35 +45,19 @@ class CallSavingFinder {
 
   // True if the innermost frame of Python is one of these lines: it called for the memory itself.
   static bool IsAtLine(const std::vector<trace::Frame>& stack, const Places& places) {
-    const auto innermost = std::find_if(stack.begin(), stack.end(),
-                                        [](const trace::Frame& frame) { return !IsNative(frame); });
-    return innermost != stack.end() && places.contains(ShortFrame(*innermost));
-  }
-
-  // Blocks in use whose stacks are such.
-  std::vector<const Block*> BlocksWhere(const Judge& is_such) const {
-    absl::flat_hash_map<trace::StackId, bool> known;
-    std::vector<const Block*> blocks;
-    for (const CapturedBlock& entry : facts_.captured) {
-      const Block& block = facts_.live.block(entry.id);
-      if (entry.waiting) continue;
-      const auto [stack, is_new] = known.try_emplace(block.allocation.stack, false);
-      if (is_new) stack->second = is_such(facts_.source.Stack(block.allocation.stack));
-      if (stack->second) blocks.push_back(&block);
-    }
-    return blocks;
+    const trace::Frame* innermost = InnermostOfPython(stack);
+    return innermost != nullptr && places.contains(ShortFrame(*innermost));
   }
 
   // The largest part that another block in use is of this many bytes, without a rest: "a twelfth".
   uint64_t TimesOfAnother(uint64_t bytes) const {
     constexpr uint64_t kMostHeads = 256;
     uint64_t times = 0;
-    for (const CapturedBlock& entry : facts_.captured) {
-      const uint64_t other = facts_.live.block(entry.id).allocation.requested;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      const uint64_t other = block.allocation.requested;
       const bool is_part = other > 0 && other < bytes && bytes % other == 0;
-      if (!entry.waiting && is_part && bytes / other <= kMostHeads)
-        times = std::max(times, bytes / other);
-    }
+      if (is_part && bytes / other <= kMostHeads) times = std::max(times, bytes / other);
+    });
     return times;
   }
 
@@ -98,7 +71,7 @@ class CallSavingFinder {
     uint64_t times = 0;
     std::string place;
     for (const Block* block :
-         BlocksWhere([&places](const auto& stack) { return IsAtLine(stack, places); })) {
+         facts_.BlocksWhere([&places](const auto& stack) { return IsAtLine(stack, places); })) {
       const uint64_t bytes = block->allocation.requested;
       const uint64_t repeated = TimesOfAnother(bytes);
       if (repeated < 2) continue;
@@ -115,17 +88,17 @@ class CallSavingFinder {
     Saving saving = SavingOf(Id::kOneMask, saved, saved);
     saving.change = place + ": " + saving.change;
     saving.percent_that_fits = kPercentOfPass;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   void FindDecodedImages() {
     const uint64_t images = AnnotatedNumber(facts_.annotations, "forward.batch").value_or(0);
     if (images < 2) return;
-    uint64_t bytes = BytesWhere(facts_, IsVaeDecoding);
+    uint64_t bytes = facts_.BytesWhere(IsVaeDecoding);
     if (IsVaeDecoding(facts_.request_stack)) bytes += facts_.request_bytes;
     Saving saving = SavingOf(Id::kVaeSlicing, bytes - bytes / images, bytes - bytes / images);
     saving.percent_that_fits = kPercentOfPass;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   // Each length is a size that torch's cache has not yet: what is cached is of use for none. The
@@ -136,7 +109,7 @@ class CallSavingFinder {
       return IsGrowingCache(stack) || IsAtLine(stack, places);
     };
     std::map<trace::StackId, std::map<uint64_t, uint64_t>> sizes;  // -> bytes of that size
-    for (const Block* block : BlocksWhere(is_joined))
+    for (const Block* block : facts_.BlocksWhere(is_joined))
       sizes[block->allocation.stack][block->allocation.requested] += block->allocation.requested;
     uint64_t older = 0;
     for (const auto& [stack, of_size] : sizes) {
@@ -147,13 +120,13 @@ class CallSavingFinder {
     if (cached < facts_.held.bytes / 2) return;
     Saving saving = SavingOf(Id::kStaticCache, older, older);
     saving.is_small_and_matters = true;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   void FindEvaluationResults() {
-    uint64_t bytes = BytesWhere(facts_, IsEvaluationResult);
+    uint64_t bytes = facts_.BytesWhere(IsEvaluationResult);
     if (IsEvaluationResult(facts_.request_stack)) bytes += facts_.request_bytes;
-    Add(SavingOf(Id::kEvalAccumulation, bytes, bytes));
+    list_.Add(SavingOf(Id::kEvalAccumulation, bytes, bytes));
   }
 
   // Not of what is trained: that is the row of bf16 parameters.
@@ -168,11 +141,11 @@ class CallSavingFinder {
     saving.change = "from_pretrained(..., dtype=torch." + type + "), as the file has it";
     if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
       saving.percent_that_fits = kPercentOfLoaded;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   const SavingFacts& facts_;
-  std::vector<Saving> found_;
+  SavingList list_;
 };
 
 }  // namespace

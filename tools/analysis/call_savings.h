@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tools/analysis/savings.h"
+#include "tools/analysis/saving_facts.h"
 
 namespace memtrace::analysis {
 

@@ -41,15 +41,6 @@ bool IsComprehension(const trace::Frame& frame) {
   return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
 }
 
-// The innermost frame of Python, or null.
-const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack) {
-  const auto found = std::find_if(stack.begin(), stack.end(),
-                                  [](const trace::Frame& frame) { return !IsNative(frame); });
-  return found == stack.end() ? nullptr : &*found;
-}
-
-bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }
-
 // Returns the innermost function of torch/optim that has called nothing but torch, or null.
 const trace::Frame* CallingOptimizer(const std::vector<trace::Frame>& stack) {
   for (const trace::Frame& frame : stack) {
@@ -65,6 +56,12 @@ const trace::Frame* CallingOptimizer(const std::vector<trace::Frame>& stack) {
 std::string_view BareFunction(std::string_view function) {
   if (function.find("::") != std::string_view::npos) return function;
   return function.substr(function.rfind('.') + 1);
+}
+
+const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(),
+                                  [](const trace::Frame& frame) { return !IsNative(frame); });
+  return found == stack.end() ? nullptr : &*found;
 }
 
 bool IsOfTorch(const trace::Frame& frame) { return ShortFile(frame.file).substr(0, 6) == "torch/"; }

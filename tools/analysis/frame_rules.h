@@ -52,6 +52,9 @@ bool IsLoading(const std::vector<trace::Frame>& stack);
 // True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 
+// Returns the innermost frame that is not native code's; null if there is none.
+const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack);
+
 // True if the frame is a call of a module, or of what torch.compile made of a function.
 bool IsModuleCall(const trace::Frame& frame);
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "tools/analysis/block_parts.h"
 #include "tools/analysis/frame_rules.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -21,8 +21,6 @@ constexpr uint64_t kTemporariesOfLoop = 3;
 
 // A LoRA of rank 16 trains 0.3 to 2 percent of what the model has.
 constexpr uint64_t kPercentOfAdapters = 2;
-
-uint64_t Less(uint64_t bytes, uint64_t other) { return bytes - std::min(bytes, other); }
 
 // Kernels that read the states in place: no copy of them.
 bool HasFusedUpdate(std::string_view optimizer) {
@@ -45,17 +43,10 @@ class OptimizerSavingFinder {
     FindEightBits();
     FindBfloat16();
     FindLora();
-    return std::move(found_);
+    return list_.Take();
   }
 
  private:
-  void Add(Saving saving) { found_.push_back(std::move(saving)); }
-  void Add(Saving saving, std::string change) {
-    saving.change = std::move(change);
-    Add(std::move(saving));
-  }
-  uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
-
   // Until an optimizer steps only its class is known, if all are of one.
   std::string Class() const {
     const std::string stepped = AnnotatedText(facts_.annotations, "optimizer.class");
@@ -90,22 +81,17 @@ class OptimizerSavingFinder {
   uint64_t CopyInUse() const {
     if (facts_.copy) return to_come_.copy > 0 ? facts_.copy->made_bytes : facts_.copy->copy_bytes;
     const uint64_t whole = AnnotatedNumber(facts_.annotations, "optimizer.copy_bytes").value_or(0);
-    return whole == 0 ? 0 : std::min(whole, BytesWhere(facts_, IsForeachUpdate));
+    return whole == 0 ? 0 : std::min(whole, facts_.BytesWhere(IsForeachUpdate));
   }
 
   void LookAtParameters() {
-    for (const CapturedBlock& entry : facts_.captured) {
-      if (entry.waiting) continue;
-      const Block& block = facts_.live.block(entry.id);
-      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
-                                      Evidence::kStated)) {
-        if (part.identity.role != Role::kParameter) continue;
-        parameters_ += part.bytes;
-        largest_ = std::max(largest_, part.bytes);
-        has_adapters_ |=
-            facts_.source.String(part.identity.path).find(".lora_") != std::string_view::npos;
-      }
-    }
+    facts_.ForEachPart(Evidence::kStated, [this](const Block&, const Part& part) {
+      if (part.identity.role != Role::kParameter) return;
+      parameters_ += part.bytes;
+      largest_ = std::max(largest_, part.bytes);
+      has_adapters_ |=
+          facts_.source.String(part.identity.path).find(".lora_") != std::string_view::npos;
+    });
   }
 
   // Bytes of the copy, in use and to come, that are gone without it.
@@ -119,11 +105,11 @@ class OptimizerSavingFinder {
     const uint64_t copy = Copy();
     if (copy == 0) return;
     if (HasFusedUpdate(optimizer_)) {
-      Add(SavingOf(Id::kFused, copy, 0), optimizer_ + "(..., fused=True)");
+      list_.Add(SavingOf(Id::kFused, copy, 0), optimizer_ + "(..., fused=True)");
     }
     if (largest_ == 0) return;
-    Add(SavingOf(Id::kLoop, Less(copy, kTemporariesOfLoop * largest_), 0),
-        (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
+    list_.Add(SavingOf(Id::kLoop, Less(copy, kTemporariesOfLoop * largest_), 0),
+              (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
   }
 
   // bitsandbytes' AdamW8bit makes no copy.
@@ -139,37 +125,36 @@ class OptimizerSavingFinder {
     OptimizerNeed then = to_come_;
     then.states = reduced(then.states);
     then.copy = 0;
-    const uint64_t now = Held(Role::kOptimizerState);
-    Add(SavingOf(Id::kEightBits, now - reduced(now) + CopyInUse() + LessToCome(then),
-                 now - reduced(now)),
-        "bitsandbytes.optim." + optimizer_ + "8bit(...)");
+    const uint64_t now = facts_.Held(Role::kOptimizerState);
+    list_.Add(SavingOf(Id::kEightBits, now - reduced(now) + CopyInUse() + LessToCome(then),
+                       now - reduced(now)),
+              "bitsandbytes.optim." + optimizer_ + "8bit(...)");
   }
 
   void FindBfloat16() {
     if (elements_ == 0 || States() != elements_ * 8) return;  // states are not in fp32
     const uint64_t halves =
-        elements_ * 2 + Held(Role::kGradient) / 2 + Held(Role::kOptimizerState) / 2;
+        elements_ * 2 + facts_.Held(Role::kGradient) / 2 + facts_.Held(Role::kOptimizerState) / 2;
     OptimizerNeed then = to_come_;
     then.gradients /= 2;
     then.states /= 2;
     then.copy /= 2;
-    Add(SavingOf(Id::kBfloat16, halves + CopyInUse() / 2 + LessToCome(then), halves),
-        "model.to(torch.bfloat16) before the optimizer is made");
+    list_.Add(SavingOf(Id::kBfloat16, halves + CopyInUse() / 2 + LessToCome(then), halves),
+              "model.to(torch.bfloat16) before the optimizer is made");
   }
 
   // Of a model of transformers, most of which is trained.
   void FindLora() {
     const uint64_t trained = OfCard("optimizer.trained_bytes").value_or(0);
     if (trained == 0 || trained < parameters_ / 4 || has_adapters_) return;
-    if (BytesWhere(facts_, IsWithinTransformers) == 0 &&
-        !IsWithinTransformers(facts_.request_stack))
+    if (facts_.BytesWhere(IsWithinTransformers) == 0 && !IsWithinTransformers(facts_.request_stack))
       return;
-    uint64_t now = Held(Role::kOptimizerState);
+    uint64_t now = facts_.Held(Role::kOptimizerState);
     // The rest of a step like the one before makes its gradients.
-    now += rest_.source == NeedSource::kPreviousStep ? trained : Held(Role::kGradient);
+    now += rest_.source == NeedSource::kPreviousStep ? trained : facts_.Held(Role::kGradient);
     const uint64_t all = now + CopyInUse() + LessToCome({});
     const uint64_t adapters = trained / 100 * kPercentOfAdapters * 5;  // and their training
-    Add(SavingOf(Id::kLora, Less(all, adapters), Less(now, adapters)));
+    list_.Add(SavingOf(Id::kLora, Less(all, adapters), Less(now, adapters)));
   }
 
   const SavingFacts& facts_;
@@ -180,7 +165,7 @@ class OptimizerSavingFinder {
   uint64_t parameters_ = 0;  // bytes whose path is stated
   uint64_t largest_ = 0;     // of them
   bool has_adapters_ = false;
-  std::vector<Saving> found_;
+  SavingList list_;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <array>
 #include <tuple>
 
+#include "tools/analysis/less.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
                                    memtrace::remedies::Id::kLargerCard};
 
 uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
-
-uint64_t Less(uint64_t bytes, uint64_t saved) { return bytes - std::min(bytes, saved); }
 
 // True if the rest of what failed is not known, but so much of the card is left for it that the
 // change is enough.

@@ -6,14 +6,13 @@
 #include <string>
 
 #include "tools/analysis/annotation.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
 
 using trace::Phase;
 using trace::Role;
-
-uint64_t Less(uint64_t bytes, uint64_t other) { return bytes - std::min(bytes, other); }
 
 // The hooks announce each card apart. Traces that were recorded before they did have one number,
 // which is right for a program that trains on one card.

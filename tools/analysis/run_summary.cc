@@ -6,6 +6,7 @@
 
 #include "nlohmann/json.hpp"
 #include "profiler/trace/card_fields.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -35,8 +36,6 @@ std::vector<SummaryRow> Rows(const ordered_json& json) {
   }
   return rows;
 }
-
-uint64_t Less(uint64_t a, uint64_t b) { return a - std::min(a, b); }
 
 // As sampled if nothing has changed since; else with the allocator's part as it is now.
 Ledger LedgerOf(const ordered_json& card) {

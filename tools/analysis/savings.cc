@@ -3,10 +3,7 @@
 #include "tools/analysis/savings.h"
 
 #include <algorithm>
-#include <functional>
 
-#include "absl/container/flat_hash_map.h"
-#include "tools/analysis/block_parts.h"
 #include "tools/analysis/block_savings.h"
 #include "tools/analysis/call_savings.h"
 #include "tools/analysis/frame_rules.h"
@@ -76,39 +73,33 @@ class SavingFinder {
     FindCopies();
     FindOwners();
     for (const auto& find : {FindOptimizerSavings, FindBlockSavings, FindCallSavings})
-      for (Saving& saving : find(facts_)) Add(std::move(saving));
+      for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
     FindKept();
-    std::erase_if(found_, [this](const Saving& saving) {
-      if (saving.bytes == 0) return true;
+    std::vector<Saving> savings = list_.Take();
+    std::erase_if(savings, [this](const Saving& saving) {
       return saving.bytes < facts_.held.bytes / 100 && !saving.is_small_and_matters;
     });
-    return std::move(found_);
+    return savings;
   }
 
  private:
-  void Add(Saving saving) { found_.push_back(std::move(saving)); }
-  void Add(Saving saving, std::string change) {
-    saving.change = std::move(change);
-    Add(std::move(saving));
-  }
-  uint64_t Held(Role role) const { return BytesOfRole(facts_.held, role); }
   // What others have of it, and what only has to be waited for.
   void FindOfTheCard() {
     if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
       Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
       saving.how_known = "exact";
-      Add(std::move(saving));
+      list_.Add(std::move(saving));
     }
     if (facts_.verdict.cause == Cause::kStreamWait) {
       const uint64_t waiting = facts_.ledger.positive("stream_wait");
-      Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
+      list_.Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
     }
   }
 
   void FindMeanResizing() {
     uint64_t bytes = IsMeanResizing(facts_.request_stack) ? facts_.request_bytes : 0;
-    bytes += BytesWhere(facts_, IsMeanResizing);
-    Add(SavingOf(Id::kMeanResizing, bytes, 0));
+    bytes += facts_.BytesWhere(IsMeanResizing);
+    list_.Add(SavingOf(Id::kMeanResizing, bytes, 0));
   }
 
   void FindCheckpointing() {
@@ -118,22 +109,18 @@ class SavingFinder {
       const bool is_in_layers = layers.is_checkpointed &&
                                 AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();
       if (layers.bytes <= kept || is_in_layers) continue;
-      Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
-          CheckpointingOf(layers, facts_.annotations));
+      list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
+                CheckpointingOf(layers, facts_.annotations));
     }
   }
 
   // Activations of the step that runs: what earlier ones left behind does not depend on the batch.
   uint64_t ActivationsOfStep() const {
     uint64_t bytes = 0;
-    for (const CapturedBlock& entry : facts_.captured) {
-      const Block& block = facts_.live.block(entry.id);
-      if (entry.waiting || block.birth.step < facts_.moment.step) continue;
-      for (const Part& part : PartsOf(block, facts_.live.Labels(entry.id), facts_.live.position(),
-                                      facts_.source.best_evidence())) {
-        if (part.identity.role == Role::kActivation) bytes += part.bytes;
-      }
-    }
+    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+      if (block.birth.step >= facts_.moment.step && part.identity.role == Role::kActivation)
+        bytes += part.bytes;
+    });
     return bytes;
   }
 
@@ -143,11 +130,11 @@ class SavingFinder {
     if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) {
       const bool is_sequence =
           AnnotatedNumber(facts_.annotations, "forward.sequence").value_or(0) > 1;
-      if (is_sequence) Add(SavingOf(Id::kHalfSequence, half, half));
+      if (is_sequence) list_.Add(SavingOf(Id::kHalfSequence, half, half));
       return;
     }
-    const bool is_training = Held(Role::kGradient) + Held(Role::kOptimizerState) > 0;
-    Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
+    const bool is_training = facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
+    list_.Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
   }
 
   // Only after an update: until then nobody has states.
@@ -155,20 +142,20 @@ class SavingFinder {
     if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
     const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
     if (unstepped.bytes == 0) return;
-    Add(SavingOf(Id::kFreeze, unstepped.bytes, unstepped.bytes),
-        "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
+    list_.Add(SavingOf(Id::kFreeze, unstepped.bytes, unstepped.bytes),
+              "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
   }
 
   void FindCopies() {
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
-      Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
-          "share what " + copy.site + " copies and does not change");
+      list_.Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
+                "share what " + copy.site + " copies and does not change");
     }
   }
 
   // Most of what the site has gained are gradients that an update left: they have their own row.
   bool IsOfOldGradients(const GrowingSite& site) const {
-    return std::any_of(found_.begin(), found_.end(), [&site](const Saving& saving) {
+    return std::any_of(list_.found().begin(), list_.found().end(), [&site](const Saving& saving) {
       return saving.name == remedies::RowOf(Id::kNoOldGradients).name &&
              saving.bytes >= site.gained / 2;
     });
@@ -182,57 +169,31 @@ class SavingFinder {
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);
     saving.change = WithoutKeeping(facts_.growth, saving.change);
     saving.ends_growth = true;
-    Add(std::move(saving));
+    list_.Add(std::move(saving));
   }
 
   void FindOwners() {
     for (const MovableOwner& owner :
          FindMovableOwners(facts_.captured, facts_.live, facts_.source)) {
       if (owner.is_in_use) {
-        Add({owner.name + " on another card", owner.bytes, owner.bytes, "estimated", Effort::kLines,
-             "its inputs and outputs go from card to card",
-             ".to('cuda:1') of " + owner.name + ", of which nothing is trained",
-             remedies::RowOf(Id::kSecondCard).hook});
+        list_.Add({owner.name + " on another card", owner.bytes, owner.bytes, "estimated",
+                   Effort::kLines, "its inputs and outputs go from card to card",
+                   ".to('cuda:1') of " + owner.name + ", of which nothing is trained",
+                   remedies::RowOf(Id::kSecondCard).hook});
       } else {
-        Add({owner.name + " elsewhere", owner.bytes, owner.bytes, "estimated", Effort::kLines,
-             "it is copied back for each use, or runs on another card",
-             ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')",
-             remedies::RowOf(Id::kHostModels).hook});
+        list_.Add({owner.name + " elsewhere", owner.bytes, owner.bytes, "estimated", Effort::kLines,
+                   "it is copied back for each use, or runs on another card",
+                   ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')",
+                   remedies::RowOf(Id::kHostModels).hook});
       }
     }
   }
 
   const SavingFacts& facts_;
-  std::vector<Saving> found_;
+  SavingList list_;
 };
 
 }  // namespace
-
-uint64_t BytesWhere(const SavingFacts& facts,
-                    const std::function<bool(const std::vector<trace::Frame>&)>& is_such) {
-  absl::flat_hash_map<trace::StackId, bool> known;
-  uint64_t bytes = 0;
-  for (const CapturedBlock& entry : facts.captured) {
-    const trace::Allocate& allocation = facts.live.block(entry.id).allocation;
-    if (entry.waiting) continue;
-    const auto [stack, is_new] = known.try_emplace(allocation.stack, false);
-    if (is_new) stack->second = is_such(facts.source.Stack(allocation.stack));
-    if (stack->second) bytes += allocation.requested;
-  }
-  return bytes;
-}
-
-Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
-  const remedies::Row& row = remedies::RowOf(id);
-  return {.name = std::string(row.name),
-          .bytes = bytes,
-          .bytes_later = bytes_later,
-          .how_known = "estimated",
-          .effort = row.effort,
-          .cost = std::string(row.cost),
-          .change = std::string(row.change),
-          .hook = row.hook};
-}
 
 std::vector<Saving> FindSavings(const SavingFacts& facts) { return SavingFinder(facts).Run(); }
 

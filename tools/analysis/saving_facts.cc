@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/saving_facts.h"
+
+#include "absl/container/flat_hash_map.h"
+
+namespace memtrace::analysis {
+
+Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
+  const remedies::Row& row = remedies::RowOf(id);
+  return {.name = std::string(row.name),
+          .bytes = bytes,
+          .bytes_later = bytes_later,
+          .how_known = "estimated",
+          .effort = row.effort,
+          .cost = std::string(row.cost),
+          .change = std::string(row.change),
+          .hook = row.hook};
+}
+
+void SavingFacts::ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const {
+  for (const CapturedBlock& entry : captured)
+    if (!entry.waiting) visit(entry.id, live.block(entry.id));
+}
+
+void SavingFacts::ForEachPart(Evidence best,
+                              const std::function<void(const Block&, const Part&)>& visit) const {
+  ForEachBlock([&](BlockId id, const Block& block) {
+    for (const Part& part : PartsOf(block, live.Labels(id), live.position(), best))
+      visit(block, part);
+  });
+}
+
+std::vector<const Block*> SavingFacts::BlocksWhere(const StackRule& is_such) const {
+  absl::flat_hash_map<trace::StackId, bool> known;
+  std::vector<const Block*> blocks;
+  ForEachBlock([&](BlockId, const Block& block) {
+    const auto [stack, is_new] = known.try_emplace(block.allocation.stack, false);
+    if (is_new) stack->second = is_such(source.Stack(block.allocation.stack));
+    if (stack->second) blocks.push_back(&block);
+  });
+  return blocks;
+}
+
+uint64_t SavingFacts::BytesWhere(const StackRule& is_such) const {
+  uint64_t bytes = 0;
+  for (const Block* block : BlocksWhere(is_such)) bytes += block->allocation.requested;
+  return bytes;
+}
+
+}  // namespace memtrace::analysis
