@@ -120,7 +120,8 @@ std::string TextReplay(const ReplayResult& result, const analysis::RunFacts& run
   for (const ReplayOutcome& outcome : result.devices) text += Row(outcome);
   text += '\n';
   for (const ReplayOutcome& outcome : result.devices) {
-    text += EndSentence(outcome) + FailureSentence(outcome) + PlacementSentence(outcome) + CallSentence(outcome);
+    text += EndSentence(outcome) + FailureSentence(outcome) + PlacementSentence(outcome) +
+            CallSentence(outcome);
   }
   return text;
 }
