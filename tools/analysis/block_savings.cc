@@ -100,15 +100,33 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // The head's output, and what is of its size or twice that (fp32 of half).
-  void FindLogits() {
+  // What the head gave in this step, if that is still in use; 0 if it is not.
+  uint64_t OutputOfHead() const {
     uint64_t size = 0;
     facts_.ForEachBlock([&](BlockId, const Block& block) {
       const std::string_view module = ModuleOf(block);
-      if (module == "lm_head" || module.ends_with(".lm_head"))
-        size =
-            std::max(size, block.birth.step == facts_.moment.step ? block.allocation.requested : 0);
+      if (module != "lm_head" && !module.ends_with(".lm_head")) return;
+      if (block.birth.step == facts_.moment.step) size = std::max(size, block.allocation.requested);
     });
+    return size;
+  }
+
+  // A number for each word of the vocabulary and each token of the call, in 16 bits; 0 if that is
+  // not known.
+  uint64_t LogitsOfCall() const {
+    uint64_t bytes = sizeof(uint16_t);
+    for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
+      const uint64_t count = AnnotatedNumber(facts_.annotations, key).value_or(0);
+      if (count == 0 || bytes > UINT64_MAX / count) return 0;
+      bytes *= count;
+    }
+    return bytes;
+  }
+
+  // The head's output, and what is of its size or twice that (fp32 of half).
+  void FindLogits() {
+    const uint64_t of_head = OutputOfHead();
+    const uint64_t size = of_head > 0 ? of_head : LogitsOfCall();
     if (size == 0) return;
     const auto is_logits = [size](uint64_t bytes) { return bytes == size || bytes == 2 * size; };
     uint64_t bytes = is_logits(facts_.request_bytes) ? facts_.request_bytes : 0;
@@ -147,16 +165,31 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
+  bool IsOfGrowth(const Block& block) const {
+    return std::any_of(facts_.growth.sites.begin(), facts_.growth.sites.end(),
+                       [stack = block.allocation.stack](const GrowingSite& site) {
+                         return std::find(site.stacks.begin(), site.stacks.end(), stack) !=
+                                site.stacks.end();
+                       });
+  }
+
   // They are in the way until the next backward, which makes its own: what it needs comes on top.
+  // While a backward or an update runs, only those that become more with each step are known to be
+  // of no use to it.
   void FindOldGradients() {
     const Position& now = facts_.moment;
-    if (now.step == 0 || now.phase == Phase::kBackward || now.phase == Phase::kOptimizer) return;
-    uint64_t bytes = 0;
+    if (now.step == 0) return;
+    const bool may_be_used = now.phase == Phase::kBackward || now.phase == Phase::kOptimizer;
+    uint64_t growing = 0;
+    uint64_t others = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
-      if (part.identity.role == Role::kGradient && block.birth.step < now.step) bytes += part.bytes;
+      if (part.identity.role != Role::kGradient || block.birth.step >= now.step) return;
+      (IsOfGrowth(block) ? growing : others) += part.bytes;
     });
+    const uint64_t bytes = growing + (may_be_used ? 0 : others);
     Saving saving = SavingOf(Id::kNoOldGradients, bytes, 0);
     saving.at_least = true;
+    saving.ends_growth = growing >= facts_.growth.gained() / 2 && growing > 0;
     list_.Add(std::move(saving));
   }
 

@@ -35,26 +35,6 @@ uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const Live
   return bytes;
 }
 
-// The line a person would look at: the user's own, or, where that already names the site, the
-// innermost. Autograd's threads have no frames.
-std::string HolderLine(const Holding& holding, const std::vector<trace::Frame>& stack) {
-  const trace::Frame* user = InnermostUserFrame(stack);
-  if (user != nullptr && ShortFrame(*user) != holding.site) return ShortFrame(*user);
-  if (!stack.empty() && &TellingFrame(stack) != user) return ShortFrame(TellingFrame(stack));
-  const std::string phase = "in " + std::string(PhaseName(holding.since.phase));
-  if (!stack.empty() || holding.since.phase == trace::Phase::kOther) return "";
-  return holding.site == "(" + phase + ")" ? "" : phase;
-}
-
-std::vector<std::string> HolderLines(const Breakdown& held, const EventSource& source) {
-  std::vector<std::string> lines;
-  lines.reserve(held.holdings.size());
-  for (const Holding& holding : held.holdings) {
-    lines.push_back(HolderLine(holding, source.Stack(holding.stack)));
-  }
-  return lines;
-}
-
 bool IsGrowing(const Explanation& explanation) {
   const auto& contributing = explanation.verdict.contributing;
   return std::any_of(contributing.begin(), contributing.end(),

@@ -18,6 +18,7 @@
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/fragmentation.h"
 #include "tools/analysis/growth.h"
+#include "tools/analysis/holder_lines.h"
 #include "tools/analysis/idle_blocks.h"
 #include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/moment.h"
@@ -71,9 +72,9 @@ struct Explanation {
   std::optional<std::vector<MapSegment>> map;  // of that card, then, if it was asked for
   std::vector<Scratch> scratch;                // of that card, then; empty at a failure
   GrowthCourse growth;                         // of that card, up to then
-  std::vector<std::string> holder_lines;  // of each of held.holdings: "train.py:18 model.to(...)"
-  std::vector<OutsideHolding> outside;    // of that card and of the host, then; at the end of a
-                                          // trace without blocks
+  std::vector<HolderLine> holder_lines;        // of each of held.holdings
+  std::vector<OutsideHolding> outside;  // of that card and of the host, then; at the end of a
+                                        // trace without blocks
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told

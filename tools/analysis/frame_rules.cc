@@ -73,6 +73,15 @@ bool IsModuleCall(const trace::Frame& frame) {
   return IsIn(frame, "torch/_dynamo/eval_frame.py");
 }
 
+bool MayLoopOverTensors(const trace::Frame& frame) {
+  constexpr std::array<std::string_view, 6> kOfOneOperation = {
+      "torch/nn/functional.py", "torch/functional.py",        "torch/_tensor.py",
+      "torch/overrides.py",     "torch/utils/_contextlib.py", "torch/utils/_device.py"};
+  if (!IsOfTorch(frame) || IsNative(frame) || IsModuleCall(frame)) return false;
+  return std::none_of(kOfOneOperation.begin(), kOfOneOperation.end(),
+                      [&frame](std::string_view file) { return IsIn(frame, file); });
+}
+
 bool IsThreadStart(const trace::Frame& frame) {
   return frame.file.ends_with("/threading.py") && BareFunction(frame.function) == "_bootstrap";
 }

@@ -58,6 +58,11 @@ const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack);
 // True if the frame is a call of a module, or of what torch.compile made of a function.
 bool IsModuleCall(const trace::Frame& frame);
 
+// True if the frame is of torch's own code in Python, no call of a module, and may do for each of
+// many tensors what recurs: optimizers do, and clipping, loading and moving. Functional forms of an
+// operation, methods of tensors and decorators do not.
+bool MayLoopOverTensors(const trace::Frame& frame);
+
 // True if a thread that Python started begins with the frame.
 bool IsThreadStart(const trace::Frame& frame);
 

@@ -24,10 +24,12 @@ ProgramLines::Path ProgramLines::Read(trace::StackId stack) {
   Path path;
   for (auto frame = frames.rbegin(); frame != frames.rend() && !path.calls_module; ++frame) {
     path.calls_module = IsModuleCall(*frame);
+    path.may_loop_below |= MayLoopOverTensors(*frame);
     if (path.calls_module || IsNative(*frame) || IsOfTorch(*frame)) continue;
     const std::optional<LineId> child = ChildOf(path.leaf, NumberOf(*frame));
     if (!child) return {};
     path.leaf = *child;
+    path.may_loop_below = false;
   }
   for (LineId id = path.leaf; path.calls_module && id != kRoot; id = nodes_[id].parent)
     nodes_[id].calls_modules = true;

@@ -33,6 +33,7 @@ class ProgramLines {
   struct Path {
     LineId leaf = kRoot;  // its innermost line; kRoot: none
     bool calls_module = false;
+    bool may_loop_below = false;  // torch's code below the line may do the same for many tensors
   };
 
   // `source` must outlive this.

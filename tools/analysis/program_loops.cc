@@ -82,6 +82,7 @@ void ProgramLoops::MoveTo(LineId leaf, uint64_t event, uint64_t in_use) {
 void ProgramLoops::SeeAnchor(const trace::Allocate& allocation, const ProgramLines::Path& path,
                              uint64_t event, uint64_t in_use) {
   Node& node = nodes_[path.leaf];
+  if (path.may_loop_below) return;
   const uint64_t requested = path.calls_module ? 0 : allocation.requested;
   const auto found = std::find_if(
       node.anchors.begin(), node.anchors.end(), [&allocation, requested](const Anchor& anchor) {

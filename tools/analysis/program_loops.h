@@ -36,7 +36,8 @@ struct ProgramLoop {
 //   main:7 -> train:11              train:11 for the second time: an iteration of its loop
 //
 // A loop of one line is never left; there an allocation counts that has the same stack as an
-// earlier one of that line.
+// earlier one of that line, unless torch's code below it may loop itself, as an optimizer does over
+// its parameters.
 class ProgramLoops {
  public:
   // `source` must outlive this.

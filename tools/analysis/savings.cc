@@ -137,8 +137,10 @@ class SavingFinder {
     list_.Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
   }
 
-  // Only after an update: until then nobody has states.
+  // Only after an update: until then nobody has states. What torch.autograd.grad hands to the
+  // program is used without an optimizer.
   void FindUnsteppedGradients() {
+    if (AnnotatedText(facts_.annotations, "backward.returns_gradients") == "1") return;
     if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
     const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
     if (unstepped.bytes == 0) return;

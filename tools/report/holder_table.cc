@@ -39,6 +39,26 @@ std::string KeptText(const analysis::KeptForBackward& kept) {
          " of the model: torch.no_grad() around it keeps none";
 }
 
+// Parameters that a library made below another line than most were, such as casts of a model that
+// had been loaded: "c05_kbit.py:19 made parameters of lm_head, in peft/utils/other.py:156". Of
+// these the largest; empty if there are none that are worth a word.
+std::string MadeAgainText(const Explanation& explanation) {
+  constexpr uint64_t kPart = 100;
+  const Breakdown& held = explanation.held;
+  const analysis::HolderLine* first = nullptr;  // of most parameters
+  for (size_t i = 0; i < held.holdings.size(); ++i) {
+    const Holding& holding = held.holdings[i];
+    if (holding.role != trace::Role::kParameter) continue;
+    const analysis::HolderLine& made = explanation.holder_lines[i];
+    if (first == nullptr) first = &made;
+    if (made.library.empty() || made.line == first->line || holding.bytes < held.bytes / kPart)
+      continue;
+    return Printable(made.line) + " made parameters of " + Printable(holding.site) + ", in " +
+           Printable(made.library);
+  }
+  return "";
+}
+
 std::string SinceText(const Holding& holding, const Explanation& explanation) {
   const analysis::Position& now = explanation.cards[explanation.card].when.at;
   if (holding.since.step == 0) return "start";
@@ -97,7 +117,7 @@ Section HolderSection(const Explanation& explanation) {
   const TableUnit unit = UnitFor(held.bytes);
   Table table;
   table.columns = {{"", 17},
-                   {"", 28},
+                   {"", 28, TableColumn::Kind::kPath},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
                    {"blocks", 8, TableColumn::Kind::kFigure},
                    {"since", 12},
@@ -105,10 +125,12 @@ Section HolderSection(const Explanation& explanation) {
   const size_t shown = ShownRows(held.holdings, kRows, unit);
   for (size_t i = 0; i < shown; ++i) {
     table.rows.push_back(
-        HolderRow(held.holdings[i], explanation.holder_lines[i], explanation, unit));
+        HolderRow(held.holdings[i], explanation.holder_lines[i].line, explanation, unit));
   }
   table.rest = RestOf(held.holdings, shown);
   section.parts = {std::move(table), Note{KnownText(held)}};
+  if (std::string made = MadeAgainText(explanation); !made.empty())
+    section.parts.emplace_back(Note{std::move(made)});
   const auto& kept = explanation.kept_for_backward;
   if (kept && kept->is_in_vain()) section.parts.emplace_back(Note{KeptText(*kept)});
   return section;

@@ -166,7 +166,9 @@ ordered_json HoldingsJson(const Explanation& explanation) {
     AddKnownBytes(holding.known, row);
     row["blocks"] = holding.blocks;
     row["since_step"] = holding.since.step;
-    row["line"] = explanation.holder_lines[i];
+    row["line"] = explanation.holder_lines[i].line;
+    const std::string& library = explanation.holder_lines[i].library;
+    if (!library.empty()) row["library_line"] = library;
     rows.push_back(std::move(row));
   }
   return rows;

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What remedies depend on in a call of an outermost module: autocast's casts, the batch, checkpointing in eval mode."""
 
+import itertools
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from memtrace._identity_map import IdentityMap
+from memtrace._named_values import attributes
 from memtrace._session import Session
+
+_WRAPPERS = 4  # modules that may stand around a model: those of DDP, torch.compile, peft
 
 
 class CallFacts:
@@ -16,6 +21,7 @@ class CallFacts:
         self._torch = torch
         self._session = session
         self._written: dict[str, str] = {}
+        self._vocabularies: IdentityMap[int] = IdentityMap()  # of models
         self._in_eval: IdentityMap[bool] = IdentityMap()  # models in eval mode, by whether they would checkpoint
 
     def see(self, module: Any, args: Any, kwargs: Any) -> None:
@@ -27,6 +33,7 @@ class CallFacts:
         if tensor is not None:
             self._write("forward.batch", str(int(tensor.shape[0])))
             self._write_if_known("forward.sequence", self._sequence(tensor))
+            self._write_if_known("forward.vocabulary", self._vocabulary(module))
         self._write_if_known("checkpoint.in_eval", int(self._is_checkpointed_in_eval(module)))
 
     def recomputed_whole(self, module: Any) -> None:
@@ -45,6 +52,16 @@ class CallFacts:
         is_words = tensor.dim() == 2 and not tensor.is_floating_point()
         is_vectors = tensor.dim() == 3 and tensor.is_floating_point()
         return int(tensor.shape[1]) if is_words or is_vectors else 0
+
+    def _vocabulary(self, module: Any) -> int:
+        """The words that a model of language tells apart, as its config or that of what it wraps says; 0 if none does."""
+        known = self._vocabularies.get(module)
+        if known is None:
+            configs = (attributes(part).get("config") for part in itertools.islice(module.modules(), _WRAPPERS))
+            sizes = (size for config in configs if config is not None for size in _vocabulary_sizes(config))
+            known = next(sizes, 0)
+            self._vocabularies.set(module, known)
+        return known
 
     def _is_checkpointed_in_eval(self, module: Any) -> bool:
         """Tells whether transformers' checkpointing is on in layers whose mode is eval, where it does nothing."""
@@ -66,3 +83,11 @@ class CallFacts:
         if self._written.get(key) != value:
             self._written[key] = value
             self._session.core.annotate(key, value)
+
+
+def _vocabulary_sizes(config: Any) -> Iterator[int]:
+    """Its own, and that of the part of a model of language and images which reads words."""
+    for part in (config, attributes(config).get("text_config")):
+        size = attributes(part).get("vocab_size")
+        if type(size) is int:
+            yield size

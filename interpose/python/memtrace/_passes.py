@@ -31,12 +31,14 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         session.backward_ended()
 
     end = quiet(finish)
+    returns = quiet(_ReturnedGradients(session).see)
 
     @functools.wraps(original)
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = session.phase
         try:
             begin()
+            returns(args, kwargs)
             return original(*args, **kwargs)
         finally:
             if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint
@@ -46,6 +48,23 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
 
     torch.autograd._engine_run_backward = run_backward
     _watch_first_gradients(torch, session)
+
+
+class _ReturnedGradients:
+    """States once that torch.autograd.grad gave a program gradients of leaves: they are used, though no optimizer steps."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._is_stated = False
+
+    def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Looks at the arguments of a backward pass (torch/autograd/__init__.py): the fifth is what it is asked for."""
+        if self._is_stated or kwargs.get("accumulate_grad"):
+            return
+        inputs = args[4] if len(args) > 4 else kwargs.get("inputs", ())
+        if any(getattr(tensor, "is_leaf", False) for tensor in inputs):
+            self._is_stated = True
+            self._session.core.annotate("backward.returns_gradients", "1")
 
 
 def _watch_first_gradients(torch: ModuleType, session: Session) -> None:

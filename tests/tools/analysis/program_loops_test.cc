@@ -38,7 +38,7 @@ TEST(VisitMarksTest, OfManyVisitsTheLastAndSomeBeforeThemAreRemembered) {
 }
 
 // Stacks of lines, outermost first. "train:11" is line 11 of the function train; "lib:3" is in a
-// library, "call" is the call of a module.
+// library, "torch/optim/adam.py:9" in torch, "call" is the call of a module.
 class Program : public EventSource {
  public:
   // An allocation with that stack, the next event.
@@ -69,6 +69,8 @@ class Program : public EventSource {
       return {"/v/site-packages/torch/nn/modules/module.py", "Module._call_impl", 9};
     if (line == "thread") return {"/usr/lib/python3.11/threading.py", "Thread._bootstrap", 9};
     const size_t colon = line.find(':');
+    if (line.starts_with("torch/"))
+      return {"/v/site-packages/" + line.substr(0, colon), "_inner", 9};
     const std::string function = line.substr(0, colon);
     const std::string file = function == "lib" ? "/v/site-packages/lib/lib.py" : "/home/train.py";
     return {file, function, static_cast<uint32_t>(std::stoul(line.substr(colon + 1)))};
@@ -168,6 +170,18 @@ TEST(ProgramLoopsTest, LinesOfTheUserComeBeforeThoseOfLibraries) {
   EXPECT_FALSE(loops[0].is_library);
   EXPECT_EQ(loops[1].count(), 45U);
   EXPECT_TRUE(loops[1].is_library);
+}
+
+TEST(ProgramLoopsTest, WhatTorchDoesForEachOfManyTensorsBelowOneLineIsNoLoop) {
+  Program program;
+  for (int i = 0; i < 64; ++i) program.Visit({"main:14", "torch/optim/adam.py:791"});
+  EXPECT_THAT(program.Around({"main:14", "torch/optim/adam.py:791"}), IsEmpty());
+}
+
+TEST(ProgramLoopsTest, AFunctionalFormBelowOneLineIsALoop) {
+  Program program;
+  for (int i = 0; i < 64; ++i) program.Visit({"main:14", "torch/nn/functional.py:9"});
+  EXPECT_THAT(program.Around({"main:14", "torch/nn/functional.py:9"}), SizeIs(1));
 }
 
 TEST(ProgramLoopsTest, FewerThanFiveIterationsAreNoLoop) {
