@@ -21,12 +21,14 @@ bool IsHeard() {
 }
 
 OutsideBlock FromAbi(const memtrace_outside& memory) {
-  return {.kind = static_cast<trace::OutsideKind>(memory.kind),
+  const auto kind = static_cast<trace::OutsideKind>(memory.kind);
+  return {.kind = kind,
           .device = memory.device,
           .address = memory.address,
           .bytes = memory.bytes,
           .stream = memory.stream,
-          .context = CaptureNativeContext(memory.caller)};
+          .context = kind == trace::OutsideKind::kHost ? CaptureHostContext(memory.caller)
+                                                       : CaptureNativeContext(memory.caller)};
 }
 
 memtrace_outside ToAbi(const OutsideBlock& block) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/call_stacks.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -58,6 +60,25 @@ trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
   return stack;
 }
 
+std::string_view NameOfFile(const void* code) {
+  Dl_info found;
+  if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) return "";
+  const std::string_view path = found.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
+
+// True if the runtime was called by torch.
+bool IsCalledByTorch(const void* caller) {
+  std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
+  const size_t count = NativeFrames::Walk(caller, frames);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view file = NameOfFile(frames[i].code);
+    if (file.starts_with("libcudart")) continue;
+    return file.starts_with("libtorch") || file.starts_with("libc10");
+  }
+  return false;
+}
+
 }  // namespace
 
 trace::StackId CallStack(recorder::Recorder& recorder, const void* caller) {
@@ -74,6 +95,11 @@ trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller)
   const trace::StackId stack = recorder.InternStack({frames.data(), count});
   SayNewModules(recorder);
   return stack;
+}
+
+trace::StackId HostCallStack(recorder::Recorder& recorder, const void* caller) {
+  const trace::StackId stack = IsCalledByTorch(caller) ? CallStack(recorder, caller) : 0;
+  return stack != 0 ? stack : NativeCallStack(recorder, caller);
 }
 
 }  // namespace memtrace

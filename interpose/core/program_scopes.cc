@@ -193,4 +193,9 @@ uint64_t CaptureNativeContext(const void* caller) {
   return recorder == nullptr ? 0 : recorder->CurrentContext(NativeCallStack(*recorder, caller));
 }
 
+uint64_t CaptureHostContext(const void* caller) {
+  recorder::Recorder* recorder = Recorder();
+  return recorder == nullptr ? 0 : recorder->CurrentContext(HostCallStack(*recorder, caller));
+}
+
 }  // namespace memtrace

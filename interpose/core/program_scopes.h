@@ -43,6 +43,9 @@ uint64_t CaptureContext(const void* caller);
 // frames out.
 uint64_t CaptureNativeContext(const void* caller);
 
+// The same for page-locked memory of the host. Takes Python's interpreter lock if torch asked.
+uint64_t CaptureHostContext(const void* caller);
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_
