@@ -40,7 +40,8 @@ bool WaitingWouldDo(const OutOfMemory& event, const CardLedger& card, const Fail
 bool CacheWouldDo(const OutOfMemory& event, const CardLedger& card, const FailureFacts& facts) {
   const bool is_in_use = card.live_allocated + card.stream_wait > 0;
   const uint64_t releasable = facts.releasable.value_or(is_in_use ? 0 : card.cached);
-  return releasable > 0 && card.free + releasable >= Asked(event);
+  // What fails although as much is free does not fail for want of the cache.
+  return card.free < Asked(event) && card.free + releasable >= Asked(event);
 }
 
 bool JoinedWouldDo(const OutOfMemory& event, const CardLedger& card, const FailureFacts& facts) {

@@ -131,6 +131,12 @@ bool IsEvaluationResult(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack) {
+  return !stack.empty() && std::all_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsNative(frame) && !IsIn(frame, "libtorch") && !IsIn(frame, "libc10");
+  });
+}
+
 bool IsLoading(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "torch/serialization.py") || IsIn(frame, "safetensors/torch.py");

@@ -46,6 +46,10 @@ bool IsGrowingCache(const std::vector<trace::Frame>& stack);
 // True if transformers' Trainer joins the predictions of an evaluation.
 bool IsEvaluationResult(const std::vector<trace::Frame>& stack);
 
+// True if code that is not torch's asked the driver itself, as NCCL does: the stack is native, and
+// none of torch's libraries is in it.
+bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack);
+
 // True if torch.load or safetensors made it.
 bool IsLoading(const std::vector<trace::Frame>& stack);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 #include "tools/remedies/catalogue.h"
 #include "tools/report/activity_table.h"
@@ -85,16 +86,20 @@ std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger)
          UnusedText(ledger) + " of " + FormatBytes(ledger.total) + ".";
 }
 
-// torch's own allocator gives whole cached segments back before it fails, with two exceptions.
+// Allocators give whole cached segments back before they fail, with these exceptions.
 std::string CachedReason(const Explanation& explanation, const Ledger& ledger) {
   const uint64_t releasable = explanation.fragmentation.releasable;
   const std::string cached =
       FormatBytes(releasable - std::min(releasable, ledger.positive("private_pools")));
   return cached +
          " are cached and unused, and would have served the request if they had been "
-         "given back. torch does not release its cache for a request inside a memory pool "
-         "(torch.cuda.use_mem_pool) or a graph capture. What does: " +
-         std::string(remedies::RowOf(remedies::Id::kEmptyCache).change) + ".";
+         "given back. " +
+         (analysis::IsOfAnotherLibrary(explanation.request->stack)
+              ? "Another library asked the driver itself, for which no allocator of torch releases "
+                "its cache."
+              : "torch does not release its cache for a request inside a memory pool "
+                "(torch.cuda.use_mem_pool) or a graph capture.") +
+         " What does: " + std::string(remedies::RowOf(remedies::Id::kEmptyCache).change) + ".";
 }
 
 std::string OtherProcessReason(const Explanation& explanation, const Ledger& ledger) {
@@ -132,6 +137,11 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
 
 std::string Shortage(const Explanation& explanation) {
   const analysis::Request& request = *explanation.request;
+  const uint64_t free = explanation.cards[explanation.card].ledger.positive("free");
+  if (explanation.verdict.short_by == 0 && free >= request.bytes)
+    return FormatBytes(request.bytes) + " were asked while " + FormatBytes(free) +
+           " of the card were free: torch takes memory from the driver in pieces of up to 20 MiB, "
+           "and the last of them did not fit.";
   return FormatBytes(request.bytes) + " were asked and " + FormatBytes(request.obtainable) +
          " could be had: short by " + FormatBytes(explanation.verdict.short_by) + ".";
 }
