@@ -73,6 +73,14 @@ bool TensorCoresTake(cudnnDataType_t type) {
   return major >= (type == CUDNN_DATA_HALF ? 7 : 8);
 }
 
+// Four fp32 values lie side by side in a TF32 product. cuDNN fills up channels of 16 bits, and is
+// assumed to leave those of fp32 as they are, so that a first layer of RGB runs on the plain
+// engine.
+bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels) {
+  constexpr std::int64_t kOfTf32 = 4;
+  return TensorCoresTake(type) && (type != CUDNN_DATA_FLOAT || channels % kOfTf32 == 0);
+}
+
 }  // namespace memtrace::card
 
 // Called by the generated functions. Every compute function takes the handle first.

@@ -101,6 +101,11 @@ cudnnStatus_t DnnConvolution::CheckShapes() const {
                 "the sizes of the tensors of a convolution do not fit each other");
 }
 
+bool DnnConvolution::may_run_on_tensor_cores() const {
+  const Sizes x = SizesOf(x_);
+  return x.size() > 1 && TensorCoresTake(type(), x[1]);
+}
+
 // A result that only goes on to the next operation has no type of its own in memory.
 std::uint64_t DnnConvolution::Workspace() const {
   const auto type_of = [&](const DnnDescriptor& tensor) {

@@ -22,6 +22,7 @@ class DnnConvolution {
   cudnnDataType_t type() const;
   // Whether x, w and the convolution's strides, padding and dilation give y's size.
   cudnnStatus_t CheckShapes() const;
+  bool may_run_on_tensor_cores() const;
   // On tensor cores.
   std::uint64_t Workspace() const;
 

@@ -41,7 +41,9 @@ struct Convolution {
   const cudnnConvolutionStruct* how;
 
   bool is_whole() const { return x != nullptr && w != nullptr && y != nullptr && how != nullptr; }
-  bool on_tensor_cores() const { return how->math != CUDNN_FMA_MATH && TensorCoresTake(x->type); }
+  bool on_tensor_cores() const {
+    return how->math != CUDNN_FMA_MATH && TensorCoresTake(x->type, x->sizes[1]);
+  }
   std::size_t Workspace() const {
     return ConvolutionWorkspace({CopiedBytes(*x), CopiedBytes(*w), CopiedBytes(*y)});
   }

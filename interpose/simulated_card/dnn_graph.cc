@@ -64,7 +64,7 @@ DnnGraph StudyConvolution(const Operations& operations) {
   const DnnConvolution convolution(**found);
   DnnGraph graph = Known(convolution.call());
   graph.status = convolution.CheckShapes();
-  if (TensorCoresTake(convolution.type()))
+  if (convolution.may_run_on_tensor_cores())
     graph.engines.insert(graph.engines.begin(), {true, convolution.Workspace()});
   return graph;
 }

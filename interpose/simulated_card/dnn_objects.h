@@ -67,6 +67,8 @@ int CurrentCardAttribute(CUdevice_attribute attribute);
 // Whether its tensor cores multiply such numbers: halves from 7.0 on, the others from 8.0, never
 // doubles in a convolution. 32-bit floats are rounded for it (TF32), which the caller may forbid.
 bool TensorCoresTake(cudnnDataType_t type);
+// ... a convolution of so many input channels.
+bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels);
 
 // Remembers a sentence for cudnnGetLastErrorString, and returns the status.
 cudnnStatus_t Refuse(cudnnStatus_t status, const char* format, ...)
