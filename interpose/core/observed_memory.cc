@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/observed_memory.h"
 
+#include <iterator>
+
 namespace memtrace {
 namespace {
 
@@ -70,12 +72,31 @@ void ObservedMemory::NoteRange(const memtrace_observed& event) {
                          .size = event.bytes};
   if (event.kind == MEMTRACE_OBSERVED_MAP) {
     sums_.reserved += event.bytes;
-    if (event.is_segment != 0) segments_.Add(event.address, event.bytes);
+    if (event.is_segment != 0) {
+      segments_.Add(event.address, event.bytes);
+    } else {
+      NoteGrowth(range);
+    }
     return recorder_.Mapped(range);
   }
   Subtract(sums_.reserved, event.bytes);
   segments_.Remove(event.address);
   recorder_.Unmapped(range);
+}
+
+// A segment that grows is mapped piece by piece, and given back so. torch does not say where its
+// addresses end: the trace has them as far as they are used.
+void ObservedMemory::NoteGrowth(const RangeEvent& range) {
+  const DeviceAddress end = range.address + range.size;
+  auto grown = growing_.upper_bound(range.address);
+  const bool goes_on = grown != growing_.begin() && std::prev(grown)->second >= range.address;
+  grown = goes_on ? std::prev(grown) : growing_.emplace(range.address, range.address).first;
+  if (end <= grown->second) return;
+  grown->second = end;
+  RangeEvent whole = range;
+  whole.address = grown->first;
+  whole.size = end - grown->first;
+  recorder_.Reserved(whole);
 }
 
 AllocatorLedger ObservedMemory::ledger() const {

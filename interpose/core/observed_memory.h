@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_OBSERVED_MEMORY_H_
 #define MEMTRACE_INTERPOSE_CORE_OBSERVED_MEMORY_H_
 
+#include <map>
 #include <mutex>
 
 #include "allocator/allocation_observer.h"
@@ -35,6 +36,7 @@ class ObservedMemory {
   // Under the lock, all of these.
   void NoteBlock(const memtrace_observed& event);
   void NoteRange(const memtrace_observed& event);
+  void NoteGrowth(const RangeEvent& range);
   Bytes Occupied(const memtrace_observed& event);
 
   const DeviceIndex device_;
@@ -43,6 +45,8 @@ class ObservedMemory {
   mutable std::mutex mutex_;
   AllocatorLedger sums_;       // guarded by mutex_
   ObservedSegments segments_;  // likewise
+  // Segments that grow, begin to end, as far as they ever grew. Likewise.
+  std::map<DeviceAddress, DeviceAddress> growing_;
 };
 
 }  // namespace memtrace

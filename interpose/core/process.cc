@@ -110,6 +110,9 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     (is_outside ? outside_started_ : started_).store(true, std::memory_order_release);
     HearOfOutside();
   }
+  // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
+  if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
+    recorder()->Annotate("allocator.large_pages", "1");
   SayWhatWasKept();
   BeginActivities(mode);
   // Alone, the first block is there already but not told yet: it must not count as the context.

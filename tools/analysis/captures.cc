@@ -59,8 +59,11 @@ CapturedCard Captures::Capture(int32_t device) {
   card.when.at = live_.position();
   card.blocks = live_.Capture(device);
   card.outside = outside_.Capture(device);
-  segments_.ForEach(true, [&card, device](const MappedSegment& segment) {
-    if (segment.device == device) card.segments.push_back(segment);
+  const bool has_large_pages = timeline_.annotations().contains("allocator.large_pages");
+  segments_.ForEach(true, [&](const MappedSegment& segment) {
+    if (segment.device != device) return;
+    card.segments.push_back(segment);
+    if (!has_large_pages) card.segments.back().page = kGranule;
   });
   const auto timeline = timeline_.cards().find(device);
   std::optional<trace::CardLedger> sample;
@@ -72,14 +75,16 @@ CapturedCard Captures::Capture(int32_t device) {
   const bool is_used = !card.blocks.empty() || !card.segments.empty();
   if (sample && is_used && timeline != timeline_.cards().end() && timeline->second.last_sample)
     AddContext(*sample, *timeline->second.last_sample);
-  card.ledger = LedgerFromReplay(card.blocks, live_, live_.mapped(device), sample);
+  std::optional<FreeMemory> free;
+  if (!card.segments.empty()) free = FreeMemoryOf(MapSegments(card.blocks, live_, card.segments));
+  card.ledger = LedgerFromReplay(card.blocks, live_, free, sample);
   return card;
 }
 
 Ledger Captures::LedgerAtEnd(int32_t device) {
   const auto timeline = timeline_.cards().find(device);
   return LedgerFromReplay(
-      {}, live_, live_.mapped(device),
+      {}, live_, std::nullopt,
       timeline == timeline_.cards().end() ? std::nullopt : timeline->second.last_sample);
 }
 

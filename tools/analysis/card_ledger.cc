@@ -4,40 +4,10 @@
 
 #include <algorithm>
 
-#include "tools/analysis/address_range.h"
-
 namespace memtrace::analysis {
 namespace {
 
 int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
-
-void AddFree(trace::CardLedger& account, uint64_t begin, uint64_t end) {
-  if (begin >= end) return;
-  const uint64_t first = EndOf(begin, kGranule - 1) / kGranule * kGranule;
-  const uint64_t last = end / kGranule * kGranule;
-  const uint64_t whole = last > first ? last - first : 0;
-  account.cached += whole;
-  account.holes += end - begin - whole;
-  // A hole is what lies beside whole granules: these are cached.
-  const uint64_t largest = whole == 0 ? end - begin : std::max(first - begin, end - last);
-  account.largest_hole = std::max(account.largest_hole, largest);
-}
-
-// Walks blocks and mapped ranges together, both in order of address.
-void AddFreeRanges(trace::CardLedger& account, const std::vector<CapturedBlock>& captured,
-                   const LiveSet& live, const MappedRanges& mapped) {
-  auto next = captured.begin();
-  mapped.ForEach([&](uint64_t begin, uint64_t end) {
-    uint64_t at = begin;
-    for (; next != captured.end(); ++next) {
-      const trace::Allocate& block = live.block(next->id).allocation;
-      if (block.address >= end) break;
-      AddFree(account, at, std::max(at, block.address));
-      at = std::max(at, EndOf(block.address, block.allocated));
-    }
-    AddFree(account, at, end);
-  });
-}
 
 void AddBlocks(trace::CardLedger& account, const std::vector<CapturedBlock>& captured,
                const LiveSet& live) {
@@ -50,6 +20,13 @@ void AddBlocks(trace::CardLedger& account, const std::vector<CapturedBlock>& cap
       account.live_allocated += allocation.allocated;
     }
   }
+}
+
+void SetFree(trace::CardLedger& account, const FreeMemory& free) {
+  account.cached = free.cached;
+  account.holes = free.holes;
+  account.largest_hole = free.largest_hole;
+  account.private_pools = free.private_pools;
 }
 
 }  // namespace
@@ -67,9 +44,9 @@ uint64_t Ledger::positive(std::string_view name) const {
 
 Ledger LedgerFromAccount(const trace::CardLedger& account) {
   Ledger ledger;
-  ledger.total = account.total;
   // The process means the largest free range, which may hold cached granules, too.
   ledger.largest_hole = std::min(account.largest_hole, account.holes);
+  ledger.granules = account.cached;
   const std::array<int64_t, kLedgerNames.size() - 1> known = {
       Signed(account.context),
       Signed(account.live_requested),
@@ -81,40 +58,47 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
       Signed(account.outside_allocator),
       Signed(account.other_processes),
       Signed(account.free)};
-  int64_t unexplained = Signed(account.total);
+  uint64_t sum = 0;  // a file may claim any numbers: it wraps
   for (size_t i = 0; i < known.size(); ++i) {
     ledger.entries.push_back({kLedgerNames[i], known[i]});
-    unexplained -= known[i];
+    sum += static_cast<uint64_t>(known[i]);
   }
-  ledger.entries.push_back({kLedgerNames.back(), unexplained});
+  ledger.total_known = account.total != 0;
+  ledger.total = ledger.total_known ? account.total : sum;
+  ledger.entries.push_back({kLedgerNames.back(), Signed(ledger.total - sum)});
+  return ledger;
+}
+
+Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed) {
+  const bool is_told = account.largest_hole != 0 || account.private_pools != 0;
+  const bool is_whole = replayed.bytes() == account.cached + account.holes;
+  if (!is_told && is_whole) SetFree(account, replayed);
+  Ledger ledger = LedgerFromAccount(account);
+  // The process's largest free range may hold granules that can go back.
+  if (is_told && account.holes == replayed.holes) ledger.largest_hole = replayed.largest_hole;
+  if (!is_told && is_whole) ledger.granules = replayed.granules;
   return ledger;
 }
 
 Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSet& live,
-                        const MappedRanges& mapped,
+                        const std::optional<FreeMemory>& free,
                         const std::optional<trace::CardLedger>& sample) {
   trace::CardLedger account = sample.value_or(trace::CardLedger());
   const uint64_t sampled_reserved = account.reserved;
   account.live_requested = account.live_allocated = account.stream_wait = 0;
-  account.cached = account.holes = account.largest_hole = account.private_pools = 0;
   AddBlocks(account, captured, live);
-  if (mapped.bytes() > 0) {
-    AddFreeRanges(account, captured, live, mapped);
-  } else if (const uint64_t used = account.live_allocated + account.stream_wait;
-             sampled_reserved > used) {
-    // No segment was seen: what they hold beyond the blocks is not told apart.
-    account.cached = sampled_reserved - used;
-  }
-  account.reserved = account.live_allocated + account.stream_wait + account.cached + account.holes;
+  const uint64_t used = account.live_allocated + account.stream_wait;
+  SetFree(account,
+          free.value_or(FreeMemory{.cached = sampled_reserved - std::min(sampled_reserved, used)}));
+  account.reserved = used + account.cached + account.holes + account.private_pools;
   if (sample) {
     // What was mapped since the sample came out of what was free then.
-    const int64_t free = Signed(account.free) + Signed(sampled_reserved) - Signed(account.reserved);
-    account.free = static_cast<uint64_t>(std::max<int64_t>(free, 0));
+    const int64_t left = Signed(account.free) + Signed(sampled_reserved) - Signed(account.reserved);
+    account.free = static_cast<uint64_t>(std::max<int64_t>(left, 0));
   }
-  const bool total_known = account.total != 0;
-  if (!total_known) account.total = account.reserved + account.private_pools + account.free;
   Ledger ledger = LedgerFromAccount(account);
-  ledger.total_known = total_known;
+  if (free) ledger.granules = free->granules;
+  ledger.pieces_known = free.has_value() || account.cached == 0;
   return ledger;
 }
 

@@ -11,11 +11,9 @@
 
 #include "profiler/trace/event.h"
 #include "tools/analysis/live_set.h"
+#include "tools/analysis/segment_map.h"
 
 namespace memtrace::analysis {
-
-// The unit in which a driver maps memory: what is free in whole ones could be mapped elsewhere.
-inline constexpr uint64_t kGranule = uint64_t{2} << 20;
 
 struct LedgerEntry {
   std::string_view name;
@@ -27,7 +25,12 @@ struct LedgerEntry {
 struct Ledger {
   uint64_t total = 0;
   bool total_known = true;  // else `total` is only the sum of what the trace shows
+  // False where only the sum of cached memory and holes is known: then all of it is `cached`.
+  bool pieces_known = true;
   uint64_t largest_hole = 0;
+  // Of cached memory and holes: whole granules of 2 MiB, which a program that needs less would not
+  // need. `cached` where pieces are not known.
+  uint64_t granules = 0;
   std::vector<LedgerEntry> entries;
 
   int64_t bytes(std::string_view name) const;
@@ -39,12 +42,18 @@ inline constexpr std::array<std::string_view, 11> kLedgerNames = {
     "cached",          "holes", "private_pools", "outside_allocator",
     "other_processes", "free",  "unexplained"};
 
-// From the process's own account of the card at one moment.
+// From the process's own account of the card at one moment. An account without a size (total 0)
+// has the sum of its entries.
 Ledger LedgerFromAccount(const trace::CardLedger& account);
+// The same of a process that does not know in what pieces its free memory lies (it observes
+// another allocator): as the replay has them, if that misses nothing.
+Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed);
 
 // The allocator's part as replayed up to now, the rest as in the nearest sample of the card.
+// `free`: nothing if no segment was seen.
 Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSet& live,
-                        const MappedRanges& mapped, const std::optional<trace::CardLedger>& sample);
+                        const std::optional<FreeMemory>& free,
+                        const std::optional<trace::CardLedger>& sample);
 
 }  // namespace memtrace::analysis
 

@@ -26,6 +26,17 @@ const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) 
   return nullptr;
 }
 
+// At a failure the process said where every byte is; the replay knows the pieces.
+Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) {
+  if (replayed.segments.empty()) return LedgerFromAccount(account);
+  const Ledger& ledger = replayed.ledger;
+  return LedgerFromAccount(account, {.cached = ledger.positive("cached"),
+                                     .holes = ledger.positive("holes"),
+                                     .largest_hole = ledger.largest_hole,
+                                     .private_pools = ledger.positive("private_pools"),
+                                     .granules = ledger.granules});
+}
+
 uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live) {
   uint64_t bytes = 0;
   for (const CapturedBlock& entry : captured) {
@@ -212,7 +223,7 @@ void Explainer::ExplainCards() {
     card.ledger = at_moment_[device].ledger;
     if (is_failure()) {
       const trace::CardLedger* account = AccountOf(*timeline_.failed(), device);
-      if (account != nullptr) card.ledger = LedgerFromAccount(*account);
+      if (account != nullptr) card.ledger = LedgerOf(*account, at_moment_[device]);
     }
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
@@ -264,11 +275,7 @@ void Explainer::ExplainFailure() {
   FailureEvidence evidence{.rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy),
                            .copy = result_.foreach_copy,
                            .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
-  if (result_.fragmentation.segments > 0) {
-    // Private pools' segments are releasable as soon as the pool is gone, not before.
-    const uint64_t releasable = result_.fragmentation.releasable;
-    evidence.releasable = releasable - std::min(releasable, ledger.positive("private_pools"));
-  }
+  if (result_.fragmentation.segments > 0) evidence.releasable = result_.fragmentation.releasable;
   result_.verdict = JudgeFailure(failed, ledger, evidence);
   // A card that fills up ends in pieces.
   if (result_.verdict.cause == Cause::kFragmentation && result_.growth_is_reason())

@@ -9,7 +9,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/address_range.h"
 #include "tools/analysis/block_parts.h"
-#include "tools/analysis/card_ledger.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -17,13 +16,7 @@ namespace {
 constexpr std::array<uint64_t, 6> kSizes = {0,        64 << 10, 512 << 10,
                                             kGranule, 20 << 20, uint64_t{256} << 20};
 
-uint64_t WholeGranules(uint64_t begin, uint64_t end) {
-  const uint64_t first = EndOf(begin, kGranule - 1) / kGranule * kGranule;
-  const uint64_t last = end / kGranule * kGranule;
-  return last > first ? last - first : 0;
-}
-
-// What the driver takes back as one: a segment as it gave it, or a granule of an expandable one.
+// What the driver takes back as one: a segment as it gave it, or a page of an expandable one.
 struct Unit {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -82,22 +75,27 @@ class SegmentWalk {
     const MappedSegment& segment = map_.segment;
     const uint64_t end = segment.address + segment.size;
     if (!segment.expandable) return Add({segment.address, end});
-    // A block inside whole granules of its own strands nothing: only its ends are looked at.
+    // A block inside whole pages of its own strands nothing: only its ends are looked at.
     for (const SegmentPiece& piece : map_.pieces) {
       if (!piece.is_hole()) continue;
       const uint64_t hole_end = piece.address + piece.bytes;
-      AddGranuleOf(piece.address);
-      result_.releasable += WholeGranules(std::max(piece.address, done_), hole_end);
-      AddGranuleOf(hole_end - 1);
+      AddPageOf(piece.address);
+      result_.releasable += WholePages(std::max(piece.address, done_), hole_end);
+      AddPageOf(hole_end - 1);
     }
   }
 
  private:
-  void AddGranuleOf(uint64_t address) {
+  uint64_t WholePages(uint64_t begin, uint64_t end) const {
+    const uint64_t first = EndOfPage(map_.segment, begin);
+    const uint64_t last = BeginOfPage(map_.segment, end);
+    return last > first ? last - first : 0;
+  }
+
+  void AddPageOf(uint64_t address) {
     const MappedSegment& segment = map_.segment;
-    const uint64_t granule = address / kGranule * kGranule;
-    const Unit unit = {std::max(granule, segment.address),
-                       std::min(EndOf(granule, kGranule), segment.address + segment.size)};
+    const uint64_t page = BeginOfPage(segment, address);
+    const Unit unit = {page, std::min(EndOf(page, segment.page), segment.address + segment.size)};
     if (unit.begin < done_ || IsFree(unit)) return;
     done_ = unit.end;
     Add(unit);
@@ -105,7 +103,7 @@ class SegmentWalk {
 
   bool IsFree(const Unit& unit) const {
     const SegmentPiece& piece = *PieceAt(unit.begin);
-    return unit.end - unit.begin == kGranule && piece.is_hole() &&
+    return unit.end - unit.begin == map_.segment.page && piece.is_hole() &&
            piece.address + piece.bytes >= unit.end;
   }
 
@@ -142,11 +140,15 @@ class SegmentWalk {
   std::vector<BlockId> occupants_;
 };
 
-void AddHole(uint64_t begin, uint64_t bytes, Fragmentation& result) {
+void AddHole(uint64_t begin, uint64_t bytes, bool is_of_pool, Fragmentation& result) {
   result.holes += bytes;
   ++result.hole_count;
-  result.largest_hole = std::max(result.largest_hole, bytes);
-  result.below_granule += bytes - WholeGranules(begin, begin + bytes);
+  if (is_of_pool) {
+    result.private_pools += bytes;
+  } else {
+    result.largest_hole = std::max(result.largest_hole, bytes);
+    result.below_granule += bytes - WholeGranules(begin, begin + bytes);
+  }
   const auto above = std::upper_bound(kSizes.begin(), kSizes.end(), bytes);
   HolesOfSize& size = result.by_size[static_cast<size_t>(above - kSizes.begin()) - 1];
   ++size.holes;
@@ -155,38 +157,6 @@ void AddHole(uint64_t begin, uint64_t bytes, Fragmentation& result) {
 
 }  // namespace
 
-std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, const LiveSet& live,
-                                    const std::vector<MappedSegment>& segments) {
-  std::vector<SegmentMap> maps;
-  maps.reserve(segments.size());
-  auto next = blocks.begin();
-  for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
-    SegmentMap& map = maps.emplace_back(SegmentMap{*segment, {}});
-    uint64_t at = segment->address;
-    uint64_t end = at + segment->size;
-    for (; next != blocks.end(); ++next) {
-      const trace::Allocate& block = live.block(next->id).allocation;
-      if (block.address >= end) break;
-      if (block.address < at) continue;  // outside every segment, or over another block
-      const uint64_t block_end = EndOf(block.address, block.allocated);
-      // Only what is mapped piece by piece has a block that lies in two of them.
-      while (block_end > end && std::next(segment) != segments.end() &&
-             std::next(segment)->address == end) {
-        ++segment;
-        end += segment->size;
-        map.segment.expandable = true;
-      }
-      if (block.address > at) map.pieces.push_back({at, block.address - at});
-      at = std::min(block_end, end);
-      if (at > block.address)
-        map.pieces.push_back({block.address, at - block.address, next->id, next->waiting});
-    }
-    map.segment.size = end - map.segment.address;
-    if (at < end) map.pieces.push_back({at, end - at});
-  }
-  return maps;
-}
-
 Fragmentation MeasureFragmentation(const std::vector<SegmentMap>& maps, const LiveSet& live,
                                    SiteNames& sites) {
   Fragmentation result;
@@ -194,10 +164,11 @@ Fragmentation MeasureFragmentation(const std::vector<SegmentMap>& maps, const Li
   Pins pins(live, sites);
   for (const SegmentMap& map : maps) {
     ++result.segments;
+    const bool is_of_pool = map.segment.pool != 0;
     for (const SegmentPiece& piece : map.pieces) {
-      if (piece.is_hole()) AddHole(piece.address, piece.bytes, result);
+      if (piece.is_hole()) AddHole(piece.address, piece.bytes, is_of_pool, result);
     }
-    SegmentWalk(map, result, pins).Run();
+    if (!is_of_pool) SegmentWalk(map, result, pins).Run();
   }
   result.pins = pins.Sorted();
   return result;

@@ -21,7 +21,37 @@ void MappedSegments::Apply(const trace::Event& event,
     Map(*map, now);
   } else if (const auto* unmap = std::get_if<trace::Unmap>(&event.payload)) {
     Unmap(*unmap, now, ended);
+  } else if (const auto* block = std::get_if<trace::Allocate>(&event.payload)) {
+    NotePool(*block);
+  } else if (const auto* alive = std::get_if<trace::Alive>(&event.payload)) {
+    NotePool(alive->block);
   }
+}
+
+// Mappings do not say whose they are, blocks do. Most programs have no private pool: no look is
+// taken then. A reserved range is of one pool, although its mappings come piece by piece.
+void MappedSegments::NotePool(const trace::Allocate& allocation) {
+  if (allocation.pool == 0 && !has_pools_) return;
+  has_pools_ = true;
+  if (const uint64_t range = ReservedAt(allocation.device, allocation.address); range != 0) {
+    pools_[{allocation.device, range}] = allocation.pool;
+  } else if (MappedSegment* segment = At(allocation.device, allocation.address)) {
+    segment->pool = allocation.pool;
+  }
+}
+
+MappedSegment* MappedSegments::At(int32_t device, uint64_t address) {
+  const auto after = segments_.upper_bound({device, address});
+  if (after == segments_.begin()) return nullptr;
+  const auto at = std::prev(after);
+  const bool is_inside = at->first.first == device && address - at->first.second < at->second.size;
+  return is_inside ? &at->second : nullptr;
+}
+
+uint32_t MappedSegments::PoolOf(const MappedSegment& segment) const {
+  if (!has_pools_ || !segment.expandable) return segment.pool;
+  const auto pool = pools_.find({segment.device, ReservedAt(segment.device, segment.address)});
+  return pool == pools_.end() ? segment.pool : pool->second;
 }
 
 uint64_t MappedSegments::ReservedAt(int32_t device, uint64_t address) const {
@@ -40,6 +70,8 @@ void MappedSegments::Map(const trace::Map& map, const Moment& now) {
       .size = size,
       .stream = map.stream,
       .expandable = IsReserved(map.device, map.address),
+      .page = size % kLargePage == 0 ? kLargePage : kGranule,
+      .pool = 0,
       .mapped = now,
       .unmapped = std::nullopt,
   };
@@ -85,10 +117,12 @@ void MappedSegments::ForEach(bool joined,
         ReservedAt(run->device, run->address) == ReservedAt(segment.device, segment.address);
     if (goes_on) {
       run->size += segment.size;
+      run->page = std::min(run->page, segment.page);
       continue;
     }
     if (run) visit(*run);
     run = segment;
+    run->pool = PoolOf(segment);
   }
   if (run) visit(*run);
 }

@@ -14,13 +14,21 @@
 
 namespace memtrace::analysis {
 
+// The unit in which a driver maps memory: what is free in whole ones could be mapped elsewhere.
+inline constexpr uint64_t kGranule = uint64_t{2} << 20;
+// The unit in which torch's own allocator maps and unmaps expandable segments of large blocks
+// (kLargeBuffer, c10/core/AllocatorConfig.h).
+inline constexpr uint64_t kLargePage = uint64_t{20} << 20;
+
 // A range of a card's addresses that has memory.
 struct MappedSegment {
   int32_t device = 0;
   uint64_t address = 0;
   uint64_t size = 0;
   uint64_t stream = 0;
-  bool expandable = false;  // inside a reserved range; otherwise as the driver gave it
+  bool expandable = false;   // inside a reserved range; otherwise as the driver gave it
+  uint64_t page = kGranule;  // an expandable one is unmapped in multiples of this, from its begin
+  uint32_t pool = 0;         // private, of its latest block; 0: the default pool, or no block yet
   Moment mapped;
   std::optional<Moment> unmapped;
 };
@@ -45,13 +53,19 @@ class MappedSegments {
   using Place = std::pair<int32_t, uint64_t>;
 
   uint64_t ReservedAt(int32_t device, uint64_t address) const;  // its begin + 1; 0: none
+  // The mapping that ends behind the address, and begins at or before it; null: none.
+  MappedSegment* At(int32_t device, uint64_t address);
+  void NotePool(const trace::Allocate& allocation);
+  uint32_t PoolOf(const MappedSegment& segment) const;
   void Map(const trace::Map& map, const Moment& now);
   void Unmap(const trace::Unmap& unmap, const Moment& now,
              const std::function<void(const MappedSegment&)>& ended);
 
   uint64_t events_ = 0;
+  bool has_pools_ = false;              // a block was a private pool's
   std::map<Place, uint64_t> reserved_;  // -> end
   std::map<Place, MappedSegment> segments_;
+  std::map<Place, uint32_t> pools_;  // private ones, by device and ReservedAt()
 };
 
 }  // namespace memtrace::analysis

@@ -33,7 +33,7 @@ uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)
 
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in) {
-  const uint64_t used = Less(ledger.total, ledger.positive("free") + ledger.positive("cached"));
+  const uint64_t used = Less(ledger.total, ledger.positive("free") + ledger.granules);
   if (verdict.cause == Cause::kNone) return {used, false};
   // The card is not full: what counts is what the process would take of it.
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};

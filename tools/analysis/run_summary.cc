@@ -49,8 +49,9 @@ Ledger LedgerOf(const ordered_json& card) {
   }
   const uint64_t live_requested = Less(figure("live_requested"), figure("waiting_requested"));
   const uint64_t reserved = figure("reserved");
-  if (!card.contains("sample") || account.live_requested != live_requested ||
-      account.reserved != reserved) {
+  const bool has_changed = !card.contains("sample") || account.live_requested != live_requested ||
+                           account.reserved != reserved;
+  if (has_changed) {
     account.live_requested = live_requested;
     account.live_allocated = Less(figure("live_allocated"), figure("waiting_allocated"));
     account.stream_wait = figure("waiting_allocated");
@@ -62,6 +63,7 @@ Ledger LedgerOf(const ordered_json& card) {
   }
   Ledger ledger = LedgerFromAccount(account);
   ledger.total_known = card.contains("sample");
+  ledger.pieces_known = !has_changed || account.cached == 0;
   return ledger;
 }
 

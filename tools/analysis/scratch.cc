@@ -17,6 +17,10 @@ struct Group {
   const Block* last_dead = nullptr;
 };
 
+uint64_t Rise(const Block& first_born, const Block& last_dead) {
+  return last_dead.level_after - std::min(last_dead.level_after, first_born.level_before);
+}
+
 }  // namespace
 
 std::vector<Scratch> FindScratch(const std::vector<CapturedBlock>& captured, const LiveSet& live,
@@ -43,8 +47,7 @@ std::vector<Scratch> FindScratch(const std::vector<CapturedBlock>& captured, con
                        .bytes = group.bytes,
                        .blocks = group.blocks,
                        .lifetime_ns = group.last_dead->died_ns - group.first_born->born_ns,
-                       .stays = static_cast<int64_t>(group.last_dead->level_after -
-                                                     group.first_born->level_before)});
+                       .stays = Rise(*group.first_born, *group.last_dead)});
   }
   std::sort(scratch.begin(), scratch.end(), [](const Scratch& a, const Scratch& b) {
     return std::tie(b.bytes, a.site) < std::tie(a.bytes, b.site);

@@ -20,8 +20,9 @@ struct Scratch {
   uint64_t blocks = 0;
   uint64_t lifetime_ns = 0;  // from the first birth to the last death
   // What was in use on the card when the last of them was gone, less what was before the first of
-  // them: what the operation, and whatever else ran meanwhile, left behind. May be negative.
-  int64_t stays = 0;
+  // them: what the operation, and whatever else ran meanwhile, left behind. 0 if more was freed
+  // meanwhile than stayed.
+  uint64_t stays = 0;
 };
 
 // Largest first. `captured`: of one card.

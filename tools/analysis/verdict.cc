@@ -67,9 +67,13 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
                      const FailureEvidence& evidence) {
   const std::optional<ForeachCopy>& copy = evidence.copy;
   Verdict verdict;
+  // A trace whose account of the card and whose segments differ has no more than both say.
+  const uint64_t cached = ledger.positive("cached");
+  verdict.releasable = std::min(evidence.releasable.value_or(cached), cached);
+  const auto releasable = evidence.releasable ? std::optional(verdict.releasable) : std::nullopt;
   verdict.cause = CauseOf(failed.event, ledger,
                           {.rest_of_step = Decisive(evidence.rest, ledger),
-                           .releasable = evidence.releasable,
+                           .releasable = releasable,
                            .total_known = ledger.total_known});
   verdict.short_by = trace::ShortBy(failed.event);
   verdict.requested = failed.event.requested;

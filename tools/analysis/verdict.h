@@ -29,6 +29,7 @@ struct Verdict {
   Cause cause = Cause::kNone;
   uint64_t short_by = 0;  // requested minus what could be had
   uint64_t requested = 0;
+  uint64_t releasable = 0;  // what emptying the cache would give the driver
   std::vector<Contribution> contributing;
   RestOfStep rest;
   // What of `rest` is more than all memory that nobody uses, were it in one piece; at least
@@ -49,7 +50,7 @@ struct FailureEvidence {
   RestOfStep rest;
   std::optional<ForeachCopy> copy;
   uint64_t private_pool_bytes = 0;
-  std::optional<uint64_t> releasable = {};  // of the cache; nothing if no segments are known
+  std::optional<uint64_t> releasable = {};  // by the replay; nothing if no segments are known
 };
 
 Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,

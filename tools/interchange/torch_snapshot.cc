@@ -225,6 +225,8 @@ TorchSnapshot::TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords rec
                           : "late";
   if (cut_.is_cut) info_["snapshot"] = "cut";
   info_["allocator"] = "native";
+  strings_.emplace_back("allocator.large_pages");
+  strings_.emplace_back("1");
   if (guesses_.has_phases()) {
     strings_.emplace_back("phases.source");
     strings_.emplace_back("stacks");

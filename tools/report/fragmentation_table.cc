@@ -29,7 +29,8 @@ uint64_t AfterEmptyCache(const Explanation& explanation) {
 // ... and if every free granule could be mapped elsewhere.
 uint64_t AfterRemapping(const Explanation& explanation) {
   const Fragmentation& fragmentation = explanation.fragmentation;
-  return Entry(explanation, "free") + fragmentation.holes - fragmentation.below_granule;
+  return Entry(explanation, "free") + fragmentation.holes - fragmentation.private_pools -
+         fragmentation.below_granule;
 }
 
 bool IsWorthShowing(const Explanation& explanation) {
@@ -59,6 +60,12 @@ std::string CouldBeHad(const Explanation& explanation) {
   return asked + "largest hole " + FormatBytes(explanation.fragmentation.largest_hole) +
          ", with empty_cache() " + FormatBytes(AfterEmptyCache(explanation)) +
          ", if free granules were remapped " + FormatBytes(AfterRemapping(explanation));
+}
+
+std::string PoolText(const Fragmentation& fragmentation) {
+  if (fragmentation.private_pools == 0) return "";
+  return ", " + FormatBytes(fragmentation.private_pools) +
+         " in private pools (graphs, memory pools), which empty_cache() does not give back";
 }
 
 Table PinTable(const Fragmentation& fragmentation) {
@@ -94,7 +101,7 @@ Section FragmentationSection(const Explanation& explanation) {
   section.subtitle =
       FormatBytes(fragmentation.holes) + " in " + FormatCounted(fragmentation.hole_count, "hole") +
       " of " + FormatCounted(fragmentation.segments, "segment") + "; " +
-      FormatBytes(fragmentation.holes - fragmentation.releasable) + " of it lies beside blocks";
+      FormatBytes(fragmentation.stranded()) + " of it lies beside blocks" + PoolText(fragmentation);
   section.parts.emplace_back(
       Facts{{{"by size", SizesOf(fragmentation)}, {"could be had", CouldBeHad(explanation)}}});
   if (!fragmentation.pins.empty()) section.parts.emplace_back(PinTable(fragmentation));
@@ -120,6 +127,7 @@ ordered_json FragmentationJson(const Explanation& explanation) {
           {"count", fragmentation.hole_count},
           {"segments", fragmentation.segments},
           {"releasable", fragmentation.releasable},
+          {"private_pools", fragmentation.private_pools},
           {"after_empty_cache", AfterEmptyCache(explanation)},
           {"after_remapping", AfterRemapping(explanation)},
           {"by_size", sizes},

@@ -158,8 +158,7 @@ std::string ScratchSentence(const Explanation& explanation) {
   // Autograd's threads have no line: their site is the phase.
   const std::string whose = first.site.front() == '(' ? first.site.substr(1, first.site.size() - 2)
                                                       : "of " + Printable(first.site);
-  const std::string stays =
-      first.stays > 0 ? ", and left " + FormatBytes(static_cast<uint64_t>(first.stays)) : "";
+  const std::string stays = first.stays > 0 ? ", and left " + FormatBytes(first.stays) : "";
   return FormatBytes(first.bytes) + " of what was held then was scratch " + whose +
          ", gone when the phase was over" + stays + ".";
 }
@@ -206,7 +205,7 @@ Section ScratchSection(const Explanation& explanation) {
     const Scratch& scratch = explanation.scratch[shown++];
     table.rows.push_back({.cells = {Printable(scratch.site), FormatFigure(scratch.bytes, unit),
                                     FormatCount(scratch.blocks), Lasted(explanation, scratch),
-                                    FormatSignedBytes(scratch.stays)}});
+                                    FormatBytes(scratch.stays)}});
   }
   table.rest = RestOf(explanation.scratch.size(), shown);
   section.parts.emplace_back(std::move(table));

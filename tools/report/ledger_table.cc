@@ -68,7 +68,7 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
     if (entry.name == "holes" && ledger.largest_hole > 0 && entry.bytes > 0) {
       remark = "largest " + FormatBytes(ledger.largest_hole);
     }
-    entries.push_back({std::string(entry.name), entry.bytes, remark});
+    entries.push_back({EntryLabel(ledger, entry), entry.bytes, remark});
   }
   return entries;
 }
@@ -100,6 +100,11 @@ Table TableOf(const Ledger& ledger, const analysis::Breakdown& held) {
 }
 
 }  // namespace
+
+std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry) {
+  const bool is_sum = entry.name == "cached" && !ledger.pieces_known;
+  return is_sum ? "cached and holes" : std::string(entry.name);
+}
 
 Section LedgerSection(const Explanation& explanation) {
   const Ledger& ledger = explanation.cards[explanation.card].ledger;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tools/report/ledger_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -25,7 +26,8 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
   std::string text;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.bytes == 0) continue;
-    text += "  " + LeftAligned(entry.name, 24) + RightAligned(SignedBytes(entry.bytes), 16) + "\n";
+    text += "  " + LeftAligned(EntryLabel(ledger, entry), 24) +
+            RightAligned(SignedBytes(entry.bytes), 16) + "\n";
   }
   return text;
 }

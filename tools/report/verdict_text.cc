@@ -87,11 +87,8 @@ std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger)
 }
 
 // Allocators give whole cached segments back before they fail, with these exceptions.
-std::string CachedReason(const Explanation& explanation, const Ledger& ledger) {
-  const uint64_t releasable = explanation.fragmentation.releasable;
-  const std::string cached =
-      FormatBytes(releasable - std::min(releasable, ledger.positive("private_pools")));
-  return cached +
+std::string CachedReason(const Explanation& explanation) {
+  return FormatBytes(explanation.verdict.releasable) +
          " are cached and unused, and would have served the request if they had been "
          "given back. " +
          (analysis::IsOfAnotherLibrary(explanation.request->stack)
@@ -121,7 +118,7 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
     case Cause::kTooLarge:
       return TooLargeReason(explanation, ledger);
     case Cause::kCached:
-      return CachedReason(explanation, ledger);
+      return CachedReason(explanation);
     case Cause::kStreamWait:
       return "Enough was freed, but " + Held(ledger, "stream_wait") +
              " of it still waits for another stream.";
@@ -229,16 +226,26 @@ std::string EndSentence(const Explanation& explanation) {
          DescribePosition(last.at) + ".";
 }
 
+// "24.0 MiB of card 0's 1.00 GiB were still to be had, beside 120.0 MiB in holes (largest 60.0
+// MiB)".
+std::string LeftText(const analysis::CardExplanation& card) {
+  const Ledger& ledger = card.ledger;
+  const uint64_t left = ledger.positive("free") + ledger.positive("cached");
+  std::string text = FormatBytes(left) + " of card " + std::to_string(card.index) + "'s " +
+                     FormatBytes(ledger.total) + " were still to be had";
+  if (ledger.positive("holes") <= left / 4) return text;
+  if (ledger.positive("holes") == ledger.largest_hole)
+    return text + ", beside a hole of " + Held(ledger, "holes");
+  return text + ", beside " + Held(ledger, "holes") + " in holes (largest " +
+         FormatBytes(ledger.largest_hole) + ")";
+}
+
 std::string PeakSentence(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   if (card.peak.bytes == 0) return "No out-of-memory; nothing was allocated on a card.";
   std::string text = EndSentence(explanation) + " The peak, " + FormatBytes(card.peak.bytes) +
                      " requested, was " + DescribePosition(card.peak_at) + ".";
-  if (!card.ledger.total_known) return text;
-  const auto left = static_cast<uint64_t>(
-      std::max<int64_t>(card.ledger.bytes("free") + card.ledger.bytes("cached"), 0));
-  return text + " Then " + FormatBytes(left) + " of card " + std::to_string(card.index) + "'s " +
-         FormatBytes(card.ledger.total) + " were still to be had.";
+  return card.ledger.total_known ? text + " Then " + LeftText(card) + "." : text;
 }
 
 std::string AskedSentence(const Explanation& explanation) {

@@ -236,7 +236,7 @@ TEST(ScratchTest, IsWhatDiesInThePhaseOfThePeak) {
   ASSERT_EQ(explanation.scratch.size(), 1U);
   EXPECT_EQ(explanation.scratch[0].site, "train.py:2");
   EXPECT_EQ(explanation.scratch[0].bytes, 20_MiB);
-  EXPECT_EQ(explanation.scratch[0].stays, int64_t{1_MiB});
+  EXPECT_EQ(explanation.scratch[0].stays, 1_MiB);
   EXPECT_EQ(explanation.scratch[0].lifetime_ns, 2'000'000U);
 }
 

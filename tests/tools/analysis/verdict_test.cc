@@ -66,6 +66,14 @@ TEST_F(VerdictTest, ACacheThatWasNotGivenBackIsTheCause) {
   EXPECT_NE(FoundCause(), Cause::kCached);
   evidence_.releasable = 30;
   EXPECT_EQ(FoundCause(), Cause::kCached);
+  EXPECT_EQ(Judged().releasable, 30U);
+}
+
+TEST_F(VerdictTest, NoMoreIsGivenBackThanTheLedgerHasCached) {
+  account_.cached = 20;
+  evidence_.releasable = 35;
+  EXPECT_NE(FoundCause(), Cause::kCached);
+  EXPECT_EQ(Judged().releasable, 20U);
 }
 
 TEST_F(VerdictTest, ARequestLargerThanTheCardIsTooLargeWhateverElseIsThere) {

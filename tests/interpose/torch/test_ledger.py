@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a card's ledger says of real programs: caches and private pools."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MIB, memtrace, on_card
+
+NATIVE = ("--allocator", "native")
+
+
+def ledger(report: dict[str, Any]) -> dict[str, int]:
+    return {entry["name"]: entry["bytes"] for entry in report["ledger"]}
+
+
+def text(trace: Path) -> str:
+    """The report, its lines joined."""
+    return " ".join(memtrace("report", str(trace)).out.split())
+
+
+EMPTIED = """
+import json, torch, memtrace
+blocks = [torch.empty(30 << 20, dtype=torch.uint8, device="cuda") for _ in range(8)]
+small = [torch.empty(1000, device="cuda") for _ in range(3000)]
+del blocks[2:5], blocks[-1]
+blocks.append(torch.empty(3 << 20, dtype=torch.uint8, device="cuda"))
+del small[::2], small[1000:]
+memtrace.step()
+before = torch.cuda.memory_reserved()
+torch.cuda.empty_cache()
+print(json.dumps(before - torch.cuda.memory_reserved()))
+"""
+EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"), [((), {}), (NATIVE, {}), (NATIVE, EXPANDABLE)], ids=["ours", "native", "expandable"]
+)
+def test_cached_is_what_empty_cache_gives_back(tmp_path, options, environment):
+    run = on_card(EMPTIED, tmp_path, card="4GiB", options=options, **environment)
+    entries = ledger(run.report("--at", "step:1"))
+    assert entries["cached"] == run.printed() > 0
+    assert min(entries.values()) >= 0
+
+
+POOL = """
+import torch
+pool = torch.cuda.MemPool()
+with torch.cuda.use_mem_pool(pool):
+    block = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
+del block
+kept = []
+while True:
+    kept.append(torch.empty(100 << 20, dtype=torch.uint8, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
+def test_free_memory_of_a_private_pool_is_not_called_cached(tmp_path, options):
+    run = on_card(POOL, tmp_path, card="3GiB", options=options, expect=1)
+    report = run.report()
+    assert ledger(report)["private_pools"] == 512 * MIB
+    assert ledger(report)["cached"] == report["fragmentation"]["releasable"]
+    assert report["fragmentation"]["private_pools"] == 512 * MIB
+    assert report["fragmentation"]["after_empty_cache"] < 100 * MIB
+    assert "512.0 MiB in private pools" in text(run.trace)
