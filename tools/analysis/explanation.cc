@@ -270,6 +270,7 @@ void Explainer::ExplainFailure() {
   const std::vector<CapturedBlock>& blocks = captured().blocks;
   const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
   result_.request = DescribeRequest(failed, number, source_, sites_);
+  result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
   FailureEvidence evidence{.rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy),
@@ -312,6 +313,7 @@ void Explainer::ExplainRemedies() {
                     .copy = result_.foreach_copy,
                     .kept = result_.kept_for_backward,
                     .growth = is_growing ? result_.growth : none,
+                    .dead = result_.dead_cycles,
                     .device = device(),
                     .moment = is_failure() ? failed->at : captured().when.at,
                     .request_stack = {}};

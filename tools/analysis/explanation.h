@@ -14,6 +14,7 @@
 #include "tools/analysis/attribution.h"
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
+#include "tools/analysis/dead_cycles.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/fragmentation.h"
@@ -76,6 +77,7 @@ struct Explanation {
   std::vector<OutsideHolding> outside;  // of that card and of the host, then; at the end of a
                                         // trace without blocks
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
+  std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told
   std::optional<NextStep> next_step;

@@ -89,7 +89,7 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .cost = saving.cost,
                   .hook = saving.hook,
                   .effort = saving.effort,
-                  .at_least = need.at_least || saving.at_least,
+                  .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
                   .ends_growth = saving.ends_growth};
     if (!saving.at_least && LeavesRoom(saving, remedy.this_step, ledger)) remedy.at_least = false;
     if (later) remedy.next_step = Less(*later, saving.bytes_later);

@@ -15,6 +15,7 @@
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
+#include "tools/analysis/dead_cycles.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/growth.h"
 #include "tools/analysis/kept_for_backward.h"
@@ -43,6 +44,7 @@ struct Saving {
   // Where the rest of what failed is not known, the change is still said to fit if the need is at
   // most this much of the card, because it avoids what would have come, too. 0: it is not said.
   uint64_t percent_that_fits = 0;
+  bool is_whole = false;  // nothing comes on top of the need, although the step's is not known
   bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held
 };
 
@@ -70,6 +72,7 @@ struct SavingFacts {
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
+  const std::optional<DeadCycles>& dead;
   int32_t device = 0;
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request

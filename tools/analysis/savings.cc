@@ -11,6 +11,7 @@
 #include "tools/analysis/movable_owners.h"
 #include "tools/analysis/optimizer_savings.h"
 #include "tools/analysis/repeated_layers.h"
+#include "tools/analysis/unneeded_savings.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -72,7 +73,8 @@ class SavingFinder {
     FindUnsteppedGradients();
     FindCopies();
     FindOwners();
-    for (const auto& find : {FindOptimizerSavings, FindBlockSavings, FindCallSavings})
+    for (const auto& find :
+         {FindOptimizerSavings, FindBlockSavings, FindCallSavings, FindUnneededSavings})
       for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
     FindKept();
     std::vector<Saving> savings = list_.Take();
@@ -163,9 +165,14 @@ class SavingFinder {
     });
   }
 
+  // What grows is dead, and nothing of the program's keeps it.
+  bool IsOfDeadCycles() const {
+    return facts_.dead && facts_.dead->bytes >= facts_.growth.gained() / 10 * 9;
+  }
+
   // All that grows: with less of it the card is full later, not never.
   void FindKept() {
-    if (facts_.growth.sites.empty()) return;
+    if (facts_.growth.sites.empty() || IsOfDeadCycles()) return;
     if (IsOfOldGradients(facts_.growth.sites.front())) return;
     const uint64_t gained = facts_.growth.gained();
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);

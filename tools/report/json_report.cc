@@ -11,6 +11,7 @@
 #include "tools/report/json_text.h"
 #include "tools/report/known_bytes.h"
 #include "tools/report/map_report.h"
+#include "tools/report/unneeded_text.h"
 #include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
@@ -299,6 +300,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);
   if (!explanation.activities.state().empty())
     report["activities"] = ActivitiesJson(explanation.activities);
+  AddUnneeded(explanation, report);
   report["remedies"] = RemediesJson(explanation);
   report["next_step"] = NextStepJson(explanation);
   report["simulated"] = SimulatedJson(run);

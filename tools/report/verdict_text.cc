@@ -14,6 +14,7 @@
 #include "tools/report/growth_table.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
+#include "tools/report/unneeded_text.h"
 
 namespace memtrace::report {
 namespace {
@@ -327,10 +328,10 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     return sentences;
   }
   const Ledger& ledger = explanation.cards[explanation.card].ledger;
-  std::vector<std::string> sentences = {"OUT OF MEMORY " +
-                                            DescribePosition(explanation.request->at) + ". " +
-                                            Reason(explanation, ledger),
-                                        Shortage(explanation)};
+  std::vector<std::string> sentences = {
+      "OUT OF MEMORY " + DescribePosition(explanation.request->at) + ". " +
+          UnneededSentences(explanation) + Reason(explanation, ledger),
+      Shortage(explanation)};
   AddNeedOfStep(explanation, sentences);
   for (const analysis::Contribution& contribution : explanation.verdict.contributing) {
     const std::string text = ContributionSentence(contribution);

@@ -33,6 +33,7 @@ from memtrace._core import (
     PHASE_RECOMPUTE,
     UNKNOWN_MODULE,
 )
+from memtrace._holders import dead_cycles
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
@@ -55,6 +56,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _loading.watch(torch, session)
     _user_source.watch(session)
     _keepers.watch(torch, session)
+    dead_cycles.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:

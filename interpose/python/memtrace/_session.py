@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import functools
+import gc
 import json
 import os
 import platform
@@ -60,6 +61,7 @@ class Session:
         self.forwards_since_backward = 0  # ... with gradients on
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
+        self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
         self.before_close: list[Callable[[], object]] = []
         self._torch = torch
@@ -70,7 +72,7 @@ class Session:
         self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"
         if self.is_recorded:
             self.core.set_phase(PHASE_INIT)
-            self.core.before_out_of_memory(self._label_everything)
+            self.core.before_out_of_memory(self._before_out_of_memory)
 
     def _state_facts(self, allocator: str) -> None:
         card = os.environ.get("MEMTRACE_CARD", "")
@@ -186,6 +188,25 @@ class Session:
     def pop_tag(self) -> None:
         """Ends the innermost owner of this thread."""
         self.core.pop_tag()
+
+    def _before_out_of_memory(self) -> None:
+        collects = gc.isenabled()
+        try:
+            gc.disable()  # a collection would free what the looks are to find, and run finalizers of the program's
+            self._look_at_failure()
+            self._label_everything()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _look_at_failure(self) -> None:
+        try:
+            with self._torch._C.DisableTorchFunction():
+                for look in self.at_failure:
+                    look()
+        except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
+            let_through(error)
+            say(f"could not look for what holds memory at an out-of-memory ({type(error).__name__}: {error})")
 
     def _label_everything(self) -> None:
         try:

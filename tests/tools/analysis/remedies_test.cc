@@ -27,6 +27,14 @@ class RemediesTest : public testing::Test {
   std::optional<NextStep> next_;
 };
 
+TEST_F(RemediesTest, UnknownRestOfTheStepLeavesAtLeastUnlessNothingComesOnTop) {
+  verdict_.step_short_by.reset();
+  verdict_.short_by = 30 * kMiB;
+  EXPECT_TRUE(Found()[0].at_least);
+  savings_[0].is_whole = true;
+  EXPECT_FALSE(Found()[0].at_least);
+}
+
 TEST_F(RemediesTest, WithoutANextStepThisOneDecides) {
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 2U);

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory on cards that only the garbage collector would free: found as it finds it, and left as it is.
+
+Of every object that the collector knows, the references from other such objects are subtracted from its count. What
+has one left is held from outside, and so is all that it refers to. The rest is dead. No finalizer runs, nothing is
+freed.
+"""
+
+import gc
+import itertools
+import operator
+import sys
+import time
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+from memtrace._holders.storages import Range, is_tensor, storages_of, text_of
+from memtrace._session import Session
+
+_KEY = "cycles.dead"
+_MOST_SECONDS = 2.0  # of processor time, for one look
+_MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory again and again
+_PIECE = 10_000  # objects, between two looks at the clock
+
+
+class _TooLongError(Exception):
+    pass
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Looks at every out-of-memory until the looks have taken too long."""
+    session.at_failure.append(_DeadCycles(torch, session).look)
+
+
+class _DeadCycles:
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._left = _MOST_SECONDS_IN_ALL
+
+    def look(self) -> None:
+        found: list[Range] = []
+        if self._left > 0 and _has_lock():
+            begin = time.thread_time()
+            try:
+                found = self._storages(begin + min(_MOST_SECONDS, self._left))
+            finally:  # a signal handler may raise
+                self._left -= time.thread_time() - begin
+        self._session.core.annotate(_KEY, text_of(found))
+
+    def _storages(self, until: float) -> list[Range]:
+        dead: list[Any] = []
+        try:
+            dead = self._surely_dead(until)
+            return storages_of(self._torch, dead)
+        except _TooLongError:
+            return []  # it is not known then
+        finally:
+            dead.clear()  # a handler's exception keeps this frame alive
+
+    def _surely_dead(self, until: float) -> list[Any]:
+        """Looks twice if there are other threads, which may move references while they are counted."""
+        if len(sys._current_frames()) == 1:
+            return dead_tensors(self._torch, until)
+        before = set(map(id, dead_tensors(self._torch, until)))
+        return [each for each in dead_tensors(self._torch, until) if id(each) in before] if before else []
+
+
+def _has_lock() -> bool:
+    """Tells whether one thread runs at a time: not without the interpreter's lock."""
+    is_enabled = getattr(sys, "_is_gil_enabled", None)
+    return is_enabled is None or is_enabled()
+
+
+def dead_tensors(torch: ModuleType, until: float) -> list[Any]:
+    """Lists the tensors that no reference from outside reaches. Raises _TooLongError at the thread's time `until`."""
+    objects = gc.get_objects()
+    unreached: dict[int, Any] = {}
+    try:
+        alive = _split(objects, unreached, until)
+        _remove_reached(unreached, alive, until)
+        return [each for each in unreached.values() if is_tensor(torch, each)]
+    finally:
+        objects.clear()
+        unreached.clear()
+
+
+def _split(objects: list[Any], unreached: dict[int, Any], until: float) -> list[Any]:
+    """Lists those to which something else than the others refers; the rest is put into `unreached`, by its id."""
+    own = next(iter(map(sys.getrefcount, [[]])))  # references that a list and this call have
+    counts = list(map(sys.getrefcount, objects))
+    inner: Counter[int] = Counter()
+    for begin in range(0, len(objects), _PIECE):
+        _check(until)
+        inner.update(map(id, _tracked_referents(objects[begin : begin + _PIECE])))
+    keys = list(map(id, objects))
+    outer = map(operator.sub, counts, map(inner.get, keys, itertools.repeat(0)))
+    is_held = [count > own for count in outer]
+    unreached.update(itertools.compress(zip(keys, objects, strict=True), map(operator.not_, is_held)))
+    return list(itertools.compress(objects, is_held))
+
+
+def _remove_reached(unreached: dict[int, Any], alive: list[Any], until: float) -> None:
+    """Takes away what can be reached from `alive`, which is empty afterwards."""
+    try:
+        while alive and unreached:
+            _check(until)
+            piece = alive[-_PIECE:]
+            del alive[-_PIECE:]
+            keys = unreached.keys() & set(map(id, _tracked_referents(piece)))
+            alive.extend([unreached.pop(key) for key in keys])
+    finally:
+        alive.clear()
+
+
+def _tracked_referents(objects: list[Any]) -> list[Any]:
+    """Lists what these refer to, as far as it may refer to something itself; the collector knows nothing else."""
+    return list(filter(gc.is_tracked, gc.get_referents(*objects)))
+
+
+def _check(until: float) -> None:
+    if time.thread_time() > until:
+        raise _TooLongError

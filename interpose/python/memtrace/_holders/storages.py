@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Storages on cards that die with given tensors. No code of the program runs meanwhile, and nothing is freed."""
+
+import functools
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from memtrace._named_values import is_a
+from memtrace._signal_exceptions import let_through
+
+_MOST_IN_TEXT = 1000  # storages: 20 KB
+
+Range = tuple[int, int, int]  # card, address and bytes of a storage
+
+
+@dataclass(frozen=True)
+class _Unshared:
+    """What is counted of tensors that nobody shares: a look has references of its own, and versions of torch differ."""
+
+    storage_uses: int
+    storage_references: int  # to Python's object
+    gradient_references: int
+
+
+def storages_of(torch: ModuleType, dying: list[Any]) -> list[Range]:
+    """Gives the storages on cards, largest first, that die with these tensors, to which no object of Python's holds on.
+
+    C++ may: what autograd has saved for a backward pass lives on. The base of a dying view and the gradient of a dying
+    parameter die with it.
+    """
+    tensor_class = torch._C.TensorBase
+    unshared = _unshared(torch)
+    holders = _holders(tensor_class, dying, unshared.gradient_references)
+    users: dict[Range, int] = {}
+    uses: dict[Range, int] = {}
+    for tensor in dying:
+        is_sole = tensor_class._use_count(tensor) <= holders[id(tensor)]
+        known = _use_of_storage(torch, tensor, unshared) if is_sole else None
+        if known is not None:
+            users[known[0]] = users.get(known[0], 0) + 1
+            uses[known[0]] = known[1]
+    found = [each for each, count in users.items() if uses[each] <= count]
+    return sorted(found, key=lambda each: each[2], reverse=True)
+
+
+def text_of(ranges: list[Range]) -> str:
+    """Gives the first of them as an annotation has them (profiler/trace/format.md)."""
+    return " ".join(f"{card}:{address:x}" for card, address, _ in ranges[:_MOST_IN_TEXT])
+
+
+def is_tensor(torch: ModuleType, value: Any) -> bool:
+    """Tells it by the type alone: isinstance() may run code of the program's."""
+    return is_a(value, torch.Tensor)
+
+
+@functools.cache
+def _unshared(torch: ModuleType) -> _Unshared:
+    leaf = torch.empty(1, requires_grad=True)
+    leaf.grad = torch.empty(1)
+    for gradient in _others_held(torch._C.TensorBase, leaf):
+        references = sys.getrefcount(gradient)
+    storage = torch._C.TensorBase.untyped_storage(leaf)
+    uses = torch._C._storage_Use_Count(storage._cdata)
+    return _Unshared(uses, sys.getrefcount(storage), references)
+
+
+def _holders(tensor_class: Any, dying: list[Any], unshared_references: int) -> dict[int, int]:
+    """Counts for each tensor, by its id, the references of C++ to it that die; appends the tensors that die, too."""
+    holders: dict[int, int] = {id(tensor): 1 for tensor in dying}  # Python's own object is one
+    for tensor in dying:
+        for other in _others_held(tensor_class, tensor):
+            if id(other) not in holders and sys.getrefcount(other) <= unshared_references:
+                holders[id(other)] = 1
+                dying.append(other)
+            if id(other) in holders:
+                holders[id(other)] += 1
+    return holders
+
+
+def _others_held(tensor_class: Any, tensor: Any) -> list[Any]:
+    """Lists the base of a view and the gradient of a leaf; classes of the program's may have their own attributes."""
+    base = tensor_class._base.__get__(tensor) if tensor_class._is_view(tensor) else None
+    gradient = tensor_class.grad.__get__(tensor) if tensor_class.is_leaf.__get__(tensor) else None
+    return [other for other in (base, gradient) if other is not None]
+
+
+def _use_of_storage(torch: ModuleType, tensor: Any, unshared: _Unshared) -> tuple[Range, int] | None:
+    """Gives where the storage lies and how many tensors use it; None if it is not on a card."""
+    try:
+        storage = torch._C.TensorBase.untyped_storage(tensor)
+        if storage.device.type != "cuda" or not storage.data_ptr():
+            return None
+        # The object made here uses it, too; one that the program has as well is a use of its own.
+        uses = torch._C._storage_Use_Count(storage._cdata) - unshared.storage_uses + 1
+        uses += sys.getrefcount(storage) > unshared.storage_references
+        return (storage.device.index, storage.data_ptr(), storage.nbytes()), uses
+    except Exception as error:  # sparse, wrapped or fake: it has no storage
+        let_through(error)
+        return None
