@@ -365,7 +365,17 @@ void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role, ui
 }
 
 void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user) {
-  Contain([&] { Process::Get().SetBeforeOutOfMemory(callback, user); });
+  Contain([&] { Process::Get().before_out_of_memory().Set(callback, user); });
+}
+
+void memtrace_set_collector(void (*callback)(void* user), void* user) {
+  Contain([&] { Process::Get().collector().Set(callback, user); });
+}
+
+int memtrace_collect() {
+  bool has_run = false;
+  Contain([&] { has_run = Process::Get().Collect(); });
+  return has_run ? 1 : 0;
 }
 
 }  // extern "C"

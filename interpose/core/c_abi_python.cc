@@ -91,3 +91,10 @@ void* memtrace_python_call_before_out_of_memory(void* /*self*/, void* object) {
   memtrace_set_before_out_of_memory(&memtrace::CallObject, object);
   return memtrace::None();
 }
+
+void* memtrace_python_call_to_collect(void* /*self*/, void* object) {
+  static auto* const kKeep = memtrace::PythonSymbol<void(void*)>("Py_IncRef");
+  kKeep(object);  // likewise
+  memtrace_set_collector(&memtrace::CallObject, object);
+  return memtrace::None();
+}

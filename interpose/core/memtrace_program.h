@@ -35,6 +35,8 @@ MEMTRACE_API void* memtrace_python_forget(void* self, void* arguments);
 /* METH_O: has the object called, without arguments, where memtrace_set_before_out_of_memory would
  * call a function. What it raises arrives in the program a moment later. */
 MEMTRACE_API void* memtrace_python_call_before_out_of_memory(void* self, void* object);
+/* METH_O: the same for memtrace_set_collector. */
+MEMTRACE_API void* memtrace_python_call_to_collect(void* self, void* object);
 /* Role (event.h) of what the calling thread allocates meanwhile. */
 MEMTRACE_API void memtrace_push_role(int role);
 MEMTRACE_API void memtrace_pop_role(void);
@@ -90,6 +92,12 @@ MEMTRACE_API void memtrace_relabel_all(int role, const uint64_t* labels, size_t 
 /* Called before an out-of-memory is written, on the failing thread, no lock of ours held: the
  * Python side labels what it knows now. NULL removes it. */
 MEMTRACE_API void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user);
+
+/* Sets what frees memory that nobody needs any more: Python's collector. NULL removes it. */
+MEMTRACE_API void memtrace_set_collector(void (*callback)(void* user), void* user);
+/* Calls it on the calling thread, which may then run any code of the program's: no lock may be held
+ * that this could want. Returns 1 if it has run, 0 if there is none or if this thread is in it. */
+MEMTRACE_API int memtrace_collect(void);
 
 #ifdef __cplusplus
 } /* extern "C" */

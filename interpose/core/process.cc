@@ -62,11 +62,13 @@ void Process::LockForFork() {
   outside_.LockForFork();
   names_.LockForFork();
   info_mutex_.lock();
-  callback_mutex_.lock();
+  before_out_of_memory_.LockForFork();
+  collector_.LockForFork();
 }
 
 void Process::UnlockAfterFork() {
-  callback_mutex_.unlock();
+  collector_.UnlockAfterFork();
+  before_out_of_memory_.UnlockAfterFork();
   info_mutex_.unlock();
   names_.UnlockAfterFork();
   outside_.UnlockAfterFork();
@@ -268,18 +270,13 @@ void Process::SayFailureOnce() {
   }
 }
 
-void Process::SetBeforeOutOfMemory(void (*callback)(void*), void* user) {
-  const std::lock_guard lock(callback_mutex_);
-  before_out_of_memory_ = {.function = callback, .user = user};
-}
-
-void Process::CallBeforeOutOfMemory() {
-  Callback callback;
-  {
-    const std::lock_guard lock(callback_mutex_);
-    callback = before_out_of_memory_;
-  }
-  if (callback.function != nullptr) callback.function(callback.user);
+bool Process::Collect() {
+  static thread_local bool is_collecting = false;
+  if (is_collecting) return false;
+  is_collecting = true;
+  const bool has_run = collector_.Call();
+  is_collecting = false;
+  return has_run;
 }
 
 bool Process::FillInCard(OutOfMemoryEvent& event) const {
@@ -309,7 +306,7 @@ std::vector<trace::CardLedger> Process::LedgersAt(const OutOfMemoryEvent& event)
 }
 
 std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
-  CallBeforeOutOfMemory();
+  before_out_of_memory_.Call();
   if (auto* activities = this->activities()) activities->Flush();
   std::vector<trace::CardLedger> ledgers = LedgersAt(event);
   std::vector<recorder::Recorder::NamedBytes> owners;

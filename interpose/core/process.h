@@ -24,6 +24,7 @@
 #include "interpose/core/observed_memory.h"
 #include "interpose/core/outside_memory.h"
 #include "interpose/core/outside_recorder.h"
+#include "interpose/core/program_callback.h"
 #include "interpose/core/python_frames.h"
 #include "profiler/recorder/recorder.h"
 
@@ -115,8 +116,12 @@ class Process {
   // The ledgers of all cards, into the trace.
   void SampleCards();
 
-  // Null removes it; a thread that is about to call it may still do so.
-  void SetBeforeOutOfMemory(void (*callback)(void*), void* user);
+  // Called before an out-of-memory is written.
+  ProgramCallback& before_out_of_memory() { return before_out_of_memory_; }
+  // Frees what nobody needs any more.
+  ProgramCallback& collector() { return collector_; }
+  // Calls the collector; returns false if there is none or if this thread is in it already.
+  bool Collect();
 
   // Says what was simulated and ends the trace.
   void Close();
@@ -158,7 +163,6 @@ class Process {
   void ReadPlan();
   void SayHowThePlanWent();
   void OpenTrace();
-  void CallBeforeOutOfMemory();
   std::vector<trace::CardLedger> LedgersAt(const OutOfMemoryEvent& event) const;
   void SayFailureOnce();
 
@@ -167,7 +171,7 @@ class Process {
   const bool is_recorded_;
   std::mutex mutex_;  // guards starting and closing
   bool closed_ = false;
-  mutable std::mutex info_mutex_;            // short, like those of the names and the callback
+  mutable std::mutex info_mutex_;            // short, like those of the names and the callbacks
   std::map<std::string, std::string> info_;  // guarded by info_mutex_
 
   Names names_;
@@ -189,12 +193,8 @@ class Process {
   std::string trace_path_;            // fixed once there is a recorder
   bool has_said_why_ = false;         // there is no trace; likewise
 
-  struct Callback {
-    void (*function)(void*) = nullptr;
-    void* user = nullptr;
-  };
-  std::mutex callback_mutex_;
-  Callback before_out_of_memory_;  // guarded by callback_mutex_
+  ProgramCallback before_out_of_memory_;
+  ProgramCallback collector_;
 };
 
 }  // namespace memtrace

@@ -4,6 +4,8 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/util/Exception.h>
+#include <c10/util/env.h>
+#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <mutex>
@@ -57,10 +59,37 @@ void RunFreeMemoryCallbacks() {
   }
 }
 
+void* AllocateOnTrial(const memtrace_request& request) {
+  void* address = nullptr;
+  const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
+  return status == MEMTRACE_OK ? address : nullptr;
+}
+
+// False while the stream, or one that a request of it would wait for, is captured: a finalizer may
+// do what a capture forbids.
+bool MayCollect(uint64_t stream) {
+  static const bool kIsWanted = c10::utils::get_env("MEMTRACE_COLLECT") == "1";
+  if (!kIsWanted) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(stream), &status) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // torch would take it for one of its next call
+    return false;
+  }
+  return status == cudaStreamCaptureStatusNone;
+}
+
+// The collector is called only for what would fail without. Null if that does not serve either.
+void* AllocateAfterCollection(const memtrace_request& request) {
+  if (!MayCollect(request.stream)) return nullptr;
+  if (void* address = AllocateOnTrial(request); address != nullptr) return address;
+  return memtrace_collect() != 0 ? AllocateOnTrial(request) : nullptr;
+}
+
 // The first attempt was a trial, of which nobody heard: before that, others are asked to free
 // something.
 void* AllocateAgainOrThrow(memtrace_request request) {
   RunFreeMemoryCallbacks();
+  if (void* address = AllocateAfterCollection(request); address != nullptr) return address;
   request.is_trial = 0;
   memtrace_out_of_memory out_of_memory{};
   out_of_memory.size = sizeof(out_of_memory);

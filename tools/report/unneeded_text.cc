@@ -3,6 +3,7 @@
 #include "tools/report/unneeded_text.h"
 
 #include "nlohmann/json.hpp"
+#include "tools/analysis/annotation.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 
@@ -37,6 +38,13 @@ ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
 
 std::string UnneededSentences(const Explanation& explanation) {
   return DeadCyclesSentence(explanation);
+}
+
+std::string CollectionsSentence(const Explanation& explanation) {
+  const auto runs = analysis::AnnotatedNumber(explanation.annotations, "cycles.collections");
+  if (!runs) return "";
+  return "The garbage collector was called " + FormatCounted(*runs, "time") +
+         " for requests that would have failed (MEMTRACE_COLLECT=1).";
 }
 
 void AddUnneeded(const Explanation& explanation, ordered_json& report) {

@@ -14,6 +14,10 @@ namespace memtrace::report {
 // when a request failed. They come before the cause, because they are the answer to any.
 std::string UnneededSentences(const analysis::Explanation& explanation);
 
+// Returns how often the collector was called for a request that would have failed; empty if it was
+// not.
+std::string CollectionsSentence(const analysis::Explanation& explanation);
+
 // Adds members for what was found: "dead_cycles".
 void AddUnneeded(const analysis::Explanation& explanation, nlohmann::ordered_json& report);
 

@@ -270,8 +270,8 @@ std::string NextStepSentence(const Explanation& explanation) {
 }
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
-  for (std::string text :
-       {ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation)}) {
+  for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation),
+                           KeeperSentence(explanation), CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   for (std::string& text : CheckpointingSentences(explanation.annotations))

@@ -41,6 +41,7 @@ class Core:
         self._library.memtrace_set_info.argtypes = (c_char_p, c_char_p)
         self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)
         self._library.memtrace_set_before_out_of_memory.argtypes = (c_void_p, c_void_p)
+        self._library.memtrace_set_collector.argtypes = (c_void_p, c_void_p)
         self._library.memtrace_close.restype = None
         self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
         self.push_tag = short.memtrace_push_tag
@@ -53,6 +54,8 @@ class Core:
         self.forget = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
         call_before = builtin(self._library, "memtrace_python_call_before_out_of_memory", METH_O)
         self.before_out_of_memory: Callable[[Callable[[], object]], None] = call_before
+        call_to_collect = builtin(self._library, "memtrace_python_call_to_collect", METH_O)
+        self.collect_before_failing: Callable[[Callable[[], object]], None] = call_to_collect
         self.push_role = short.memtrace_push_role
         self.pop_role = short.memtrace_pop_role
         self.current_scope = short.memtrace_current_scope
@@ -115,6 +118,7 @@ class Core:
     def close(self) -> None:
         """Ends the trace. Nothing calls Python any more: the interpreter may be gone before the last allocation."""
         self._library.memtrace_set_before_out_of_memory(None, None)
+        self._library.memtrace_set_collector(None, None)
         self._library.memtrace_close()
 
     def trace_path(self) -> str:

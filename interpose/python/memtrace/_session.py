@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import Any, TypeVar
 
-from memtrace import _host_values
+from memtrace import _collection, _host_values
 from memtrace._core import (
     PHASE_BACKWARD,
     PHASE_INIT,
@@ -67,7 +67,10 @@ class Session:
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
-        self._state_facts(_put_in_place(torch, self._shim))
+        allocator = _put_in_place(torch, self._shim)
+        self._state_facts(allocator)
+        if _collection.is_wanted():
+            _collection.start(self.core, allocator)
         self.host_values = _host_values.start(self._shim)
         self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"
         if self.is_recorded:

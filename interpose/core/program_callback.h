@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_PROGRAM_CALLBACK_H_
+#define MEMTRACE_INTERPOSE_CORE_PROGRAM_CALLBACK_H_
+
+#include <mutex>
+
+namespace memtrace {
+
+// A function of the program's, such as Python's, that may be set and removed while threads call it.
+class ProgramCallback {
+ public:
+  using Function = void (*)(void* user);
+
+  // Null removes it; a thread that is about to call it may still do so.
+  void Set(Function function, void* user) {
+    const std::lock_guard lock(mutex_);
+    function_ = function;
+    user_ = user;
+  }
+
+  // Calls it without a lock; returns false if there is none.
+  bool Call() {
+    Function function = nullptr;
+    void* user = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      function = function_;
+      user = user_;
+    }
+    if (function != nullptr) function(user);
+    return function != nullptr;
+  }
+
+  // The child of a fork finds it whole.
+  void LockForFork() { mutex_.lock(); }
+  void UnlockAfterFork() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;  // guards all below
+  Function function_ = nullptr;
+  void* user_ = nullptr;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_PROGRAM_CALLBACK_H_

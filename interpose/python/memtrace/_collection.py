@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""MEMTRACE_COLLECT=1: the garbage collector is called before a request for memory fails (docs/recording.md)."""
+
+import gc
+import os
+
+from memtrace._core import Core
+from memtrace._say import say
+
+
+def is_wanted() -> bool:
+    """Tells whether the user asks for it."""
+    return os.environ.get("MEMTRACE_COLLECT") == "1"
+
+
+def start(core: Core, allocator: str) -> None:
+    """Has our allocator collect once for each request that would fail; torch's own cannot be made to."""
+    if allocator == "memtrace":
+        core.collect_before_failing(_Collection(core).run)
+    else:
+        say("MEMTRACE_COLLECT=1 has no effect: torch's own allocator serves this process")
+
+
+class _Collection:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._runs = 0
+
+    def run(self) -> None:
+        gc.collect()  # where automatic collection is off, too
+        self._runs += 1
+        self._core.annotate("cycles.collections", str(self._runs))
