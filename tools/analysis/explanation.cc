@@ -135,6 +135,7 @@ class Explainer {
   bool with_map_;
   SiteNames sites_;
   Timeline timeline_;
+  AttemptWatch attempts_;
   Captures captures_;
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
@@ -174,6 +175,7 @@ absl::Status Explainer::ReadFirst() {
   source_.ForEach([&](const trace::Event& event) {
     growth_.Apply(event);
     timeline_.Apply(event);
+    attempts_.See(event, timeline_.counts().events);
     finder.Apply(event, timeline_);
   });
   moments_ = finder.Found(timeline_);
@@ -271,6 +273,7 @@ void Explainer::ExplainFailure() {
   const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
+  result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
   FailureEvidence evidence{.rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy),
@@ -314,6 +317,7 @@ void Explainer::ExplainRemedies() {
                     .kept = result_.kept_for_backward,
                     .growth = is_growing ? result_.growth : none,
                     .dead = result_.dead_cycles,
+                    .attempts = result_.failed_attempts,
                     .device = device(),
                     .moment = is_failure() ? failed->at : captured().when.at,
                     .request_stack = {}};

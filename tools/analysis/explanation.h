@@ -16,6 +16,7 @@
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
 #include "tools/analysis/event_source.h"
+#include "tools/analysis/failed_attempts.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/fragmentation.h"
 #include "tools/analysis/growth.h"
@@ -77,6 +78,7 @@ struct Explanation {
   std::vector<OutsideHolding> outside;  // of that card and of the host, then; at the end of a
                                         // trace without blocks
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
+  std::optional<FailedAttempts> failed_attempts;     // of `held`; at a failure
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told

@@ -16,6 +16,7 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
+#include "tools/analysis/failed_attempts.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/growth.h"
 #include "tools/analysis/kept_for_backward.h"
@@ -73,6 +74,7 @@ struct SavingFacts {
   const std::optional<KeptForBackward>& kept;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   const std::optional<DeadCycles>& dead;
+  const std::optional<FailedAttempts>& attempts;
   int32_t device = 0;
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request

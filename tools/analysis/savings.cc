@@ -127,6 +127,8 @@ class SavingFinder {
   }
 
   void FindMicroBatch() {
+    // What failed attempts left is in the way of a batch of any size.
+    if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return;
     if (facts_.kept && facts_.kept->is_in_vain()) return;
     const uint64_t half = ActivationsOfStep() / 2;
     if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) {

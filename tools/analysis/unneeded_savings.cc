@@ -18,11 +18,24 @@ void FindDeadCycles(const SavingFacts& facts, SavingList& list) {
   list.Add(std::move(saving));
 }
 
+// Another attempt, of a smaller batch, may need less than what is known of the one that failed.
+void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
+  using Keeper = FailedAttempts::Keeper;
+  if (!facts.attempts || facts.attempts->keeper == Keeper::kUnknown) return;
+  Saving saving = SavingOf(Id::kLetGoOfFailure, facts.attempts->bytes, 0);
+  if (facts.attempts->keeper == Keeper::kName)
+    saving.change = "keep no exception with its traceback: " + facts.attempts->name +
+                    ".__traceback__ = None, or del, before the next attempt";
+  saving.at_least = true;
+  list.Add(std::move(saving));
+}
+
 }  // namespace
 
 std::vector<Saving> FindUnneededSavings(const SavingFacts& facts) {
   SavingList list;
   FindDeadCycles(facts, list);
+  FindFailedAttempts(facts, list);
   return list.Take();
 }
 

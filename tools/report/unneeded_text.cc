@@ -27,6 +27,40 @@ std::string DeadCyclesSentence(const Explanation& explanation) {
          "): objects in reference cycles hold them, which only the garbage collector frees. ";
 }
 
+std::string KeeperText(const analysis::FailedAttempts& left) {
+  using Keeper = analysis::FailedAttempts::Keeper;
+  const std::string place = left.place.empty() ? "" : " (" + Printable(left.place) + ")";
+  if (left.keeper == Keeper::kHandler)
+    return ": the program tries again in the except clause" + place +
+           ", and the exception's traceback still holds what that attempt made. ";
+  if (left.keeper == Keeper::kName)
+    return ": '" + Printable(left.name) + "'" + place +
+           " still holds the exception, whose traceback holds what that attempt made. ";
+  return " and still live. ";
+}
+
+std::string AttemptsSentence(const Explanation& explanation) {
+  const auto& left = explanation.failed_attempts;
+  if (!left || !IsWorthSaying(left->bytes, explanation)) return "";
+  const std::string whose = left->attempts == 1
+                                ? "an attempt that failed before"
+                                : FormatCount(left->attempts) + " attempts that failed before";
+  return FormatBytes(left->bytes) + " were made in " + whose + KeeperText(*left);
+}
+
+ordered_json FailedAttemptsJson(const analysis::FailedAttempts& left) {
+  using Keeper = analysis::FailedAttempts::Keeper;
+  const bool is_handled = left.keeper == Keeper::kHandler;
+  return {{"bytes", left.bytes},
+          {"blocks", left.blocks},
+          {"attempts", left.attempts},
+          {"kept_by", is_handled                     ? "handler"
+                      : left.keeper == Keeper::kName ? "name"
+                                                     : "unknown"},
+          {"name", left.name},
+          {"at", left.place}};
+}
+
 ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
   return {{"bytes", dead.bytes},
           {"blocks", dead.blocks},
@@ -37,7 +71,7 @@ ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
 }  // namespace
 
 std::string UnneededSentences(const Explanation& explanation) {
-  return DeadCyclesSentence(explanation);
+  return AttemptsSentence(explanation) + DeadCyclesSentence(explanation);
 }
 
 std::string CollectionsSentence(const Explanation& explanation) {
@@ -48,6 +82,8 @@ std::string CollectionsSentence(const Explanation& explanation) {
 }
 
 void AddUnneeded(const Explanation& explanation, ordered_json& report) {
+  if (explanation.failed_attempts)
+    report["failed_attempts"] = FailedAttemptsJson(*explanation.failed_attempts);
   if (explanation.dead_cycles) report["dead_cycles"] = DeadCyclesJson(*explanation.dead_cycles);
 }
 

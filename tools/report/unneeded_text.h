@@ -18,7 +18,7 @@ std::string UnneededSentences(const analysis::Explanation& explanation);
 // not.
 std::string CollectionsSentence(const analysis::Explanation& explanation);
 
-// Adds members for what was found: "dead_cycles".
+// Adds members for what was found: "failed_attempts", "dead_cycles".
 void AddUnneeded(const analysis::Explanation& explanation, nlohmann::ordered_json& report);
 
 }  // namespace memtrace::report

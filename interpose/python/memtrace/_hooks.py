@@ -33,7 +33,7 @@ from memtrace._core import (
     PHASE_RECOMPUTE,
     UNKNOWN_MODULE,
 )
-from memtrace._holders import dead_cycles
+from memtrace._holders import dead_cycles, kept_failures
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
@@ -57,6 +57,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _user_source.watch(session)
     _keepers.watch(torch, session)
     dead_cycles.watch(torch, session)
+    kept_failures.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:
@@ -193,7 +194,7 @@ class _ModuleHooks:
                 self._call_facts.recomputed_whole(module)
         else:
             if session.phase != PHASE_GENERATE:
-                session.first_forward()
+                session.forward_begins()
                 session.set_phase(PHASE_FORWARD if training else PHASE_EVALUATE)
             session.forwards += 1
             session.forwards_since_backward += training

@@ -19,6 +19,7 @@ from memtrace import _collection, _host_values
 from memtrace._core import (
     PHASE_BACKWARD,
     PHASE_INIT,
+    PHASE_OTHER,
     PHASE_RECOMPUTE,
     Core,
     core,
@@ -59,6 +60,7 @@ class Session:
         self._steps_are_stated = False
         self.forwards = 0  # outermost calls of modules
         self.forwards_since_backward = 0  # ... with gradients on
+        self._has_failed = False  # a request for memory, since the latest forward began
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
         self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
@@ -145,8 +147,15 @@ class Session:
 
         return state
 
-    def first_forward(self) -> None:
-        """The first step begins with the first forward, unless the program counts its steps itself."""
+    def forward_begins(self) -> None:
+        """An outermost module is called, not by generation.
+
+        The first step begins with the first forward, unless the program counts its steps itself. After an out-of-memory
+        the program tries again: that is a forward of its own, not more of the one that failed.
+        """
+        if self._has_failed:
+            self._has_failed = False
+            self.set_phase(PHASE_OTHER)
         if self._steps_begun == 0:
             self._begin_step()
 
@@ -193,6 +202,7 @@ class Session:
         self.core.pop_tag()
 
     def _before_out_of_memory(self) -> None:
+        self._has_failed = True
         collects = gc.isenabled()
         try:
             gc.disable()  # a collection would free what the looks are to find, and run finalizers of the program's

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions of an earlier out-of-memory that still live: their tracebacks hold what the failed attempt had made."""
+
+import os
+import sys
+import time
+import types
+from typing import Any
+
+from memtrace._named_values import is_a, named_values
+from memtrace._session import Session
+
+_KEY = "failure.kept"
+_LONGEST_CHAIN = 16
+_SECONDS = 0.2  # for one look at the program's variables
+_MOST_SECONDS = 1.0  # for all looks: a program may run out of memory again and again
+# Where the interpreter keeps what ended the latest cell of a notebook or line of a prompt.
+_OF_INTERPRETER = ("last_exc", "last_value")
+
+
+def watch(torch: types.ModuleType, session: Session) -> None:
+    """Looks at every out-of-memory but the first."""
+    session.at_failure.append(_KeptFailures(torch, session).look)
+
+
+class _KeptFailures:
+    def __init__(self, torch: types.ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._seconds_left = _MOST_SECONDS
+        self._is_first = True
+
+    def look(self) -> None:
+        """States where one is kept: "handled" or "name", the name and the place, with tabs between them."""
+        if not self._is_first and os.environ.get("MEMTRACE_SOURCE") != "0":
+            self._session.core.annotate(_KEY, self._handled() or self._of_interpreter() or self._named())
+        self._is_first = False
+
+    def _handled(self) -> str:
+        """The program tries again in the very clause that handles the exception."""
+        for current in list(sys._current_exceptions().values()):
+            error: Any = current[1] if is_a(current, tuple) else current  # before Python 3.12 there are three values
+            if self._is_failure(error):
+                frame = _own(error, "__traceback__").tb_frame
+                return f"handled\t\t{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        return ""
+
+    def _of_interpreter(self) -> str:
+        for name in _OF_INTERPRETER:
+            if self._is_failure(getattr(sys, name, None)):
+                return f"name\tsys.{name}\t"
+        return ""
+
+    def _named(self) -> str:
+        if self._seconds_left <= 0:
+            return ""
+        begin = time.monotonic()
+        try:
+            values = named_values(self._torch, min(_SECONDS, self._seconds_left))
+            found = [f"name\t{each.name}\t{each.place}" for each in values if self._is_failure(each.value)]
+        finally:  # a signal handler may raise
+            self._seconds_left -= time.monotonic() - begin
+        return found[0] if found else ""  # the one with the shortest way
+
+    def _is_failure(self, error: Any) -> bool:
+        """True if it is an out-of-memory with a traceback, or was raised because of one."""
+        for _ in range(_LONGEST_CHAIN):
+            if not is_a(error, BaseException):
+                return False
+            has_frames = _own(error, "__traceback__") is not None
+            if has_frames and is_a(error, self._torch.OutOfMemoryError):
+                return True
+            cause = _own(error, "__cause__")
+            error = _own(error, "__context__") if cause is None else cause
+        return False
+
+
+def _own(error: Any, name: str) -> Any:
+    """Gives an attribute that every exception has; its class may have another one by that name."""
+    return BaseException.__dict__[name].__get__(error)
