@@ -29,5 +29,9 @@ std::atomic<int> cache_wanted;
 
 bool IsSwitchedOff() { return Is(switched_off, "MEMTRACE", "0"); }
 bool IsCacheWanted() { return Is(cache_wanted, "MEMTRACE_CACHE", "1"); }
+bool IsCardSimulated() {
+  const char* cards = std::getenv("MEMTRACE_CARD");
+  return cards != nullptr && *cards != '\0';
+}
 
 }  // namespace memtrace::preload

@@ -9,6 +9,8 @@ namespace memtrace::preload {
 bool IsSwitchedOff();
 // MEMTRACE_CACHE=1: our allocator serves what the program asks the driver for.
 bool IsCacheWanted();
+// MEMTRACE_CARD is set: there are simulated cards, whose kernels do not run.
+bool IsCardSimulated();
 
 }  // namespace memtrace::preload
 

@@ -152,6 +152,24 @@ def test_backward_keeps_its_owner_when_something_was_taken_before_torch(tmp_path
 def test_pinned_host_memory_is_listed(tmp_path):
     finished = python(tmp_path, PINNED, MEMTRACE_CARD="1GiB")
     assert outside(finished)["host"] >= MIB
+    assert "train.py:3" in {row["site"] for row in finished.report()["outside"]}
+
+
+MAPPED = """
+import os, sys, torch
+memory = {line.split()[0]: int(line.split()[1]) for line in open("/proc/meminfo")}
+size = (memory["MemTotal:"] + memory["SwapTotal:"] + (1 << 20)) << 10
+with open("checkpoint", "wb") as file:
+    file.truncate(size)
+print(torch.UntypedStorage.from_file("checkpoint", False, size)[size - 1])
+"""
+
+
+def test_a_checkpoint_larger_than_this_machine_is_mapped_on_a_simulated_card(tmp_path):
+    if Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2":
+        pytest.skip("this machine never promises more memory than it has")
+    assert python(tmp_path, MAPPED, MEMTRACE_CARD="1GiB").out.strip() == "0"
+    assert "Cannot allocate memory" in python(tmp_path, MAPPED, expect=1).err
 
 
 @pytest.mark.parametrize("option", ["-I", "-E", "-sIu", "-S"])
