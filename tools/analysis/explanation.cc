@@ -257,14 +257,15 @@ void Explainer::ExplainHolders() {
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
   if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
-  result_.growth = growth_.Found(
-      {.device = device(),
-       .event = card.when.ordinal,
-       .held = result_.held.bytes,
-       .captured = card.blocks,
-       .annotations = is_failure() ? timeline_.failed()->annotations : result_.annotations,
-       .is_failure = is_failure()},
-      live, sites_);
+  const GrowthMoment moment{
+      .device = device(),
+      .event = card.when.ordinal,
+      .held = result_.held.bytes,
+      .captured = card.blocks,
+      .annotations = is_failure() ? timeline_.failed()->annotations : result_.annotations,
+      .is_failure = is_failure()};
+  result_.growth = growth_.Found(moment, live, sites_);
+  result_.deleted_models = FindDeletedModels(moment, live, source_);
 }
 
 void Explainer::ExplainFailure() {
@@ -315,6 +316,7 @@ void Explainer::ExplainRemedies() {
                     .verdict = result_.verdict,
                     .copy = result_.foreach_copy,
                     .kept = result_.kept_for_backward,
+                    .deleted = result_.deleted_models,
                     .growth = is_growing ? result_.growth : none,
                     .dead = result_.dead_cycles,
                     .attempts = result_.failed_attempts,

@@ -15,6 +15,7 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
+#include "tools/analysis/deleted_models.h"
 #include "tools/analysis/event_source.h"
 #include "tools/analysis/failed_attempts.h"
 #include "tools/analysis/foreach_copy.h"
@@ -80,6 +81,7 @@ struct Explanation {
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
   std::optional<FailedAttempts> failed_attempts;     // of `held`; at a failure
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure
+  std::optional<DeletedModels> deleted_models;       // of `held`
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told
   std::optional<NextStep> next_step;

@@ -9,12 +9,15 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
+#include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 
 namespace memtrace::analysis {
 namespace {
 
 using nlohmann::json;
+
+constexpr uint64_t kFewestElements = 4;  // of a container that keeps something of each iteration
 
 // What the hooks state of one variable; profiler/trace/format.md has the keys.
 struct Statement {
@@ -61,6 +64,28 @@ std::vector<Statement> StatementsOf(const Annotations& annotations, int32_t devi
   return statements;
 }
 
+// The block in use then that has the address; without a failure, if it still has it at the end.
+const Block* BlockAt(uint64_t address, const GrowthMoment& moment, const LiveSet& live) {
+  const auto after = std::upper_bound(moment.captured.begin(), moment.captured.end(), address,
+                                      [&live](uint64_t wanted, const CapturedBlock& entry) {
+                                        return wanted < live.block(entry.id).allocation.address;
+                                      });
+  if (after == moment.captured.begin()) return nullptr;
+  const CapturedBlock& entry = *(after - 1);
+  const Block& block = live.block(entry.id);
+  const bool is_inside = address - block.allocation.address < block.allocation.allocated;
+  const bool is_there = !entry.waiting && (moment.is_failure || !block.freed);
+  return is_inside && is_there ? &block : nullptr;
+}
+
+// The user's line from which the outermost module was called, else the user's innermost.
+std::string CallingLine(const std::vector<trace::Frame>& stack) {
+  const auto called = std::find_if(stack.rbegin(), stack.rend(), IsModuleCall);
+  const std::vector<trace::Frame> outer(called.base(), stack.end());
+  const trace::Frame* user = InnermostUserFrame(called == stack.rend() ? stack : outer);
+  return user == nullptr ? "" : ShortFrame(*user);
+}
+
 class KeeperFinder {
  public:
   KeeperFinder(const GrowthCourse& growth, const GrowthMoment& moment, const LiveSet& live,
@@ -94,8 +119,8 @@ class KeeperFinder {
   const Statement* Container(const Stacks& stacks, bool with_graphs) const {
     const auto found =
         std::find_if(statements_.begin(), statements_.end(), [&](const Statement& statement) {
-          return !statement.is_graph && (statement.has_graphs || !with_graphs) &&
-                 HoldsMostly(statement, stacks);
+          return !statement.is_graph && statement.keeper.count >= kFewestElements &&
+                 (statement.has_graphs || !with_graphs) && HoldsMostly(statement, stacks);
         });
     return found == statements_.end() ? nullptr : &*found;
   }
@@ -115,19 +140,7 @@ class KeeperFinder {
     return farthest;
   }
 
-  // The block in use then that has the address; without a failure, if it still has it at the end.
-  const Block* At(uint64_t address) const {
-    const auto after = std::upper_bound(moment_.captured.begin(), moment_.captured.end(), address,
-                                        [this](uint64_t wanted, const CapturedBlock& entry) {
-                                          return wanted < live_.block(entry.id).allocation.address;
-                                        });
-    if (after == moment_.captured.begin()) return nullptr;
-    const CapturedBlock& entry = *(after - 1);
-    const Block& block = live_.block(entry.id);
-    const bool is_inside = address - block.allocation.address < block.allocation.allocated;
-    const bool is_there = !entry.waiting && (moment_.is_failure || !block.freed);
-    return is_inside && is_there ? &block : nullptr;
-  }
+  const Block* At(uint64_t address) const { return BlockAt(address, moment_, live_); }
 
   bool HoldsMostly(const Statement& statement, const Stacks& stacks) const {
     constexpr size_t kFewest = 2;  // of two iterations
@@ -173,6 +186,20 @@ class KeeperFinder {
 std::optional<Keeper> FindKeeper(const GrowthCourse& growth, const GrowthMoment& moment,
                                  const LiveSet& live, const EventSource& source) {
   return KeeperFinder(growth, moment, live, source).Run();
+}
+
+std::optional<Keeper> FindKeeperOfGraphs(const GrowthMoment& moment, const LiveSet& live,
+                                         const EventSource& source) {
+  std::optional<Statement> most;
+  for (Statement& statement : StatementsOf(moment.annotations, moment.device)) {
+    if (statement.is_graph || !statement.has_graphs || statement.addresses.empty()) continue;
+    if (!most || statement.keeper.count > most->keeper.count) most = std::move(statement);
+  }
+  if (!most) return std::nullopt;
+  most->keeper.kind = Keeper::Kind::kElementsGraphs;
+  if (const Block* block = BlockAt(most->addresses.front(), moment, live))
+    most->keeper.line = CallingLine(source.Stack(block->allocation.stack));
+  return most->keeper;
 }
 
 }  // namespace memtrace::analysis

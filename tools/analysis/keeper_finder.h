@@ -27,8 +27,14 @@ struct GrowthMoment {
 
 // Returns what keeps the growing blocks, known by their addresses; nothing if the hooks stated
 // nothing that holds them. REQUIRES: a site grows.
+// What keeps what grows.
 std::optional<Keeper> FindKeeper(const GrowthCourse& growth, const GrowthMoment& moment,
                                  const LiveSet& live, const EventSource& source);
+
+// The container with most tensors that have graphs, whatever grows; its line is the user's own that
+// called the model, as far as that is known.
+std::optional<Keeper> FindKeeperOfGraphs(const GrowthMoment& moment, const LiveSet& live,
+                                         const EventSource& source);
 
 }  // namespace memtrace::analysis
 

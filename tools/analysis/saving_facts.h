@@ -16,6 +16,7 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
+#include "tools/analysis/deleted_models.h"
 #include "tools/analysis/failed_attempts.h"
 #include "tools/analysis/foreach_copy.h"
 #include "tools/analysis/growth.h"
@@ -72,6 +73,7 @@ struct SavingFacts {
   const Verdict& verdict;
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
+  const std::optional<DeletedModels>& deleted;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   const std::optional<DeadCycles>& dead;
   const std::optional<FailedAttempts>& attempts;

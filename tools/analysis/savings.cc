@@ -72,6 +72,7 @@ class SavingFinder {
     FindMicroBatch();
     FindUnsteppedGradients();
     FindCopies();
+    FindDeletedModels();
     FindOwners();
     for (const auto& find :
          {FindOptimizerSavings, FindBlockSavings, FindCallSavings, FindUnneededSavings})
@@ -152,7 +153,20 @@ class SavingFinder {
               "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
   }
 
+  // What graphs hold of deleted models; of the activations in them it is not known which they are.
+  void FindDeletedModels() {
+    if (!facts_.deleted) return;
+    const Keeper& keeper = facts_.deleted->keeper;
+    Saving saving = SavingOf(Id::kDoNotKeep, facts_.deleted->bytes, facts_.deleted->bytes);
+    saving.change = ".detach() before " + TakerOf(keeper) +
+                    " takes it, or torch.no_grad(): its graph keeps the parameters of deleted "
+                    "models";
+    list_.Add(std::move(saving));
+  }
+
+  // A model that was deleted is nobody's copy.
   void FindCopies() {
+    if (facts_.deleted) return;
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
       list_.Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
                 "share what " + copy.site + " copies and does not change");

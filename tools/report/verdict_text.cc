@@ -316,6 +316,16 @@ std::string MomentName(const Explanation& explanation) {
   return explanation.request ? "oom" : "peak";
 }
 
+// Empty if there are none.
+std::string DeletedModelsSentence(const Explanation& explanation) {
+  if (!explanation.deleted_models) return "";
+  const analysis::Keeper& keeper = explanation.deleted_models->keeper;
+  return FormatBytes(explanation.deleted_models->bytes) +
+         " are parameters of models that the program deleted: the graphs of the tensors in the " +
+         Printable(keeper.container) + " '" + Printable(keeper.name) + "' (" +
+         Printable(keeper.place) + ") hold them.";
+}
+
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {
   if (!explanation.request) {
     std::vector<std::string> sentences = {explanation.asked ? AskedSentence(explanation)
@@ -333,6 +343,8 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
           UnneededSentences(explanation) + Reason(explanation, ledger),
       Shortage(explanation)};
   AddNeedOfStep(explanation, sentences);
+  if (std::string deleted = DeletedModelsSentence(explanation); !deleted.empty())
+    sentences.push_back(std::move(deleted));
   for (const analysis::Contribution& contribution : explanation.verdict.contributing) {
     const std::string text = ContributionSentence(contribution);
     if (!text.empty()) sentences.push_back(text);

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import (
+    _deleted_models,
     _checkpoints,
     _communication,
     _generation,
@@ -54,6 +55,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _threads.watch(session.core)
     _training_need.watch(torch, session)
     _loading.watch(torch, session)
+    _deleted_models.watch(session)
     _user_source.watch(session)
     _keepers.watch(torch, session)
     dead_cycles.watch(torch, session)

@@ -20,6 +20,7 @@ from memtrace._signal_exceptions import let_through
 _SECONDS = 0.5  # for one look at the program's variables
 _MOST_SECONDS = 3.0  # for all looks: a program may run out of memory again and again
 _FEWEST = 4  # elements that are worth a word
+_FEWEST_GRAPHS = 2  # elements with graphs, each of which may hold all of a model
 _SAMPLE = 16  # of a container's elements
 _MOST_CONTAINERS = 8
 _MOST_GRAPHS = 3
@@ -58,7 +59,7 @@ class _Keepers:
         for named in named_values(self._torch, min(_SECONDS, self._seconds_left)):
             if type(named.value) in _KINDS:
                 tensors = self._some_tensors(named.value)
-                if tensors:
+                if tensors and (len(named.value) >= _FEWEST or _have_graphs(tensors)):
                     containers.append((named, tensors))
             elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
                 graphs.append(named)
@@ -74,7 +75,7 @@ class _Keepers:
         """One of each of some elements, evenly; none if the container holds other things."""
         values = container if type(container) in (list, tuple) else list(_values(container))
         count = len(values)
-        if count < _FEWEST:
+        if count < _FEWEST_GRAPHS:
             return []
         sample = [values[place * count // _SAMPLE] for place in range(_SAMPLE)] if count > _SAMPLE else list(values)
         tensors = [tensor for value in sample if (tensor := self._tensor_of(value, 2)) is not None]
@@ -86,7 +87,7 @@ class _Keepers:
             "name": named.name,
             "place": named.place,
             "count": len(named.value),
-            "graphs": 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors),
+            "graphs": _have_graphs(tensors),
             "hook": self._hook(named),
             "blocks": _blocks(tensors),
         }
@@ -112,6 +113,11 @@ class _Keepers:
                         code = hook.__code__
                         return f"{hook.__name__} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
         return ""
+
+
+def _have_graphs(tensors: list[Any]) -> bool:
+    """Tells whether most of them have one."""
+    return 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors)
 
 
 def _values(value: Any) -> Any:

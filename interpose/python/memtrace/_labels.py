@@ -30,14 +30,20 @@ def without_wrapper(path: str) -> str:
 
 
 class _Parameter:
-    """What is known of a parameter or a buffer: its path, by number, how long that is, and the role."""
+    """What is known of a parameter or a buffer: its path, by number, how long that is, the role, and a model it is of."""
 
-    __slots__ = ("length", "path", "role")
+    __slots__ = ("length", "path", "role", "whole")
 
     def __init__(self, role: int) -> None:
         self.length = -1
         self.path = 0
         self.role = role
+        self.whole: weakref.ref[Any] | None = None
+
+    @property
+    def is_of_deleted_model(self) -> bool:
+        """Whether it was part of a model that is gone, and of none that is known to be alive."""
+        return self.role == ROLE_PARAMETER and self.whole is not None and self.whole() is None
 
 
 class Labels:
@@ -55,15 +61,15 @@ class Labels:
         self._optimizers: IdentityMap[int] = IdentityMap()  # how many states are labelled
         self.roots = ModuleRoots()
 
-    def parameter(self, tensor: Tensor, path: str) -> None:
-        """`tensor` is the parameter `path`; the longest path heard of a parameter is kept."""
-        self._held(tensor, path, ROLE_PARAMETER)
+    def parameter(self, tensor: Tensor, path: str, whole: "weakref.ref[Any] | None" = None) -> None:
+        """`tensor` is the parameter `path` of `whole`; the longest path heard of a parameter is kept."""
+        self._held(tensor, path, ROLE_PARAMETER, whole)
 
     def buffer(self, tensor: Tensor, path: str) -> None:
         """`tensor` is the buffer `path` of a module."""
         self._held(tensor, path, ROLE_BUFFER)
 
-    def _held(self, tensor: Tensor, path: str, role: int) -> None:
+    def _held(self, tensor: Tensor, path: str, role: int, whole: "weakref.ref[Any] | None" = None) -> None:
         if not tensor.is_cuda:
             return
         path = without_wrapper(path)
@@ -71,6 +77,8 @@ class Labels:
         if known is None:
             known = _Parameter(role)
             self._parameters.set(tensor, known)
+        if whole is not None and (known.whole is None or known.whole() is None):
+            known.whole = whole
         if len(path) > known.length:
             known.length, known.path = len(path), self._core.intern(path)
             self._order = None
@@ -78,9 +86,10 @@ class Labels:
 
     def module(self, module: Any, prefix: str = "") -> None:
         """Every parameter and buffer of `module` with its full path."""
+        whole = weakref.ref(module)
         for name, tensor in module.named_parameters(remove_duplicate=True):
             path = f"{prefix}.{name}" if prefix else name
-            self.parameter(tensor, path)
+            self.parameter(tensor, path, whole)
             for part in scales(tensor):
                 self.buffer(part, path)
         for name, tensor in module.named_buffers(remove_duplicate=True):
@@ -199,6 +208,20 @@ class Labels:
         self.gradients()
         for optimizer, _labelled in self._optimizers.items():
             self.optimizer_states(optimizer, again=True)
+
+    def of_deleted_models(self) -> list[Tensor]:
+        """Lists the parameters whose models are gone, and which no optimizer steps.
+
+        Call it after `label_everything`, which looks at all models that are alive.
+        """
+        stepped = {
+            id(tensor)
+            for optimizer, _labelled in self._optimizers.items()
+            for group in optimizer.param_groups
+            for tensor in group["params"]
+        }
+        known = self._parameters.items()
+        return [tensor for tensor, of in known if of.is_of_deleted_model and id(tensor) not in stepped]
 
     def _say(self, tensor: Tensor, role: int, path: int) -> None:
         said = _Ranges()

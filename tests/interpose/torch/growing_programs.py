@@ -127,5 +127,32 @@ def epochs() -> None:
             del outputs[:]
 
 
+def adam() -> None:
+    """Runs out in its first update, which makes the same for each of many parameters below one line."""
+    net = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(40)]).cuda()
+    optimizer = torch.optim.AdamW(net.parameters())
+    for _ in range(3):
+        net(torch.zeros(8, 1024, device="cuda")).sum().backward()
+        optimizer.step()
+
+
+def outputs_of_deleted() -> None:
+    """Deletes each model, but keeps its output, whose graph holds the parameters."""
+    outputs = []
+    for _ in range(9):
+        net = nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(8)]).cuda()
+        outputs.append(net(torch.zeros(8, 2048, device="cuda")))
+        del net
+
+
+def parameters_of_deleted() -> None:
+    """Deletes each model, but keeps its parameters: no graph holds them."""
+    kept = []
+    for _ in range(9):
+        net = nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(8)]).cuda()
+        kept.append(list(net.parameters()))
+        del net
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

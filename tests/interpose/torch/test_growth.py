@@ -66,7 +66,21 @@ def test_the_line_of_a_method_is_named_and_the_attribute_that_keeps_it() -> None
     assert "The list 'meter.predictions'" in text
 
 
-@pytest.mark.parametrize("name", ["load", "deep", "epochs"])
+@pytest.mark.parametrize("name", ["load", "deep", "epochs", "adam"])
 def test_what_belongs_to_one_pass_or_is_let_go_or_has_to_be_there_is_no_growth(name: str) -> None:
     report, text = run_out(name)
     assert not report["growth"]["sites"] and "grows by" not in text, report["growth"]
+
+
+def test_graphs_of_outputs_are_named_that_hold_the_parameters_of_deleted_models() -> None:
+    report, text = run_out("outputs_of_deleted")
+    assert "are parameters of models that the program deleted" in text and "in the list 'outputs'" in text
+    first = report["remedies"][0]
+    assert first["name"] == "do not keep"
+    assert place("outputs_of_deleted", "outputs.append") in first["change"]
+    assert not any(row["name"] == "no second copy" for row in report["remedies"])
+
+
+def test_parameters_of_deleted_models_that_no_graph_holds_are_not_blamed_on_one() -> None:
+    _report, text = run_out("parameters_of_deleted")
+    assert "that the program deleted" not in text and "takes it" not in text
