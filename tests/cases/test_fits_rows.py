@@ -23,6 +23,9 @@ REPORTED = [
     row for row in verdict_rows.ROWS + checkpoint_rows.ROWS + growth_rows.ROWS if row.fit is None and not row.reads
 ]
 
+# Changes by libraries that only the environment of the frameworks has.
+OF_FRAMEWORKS = ("lora", "adam8bit")
+
 
 @pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
 @pytest.mark.parametrize("row", REPORTED, ids=lambda row: row.name)
@@ -70,6 +73,11 @@ def fault_of(row: Row, remedy: dict[str, Any]) -> str:
     return f"{remedy['name']} is said to fit: exit code {seen.status}, {last}; {case_run.command_line(changed)}"
 
 
+def with_frameworks(row: Row) -> Row | None:
+    """Returns the row for the environment that has peft and bitsandbytes; None if there is none."""
+    return replace(row, frameworks=True) if case_run.FRAMEWORKS.exists() else None
+
+
 def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
     """Returns the row as the remedy has it: by fit's hook, an allocator, or the script's own argument."""
     name = remedy["name"]
@@ -84,7 +92,8 @@ def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
     if name == "no other process":
         return replace(row, card=",".join(word for word in row.card.split(",") if not word.startswith("other=")))
     if remedy["hook"]:
-        return replace(row, environment={**row.environment, "MEMTRACE_FIT_CHANGES": remedy["hook"]})
+        changed = replace(row, environment={**row.environment, "MEMTRACE_FIT_CHANGES": remedy["hook"]})
+        return changed if remedy["hook"] not in OF_FRAMEWORKS else with_frameworks(changed)
     command = fits_arguments.COMMANDS.get((row.command, name))
     return replace(row, command=command) if command else None
 

@@ -112,8 +112,9 @@ class OptimizerSavingFinder {
               (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
   }
 
-  // bitsandbytes' AdamW8bit makes no copy.
+  // bitsandbytes' AdamW8bit makes no copy, and does not step parameters that FSDP2 shards (DTensor).
   void FindEightBits() {
+    if (AnnotatedText(facts_.annotations, "optimizer.sharded") == "1") return;
     constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float
     const uint64_t in_8_bits = 2 * (elements_ + elements_ / kBlock * 4);
     const uint64_t states = States();

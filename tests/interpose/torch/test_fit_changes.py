@@ -101,7 +101,7 @@ model = torch.nn.Linear(2, 2)
 class Own(torch.optim.SGD):
     def __init__(self, params, rate):
         super().__init__(params, rate, foreach=False)
-torch.optim.Adam([("weight", weight)], foreach=True)
+kept = torch.optim.Adam([("weight", weight)], foreach=True)
 torch.optim.SGD([{"params": [weight], "fused": False}], lr=1)
 torch.optim.Adagrad([weight], 0.1, 0, 0, 0, 1e-10, False)
 torch.optim.AdamW([torch.nn.Parameter(torch.zeros(2, dtype=torch.complex64))])
@@ -112,9 +112,11 @@ for wrong in (weight, [], [1]):
     except (TypeError, ValueError) as error:  # torch's own sentences
         said[str(wrong)[:9]] = str(error)[:18]
 optimizer = Own([weight], 0.1)
+said["options"] = [optimizer.defaults["fused"], optimizer.defaults["foreach"], kept.defaults["foreach"]]
 """
     said, places = changed(script, tmp_path, "fused")
-    assert places == 0
+    # foreach=False, said twice here, is what a fused update stands in the place of.
+    assert (places, said["options"]) == (2, [True, None, True])
     assert said["Parameter"] == "params argument gi" and said["[]"] == "optimizer got an e"
     assert said["[1]"] == "optimizer can only"
 

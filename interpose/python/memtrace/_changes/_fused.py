@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`fused=True` for optimizers whose caller left the choice to torch."""
+"""`fused=True` for optimizers whose caller did not decide about it; it stands in the place of `foreach`."""
 
 from types import ModuleType
 
@@ -13,14 +13,13 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """From now on. What a fused update cannot do (tensors that are no floats, gradients through it) stays as it is."""
 
     def fuse(arguments: Arguments) -> None:
-        chosen = any(arguments.get(name) is not None for name in ("foreach", "fused"))
-        if chosen or arguments.get("differentiable"):
+        if arguments.get("fused") is not None or arguments.get("foreach") is True or arguments.get("differentiable"):
             return
         stepped = list(tensors(torch, arguments))
         if groups_say(arguments, "foreach", "fused"):
             return
         if stepped and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped):
-            arguments["fused"] = True
+            arguments["foreach"], arguments["fused"] = None, True
             change.made()
 
     adapt(torch, "fused", fuse)
