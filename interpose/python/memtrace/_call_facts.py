@@ -54,7 +54,7 @@ class CallFacts:
         return int(tensor.shape[1]) if is_words or is_vectors else 0
 
     def _vocabulary(self, module: Any) -> int:
-        """The words that a model of language tells apart, as its config or that of what it wraps says; 0 if none does."""
+        """The words that a model of language tells apart, as its config says, or that of a model in it; else 0."""
         known = self._vocabularies.get(module)
         if known is None:
             configs = (attributes(part).get("config") for part in itertools.islice(module.modules(), _WRAPPERS))

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import (
-    _deleted_models,
     _checkpoints,
     _communication,
+    _deleted_models,
     _generation,
     _keepers,
     _loading,

@@ -30,7 +30,7 @@ def without_wrapper(path: str) -> str:
 
 
 class _Parameter:
-    """What is known of a parameter or a buffer: its path, by number, how long that is, the role, and a model it is of."""
+    """What is known of a parameter or a buffer: its path, by number, how long that is, the role, and its model."""
 
     __slots__ = ("length", "path", "role", "whole")
 

@@ -51,7 +51,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
 
 
 class _ReturnedGradients:
-    """States once that torch.autograd.grad gave a program gradients of leaves: they are used, though no optimizer steps."""
+    """States once that torch.autograd.grad gave a program gradients of leaves, which it then uses itself."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
