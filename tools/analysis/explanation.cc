@@ -101,6 +101,7 @@ class Explainer {
         with_map_(with_map),
         sites_(source),
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
+        unread_names_(source),
         captures_(timeline_),
         growth_(source, timeline_) {}
 
@@ -114,6 +115,7 @@ class Explainer {
   void ExplainFailure();
   void ExplainHolders();
   void ExplainNextStep();
+  void ExplainUnreadNames();
   void ExplainRemedies();
 
   // What is explained is why a request failed.
@@ -136,6 +138,7 @@ class Explainer {
   SiteNames sites_;
   Timeline timeline_;
   AttemptWatch attempts_;
+  UnreadNames unread_names_;
   Captures captures_;
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
@@ -176,6 +179,7 @@ absl::Status Explainer::ReadFirst() {
     growth_.Apply(event);
     timeline_.Apply(event);
     attempts_.See(event, timeline_.counts().events);
+    unread_names_.See(event, timeline_.counts().events);
     finder.Apply(event, timeline_);
   });
   moments_ = finder.Found(timeline_);
@@ -196,6 +200,7 @@ void Explainer::ReadAgain() {
     captures_.At(ordinal, device, [this, at = device](CapturedCard captured) {
       at_moment_[at] = std::move(captured);
     });
+    unread_names_.LookUp(device, ordinal, captures_);
   }
   const Update update = UpdateOf(timeline_);
   captures_.At(update.last_event, [this, update] {
@@ -300,29 +305,44 @@ void Explainer::ExplainNextStep() {
       update, card.index, BreakDown(made, captures_.live(), source_, sites_), card.ledger);
 }
 
+void Explainer::ExplainUnreadNames() {
+  static const std::vector<trace::Frame> kNone;
+  const auto& request = result_.request;
+  result_.unread =
+      unread_names_.Values(device(), {.captured = captured().blocks,
+                                      .live = captures_.live(),
+                                      .source = source_,
+                                      .at = captured().when.at,
+                                      .request_stack = request ? request->stack : kNone});
+}
+
 void Explainer::ExplainRemedies() {
+  ExplainUnreadNames();
   const auto& failed = timeline_.failed();
   const Ledger& ledger = result_.cards[result_.card].ledger;
   const Update update = UpdateOf(timeline_);
   const bool is_growing = result_.growth_goes_on();
   const GrowthCourse none;
-  SavingFacts facts{.captured = captured().blocks,
-                    .live = captures_.live(),
-                    .source = source_,
-                    .held = result_.held,
-                    .annotations = is_failure() ? failed->annotations : result_.annotations,
-                    .update = update,
-                    .ledger = ledger,
-                    .verdict = result_.verdict,
-                    .copy = result_.foreach_copy,
-                    .kept = result_.kept_for_backward,
-                    .deleted = result_.deleted_models,
-                    .growth = is_growing ? result_.growth : none,
-                    .dead = result_.dead_cycles,
-                    .attempts = result_.failed_attempts,
-                    .device = device(),
-                    .moment = is_failure() ? failed->at : captured().when.at,
-                    .request_stack = {}};
+  SavingFacts facts{
+      .captured = captured().blocks,
+      .live = captures_.live(),
+      .source = source_,
+      .held = result_.held,
+      .annotations = is_failure() ? failed->annotations : result_.annotations,
+      .update = update,
+      .ledger = ledger,
+      .verdict = result_.verdict,
+      .copy = result_.foreach_copy,
+      .kept = result_.kept_for_backward,
+      .deleted = result_.deleted_models,
+      .growth = is_growing ? result_.growth : none,
+      .dead = result_.dead_cycles,
+      .attempts = result_.failed_attempts,
+      .unread = result_.unread,
+      .device = device(),
+      .moment = is_failure() ? failed->at : captured().when.at,
+      .request_stack = {},
+      .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt};
   if (result_.request) {
     facts.request_stack = result_.request->stack;
     facts.request_bytes = result_.request->bytes;

@@ -32,6 +32,7 @@
 #include "tools/analysis/scratch.h"
 #include "tools/analysis/second_models.h"
 #include "tools/analysis/timeline.h"
+#include "tools/analysis/unread_names.h"
 #include "tools/analysis/verdict.h"
 
 namespace memtrace::analysis {
@@ -82,6 +83,7 @@ struct Explanation {
   std::optional<FailedAttempts> failed_attempts;     // of `held`; at a failure
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure
   std::optional<DeletedModels> deleted_models;       // of `held`
+  std::vector<UnreadValue> unread;                   // of `held`; at a failure or a peak
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told
   std::optional<NextStep> next_step;

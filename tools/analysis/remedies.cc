@@ -91,6 +91,10 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .effort = saving.effort,
                   .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
                   .ends_growth = saving.ends_growth};
+    if (saving.need) {
+      remedy.this_step = WholeMiB(*saving.need);
+      remedy.at_least = saving.at_least;
+    }
     if (!saving.at_least && LeavesRoom(saving, remedy.this_step, ledger)) remedy.at_least = false;
     if (later) remedy.next_step = Less(*later, saving.bytes_later);
     remedies.push_back(std::move(remedy));

@@ -22,6 +22,7 @@
 #include "tools/analysis/growth.h"
 #include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/live_set.h"
+#include "tools/analysis/unread_names.h"
 #include "tools/analysis/update_watch.h"
 #include "tools/analysis/verdict.h"
 #include "tools/remedies/catalogue.h"
@@ -46,6 +47,8 @@ struct Saving {
   // Where the rest of what failed is not known, the change is still said to fit if the need is at
   // most this much of the card, because it avoids what would have come, too. 0: it is not said.
   uint64_t percent_that_fits = 0;
+  // Of the card in this step, if it is known of this change by itself.
+  std::optional<uint64_t> need = std::nullopt;
   bool is_whole = false;  // nothing comes on top of the need, although the step's is not known
   bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held
 };
@@ -77,10 +80,12 @@ struct SavingFacts {
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   const std::optional<DeadCycles>& dead;
   const std::optional<FailedAttempts>& attempts;
+  const std::vector<UnreadValue>& unread;
   int32_t device = 0;
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request
   uint64_t request_bytes = 0;
+  std::optional<uint64_t> rise_of_same_request = std::nullopt;  // FailedRequest
 
   uint64_t Held(trace::Role role) const { return BytesOfRole(held, role); }
 

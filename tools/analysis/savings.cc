@@ -168,9 +168,18 @@ class SavingFinder {
   void FindCopies() {
     if (facts_.deleted) return;
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
+      if (IsUnread(copy)) continue;
       list_.Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
                 "share what " + copy.site + " copies and does not change");
     }
+  }
+
+  // A name holds most of it that nothing reads again: it is the last one, and the next will be
+  // made.
+  bool IsUnread(const ModelCopy& copy) const {
+    return std::any_of(facts_.unread.begin(), facts_.unread.end(), [&copy](const auto& value) {
+      return value.made_at == copy.site && value.bytes >= copy.bytes / 2;
+    });
   }
 
   // Most of what the site has gained are gradients that an update left: they have their own row.

@@ -18,8 +18,8 @@ void StepCurve::BeginStep(uint64_t number) {
   points_.clear();
 }
 
-void StepCurve::Allocated(uint64_t requested, uint64_t level) {
-  if (number_ != 0) points_.push_back({requested, level});
+void StepCurve::Allocated(trace::StackId stack, uint64_t requested, uint64_t level) {
+  if (number_ != 0) points_.push_back({stack, requested, level});
 }
 
 std::optional<uint64_t> StepCurve::RiseFrom(uint64_t requested) const {
@@ -27,6 +27,16 @@ std::optional<uint64_t> StepCurve::RiseFrom(uint64_t requested) const {
   const Point& same = previous_[points_.size()];
   if (same.requested != requested) return std::nullopt;
   return same.level;
+}
+
+std::optional<uint64_t> StepCurve::RiseFromSame(trace::StackId stack, uint64_t requested) const {
+  const auto is_same = [=](const Point& point) {
+    return point.stack == stack && point.requested == requested;
+  };
+  auto left = std::count_if(points_.begin(), points_.end(), is_same);
+  const auto same = std::find_if(previous_.begin(), previous_.end(),
+                                 [&](const Point& point) { return is_same(point) && left-- == 0; });
+  return same == previous_.end() ? std::nullopt : std::optional(same->level);
 }
 
 }  // namespace memtrace::analysis

@@ -35,8 +35,8 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   Replay& replay = replays_[allocation.device];
   const auto [block, is_new] = replay.blocks.try_emplace(allocation.address);
   if (!is_new) Let(block->second, card);  // an address given twice: its free was lost
-  replay.curve.Allocated(allocation.requested, card.held());
-  replay.micro_batches.Allocated(allocation.requested, card.held());
+  replay.curve.Allocated(allocation.stack, allocation.requested, card.held());
+  replay.micro_batches.Allocated(allocation.stack, allocation.requested, card.held());
   block->second = {allocation.requested, allocation.allocated};
   card.live_requested += allocation.requested;
   in_use_ += allocation.requested;
@@ -138,6 +138,8 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.at_ns = now_ns_;
   failed.rise_of_previous_step =
       replays_[out_of_memory.device].curve.RiseFrom(out_of_memory.requested);
+  failed.rise_of_same_request = replays_[out_of_memory.device].curve.RiseFromSame(
+      out_of_memory.stack, out_of_memory.requested);
   failed.rise_of_micro_batch =
       replays_[out_of_memory.device].micro_batches.RiseFrom(out_of_memory.requested);
   failed.live_at_steps = card.live_at_steps;

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/unneeded_savings.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "tools/analysis/less.h"
+#include "tools/analysis/verdict.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -30,10 +35,36 @@ void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
   list.Add(std::move(saving));
 }
 
+// Going by the step that made the value, which had none from before it. Nothing if the request was
+// not made there or if the rest of the step is known better.
+std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const SavingFacts& facts) {
+  const bool is_next = value.step + 1 == facts.moment.step;
+  const RestOfStep& rest = facts.verdict.rest;
+  if (!is_next || !facts.rise_of_same_request || (rest.rise && !rest.at_least)) return std::nullopt;
+  const uint64_t used = Less(facts.ledger.total, Unused(facts.ledger));
+  return Less(used, value.bytes) + std::max(*facts.rise_of_same_request, facts.request_bytes);
+}
+
+// What an earlier value leaves for the rest of the step is known only if the step before, by which
+// the rest is foreseen, had no earlier one.
+void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
+  for (const UnreadValue& value : facts.unread) {
+    Saving saving = SavingOf(Id::kDeleteName, value.bytes, value.is_earlier ? value.bytes : 0);
+    saving.name = "del " + value.name;
+    saving.change = saving.name + " before " +
+                    (value.is_earlier ? value.made_at + " makes the next" : value.place) +
+                    ": nothing reads it again";
+    saving.at_least = value.step > 1 && value.step != facts.moment.step;
+    if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlier(value, facts);
+    list.Add(std::move(saving));
+  }
+}
+
 }  // namespace
 
 std::vector<Saving> FindUnneededSavings(const SavingFacts& facts) {
   SavingList list;
+  FindUnreadNames(facts, list);
   FindDeadCycles(facts, list);
   FindFailedAttempts(facts, list);
   return list.Take();

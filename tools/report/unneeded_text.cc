@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/unneeded_text.h"
 
+#include <algorithm>
+
 #include "nlohmann/json.hpp"
 #include "tools/analysis/annotation.h"
 #include "tools/report/printable.h"
@@ -17,6 +19,18 @@ using nlohmann::ordered_json;
 bool IsWorthSaying(uint64_t bytes, const Explanation& explanation) {
   constexpr uint64_t kPart = 100;
   return bytes > 0 && bytes >= explanation.held.bytes / kPart;
+}
+
+// "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
+std::string WhatLives(const analysis::UnreadValue& value, const Explanation& explanation) {
+  const uint64_t now = explanation.cards[explanation.card].when.at.step;
+  const std::string lives = explanation.request ? " still lives" : " still lived";
+  const std::string makes = explanation.request ? " makes " : " made ";
+  const std::string what = " (" + FormatBytes(value.bytes) + ", " + Printable(value.made_at) + ")";
+  if (value.step == 0 || value.step >= now)
+    return "The value from before" + what + lives + " while the line" + makes + "the next";
+  return "The value of step " + std::to_string(value.step) + what + lives + " while step " +
+         std::to_string(now) + makes + "its own";
 }
 
 std::string DeadCyclesSentence(const Explanation& explanation) {
@@ -48,6 +62,20 @@ std::string AttemptsSentence(const Explanation& explanation) {
   return FormatBytes(left->bytes) + " were made in " + whose + KeeperText(*left);
 }
 
+ordered_json UnreadNamesJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (const analysis::UnreadValue& value : explanation.unread) {
+    rows.push_back({{"name", value.name},
+                    {"at", value.place},
+                    {"made_at", value.made_at},
+                    {"bytes", value.bytes},
+                    {"blocks", value.blocks},
+                    {"since_step", value.step},
+                    {"is_earlier", value.is_earlier}});
+  }
+  return rows;
+}
+
 ordered_json FailedAttemptsJson(const analysis::FailedAttempts& left) {
   using Keeper = analysis::FailedAttempts::Keeper;
   const bool is_handled = left.keeper == Keeper::kHandler;
@@ -70,8 +98,28 @@ ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
 
 }  // namespace
 
+std::string EarlierValueSentence(const Explanation& explanation) {
+  const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
+                                  [](const auto& value) { return value.is_earlier; });
+  if (found == explanation.unread.end() || !IsWorthSaying(found->bytes, explanation)) return "";
+  return WhatLives(*found, explanation) + ": '" + Printable(found->name) +
+         (explanation.request ? "' holds it." : "' held it.");
+}
+
+std::string UnreadSentence(const Explanation& explanation) {
+  constexpr uint64_t kPart = 20;
+  const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
+                                  [](const auto& value) { return !value.is_earlier; });
+  if (found == explanation.unread.end() || found->bytes < explanation.held.bytes / kPart) return "";
+  const std::string made = found->made_at.empty() ? "" : " (" + Printable(found->made_at) + ")";
+  return "'" + Printable(found->name) + "' " + (explanation.request ? "holds " : "held ") +
+         FormatBytes(found->bytes) + made + " that nothing reads again.";
+}
+
 std::string UnneededSentences(const Explanation& explanation) {
-  return AttemptsSentence(explanation) + DeadCyclesSentence(explanation);
+  const std::string earlier = EarlierValueSentence(explanation);
+  return earlier + (earlier.empty() ? "" : " ") + AttemptsSentence(explanation) +
+         DeadCyclesSentence(explanation);
 }
 
 std::string CollectionsSentence(const Explanation& explanation) {
@@ -82,6 +130,7 @@ std::string CollectionsSentence(const Explanation& explanation) {
 }
 
 void AddUnneeded(const Explanation& explanation, ordered_json& report) {
+  if (!explanation.unread.empty()) report["unread_names"] = UnreadNamesJson(explanation);
   if (explanation.failed_attempts)
     report["failed_attempts"] = FailedAttemptsJson(*explanation.failed_attempts);
   if (explanation.dead_cycles) report["dead_cycles"] = DeadCyclesJson(*explanation.dead_cycles);

@@ -14,11 +14,20 @@ namespace memtrace::report {
 // when a request failed. They come before the cause, because they are the answer to any.
 std::string UnneededSentences(const analysis::Explanation& explanation);
 
+// Returns "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own:
+// 'edited' holds it."; empty unless a name holds an earlier value, of a hundredth of what is held
+// or more.
+std::string EarlierValueSentence(const analysis::Explanation& explanation);
+
+// Returns "'output' holds 3.91 GiB (train.py:15) that nothing reads again."; empty unless a name
+// holds, other than an earlier value, a twentieth of what is held or more.
+std::string UnreadSentence(const analysis::Explanation& explanation);
+
 // Returns how often the collector was called for a request that would have failed; empty if it was
 // not.
 std::string CollectionsSentence(const analysis::Explanation& explanation);
 
-// Adds members for what was found: "failed_attempts", "dead_cycles".
+// Adds members for what was found: "unread_names", "failed_attempts", "dead_cycles".
 void AddUnneeded(const analysis::Explanation& explanation, nlohmann::ordered_json& report);
 
 }  // namespace memtrace::report

@@ -270,8 +270,9 @@ std::string NextStepSentence(const Explanation& explanation) {
 }
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
-  for (std::string text : {ScratchSentence(explanation), GrowthSentence(explanation),
-                           KeeperSentence(explanation), CollectionsSentence(explanation)}) {
+  for (std::string text :
+       {ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation),
+        UnreadSentence(explanation), CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   for (std::string& text : CheckpointingSentences(explanation.annotations))
@@ -330,6 +331,8 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
   if (!explanation.request) {
     std::vector<std::string> sentences = {explanation.asked ? AskedSentence(explanation)
                                                             : PeakSentence(explanation)};
+    if (std::string earlier = EarlierValueSentence(explanation); !earlier.empty())
+      sentences.push_back(std::move(earlier));
     AddCourse(explanation, sentences);
     if (std::string next = NextStepSentence(explanation); !next.empty()) {
       sentences.push_back(std::move(next));

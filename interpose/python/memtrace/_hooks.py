@@ -34,7 +34,7 @@ from memtrace._core import (
     PHASE_RECOMPUTE,
     UNKNOWN_MODULE,
 )
-from memtrace._holders import dead_cycles, kept_failures
+from memtrace._holders import bound_names, dead_cycles, kept_failures
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
@@ -58,6 +58,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _deleted_models.watch(session)
     _user_source.watch(session)
     _keepers.watch(torch, session)
+    bound_names.watch(torch, session)
     dead_cycles.watch(torch, session)
     kept_failures.watch(torch, session)
 

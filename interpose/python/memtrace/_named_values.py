@@ -73,7 +73,7 @@ def _variables() -> Iterator[Named]:
         for frame in functions:
             if is_library(frame.f_code.co_filename) == is_of_library:
                 place = f"{frame.f_code.co_name}, {os.path.basename(frame.f_code.co_filename)}"
-                for variable, value in _locals(frame):
+                for variable, value in local_values(frame):
                     yield Named(value, variable, place)
 
 
@@ -97,7 +97,7 @@ def _functions() -> Iterator[types.FrameType]:
             frame = frame.f_back
 
 
-def _locals(frame: types.FrameType) -> list[tuple[str, Any]]:
+def local_values(frame: types.FrameType) -> list[tuple[str, Any]]:
     """Lists the variables; leaves no copy of them in the frame, which before Python 3.13 would keep their values."""
     if sys.gettrace() is not None:  # a debugger works with that copy
         return []

@@ -63,6 +63,7 @@ class Session:
         self._has_failed = False  # a request for memory, since the latest forward began
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
+        self.before_backward: list[Callable[[], object]] = []  # called as a backward pass begins
         self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
         self.before_close: list[Callable[[], object]] = []
@@ -170,6 +171,8 @@ class Session:
 
     def backward_begins(self) -> None:
         """A backward pass begins."""
+        for look in self.before_backward:
+            look()
         self.forwards_since_backward = 0
         self.set_phase(PHASE_BACKWARD)
 
@@ -200,6 +203,11 @@ class Session:
     def pop_tag(self) -> None:
         """Ends the innermost owner of this thread."""
         self.core.pop_tag()
+
+    @property
+    def step_number(self) -> int:
+        """Counted from 1; 0 before the first."""
+        return self._steps_begun
 
     def _before_out_of_memory(self) -> None:
         self._has_failed = True

@@ -7,12 +7,13 @@
 namespace memtrace::analysis {
 namespace {
 
-// A step that starts at `level`, allocates 10, frees it, allocates 30 and 20.
+// A step that starts at `level`, allocates 10, frees it, allocates 30 and 20, each at the stack of
+// a tenth of its number.
 void Step(StepCurve& curve, uint64_t number, uint64_t level) {
   curve.BeginStep(number);
-  curve.Allocated(10, level);
-  curve.Allocated(30, level);
-  curve.Allocated(20, level + 30);
+  curve.Allocated(10 / 10, 10, level);
+  curve.Allocated(30 / 10, 30, level);
+  curve.Allocated(20 / 10, 20, level + 30);
 }
 
 TEST(StepCurveTest, TheRestOfThePreviousStepIsTheNeedOfThisOne) {
@@ -20,9 +21,9 @@ TEST(StepCurveTest, TheRestOfThePreviousStepIsTheNeedOfThisOne) {
   Step(curve, 2, 100);
   curve.BeginStep(3);
   EXPECT_EQ(curve.RiseFrom(10), 50U);
-  curve.Allocated(10, 500);
+  curve.Allocated(10 / 10, 10, 500);
   EXPECT_EQ(curve.RiseFrom(30), 50U);
-  curve.Allocated(30, 500);
+  curve.Allocated(30 / 10, 30, 500);
   EXPECT_EQ(curve.RiseFrom(20), 20U);
 }
 
@@ -45,6 +46,30 @@ TEST(StepCurveTest, BehindTheEndOfThePreviousStepNothingIsKnown) {
   Step(curve, 2, 100);
   Step(curve, 3, 100);
   EXPECT_EQ(curve.RiseFrom(10), std::nullopt);
+}
+
+// The second step allocates something else before.
+TEST(StepCurveTest, TheSameRequestIsFoundByItsStackAndSizeInTheFirstStepToo) {
+  StepCurve curve;
+  Step(curve, 1, 100);
+  curve.BeginStep(2);
+  curve.Allocated(7, 10, 500);
+  EXPECT_EQ(curve.RiseFromSame(3, 30), 50U);
+  EXPECT_EQ(curve.RiseFromSame(1, 10), 50U);
+  EXPECT_EQ(curve.RiseFromSame(7, 30), std::nullopt);
+  EXPECT_EQ(curve.RiseFromSame(3, 31), std::nullopt);
+}
+
+TEST(StepCurveTest, OfTheSameRequestsTheOneOfTheSameOrdinalCounts) {
+  StepCurve curve;
+  curve.BeginStep(1);
+  for (const uint64_t level : {100U, 130U, 160U}) curve.Allocated(3, 30, level);
+  curve.BeginStep(2);
+  curve.Allocated(3, 30, 500);
+  EXPECT_EQ(curve.RiseFromSame(3, 30), 60U);
+  curve.Allocated(3, 30, 530);
+  curve.Allocated(3, 30, 560);
+  EXPECT_EQ(curve.RiseFromSame(3, 30), std::nullopt);
 }
 
 }  // namespace

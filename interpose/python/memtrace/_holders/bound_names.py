@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the program that hold memory on a card, alone, and are not read again before they get another value.
+
+Looks at an out-of-memory, and in some steps as a backward begins and as the step ends: at a peak nobody is asked. What
+is found is an annotation, a line for each name (profiler/trace/format.md).
+"""
+
+import sys
+import time
+from types import FrameType, ModuleType
+from typing import Any
+
+from memtrace._holders.sole_references import freed_with
+from memtrace._holders.storages import text_of
+from memtrace._holders.unread_names import is_function, unread_names
+from memtrace._holders.users_frames import all_frames, names_are_recorded, place_of, users_frames
+from memtrace._named_values import local_values
+from memtrace._quiet import quieter
+from memtrace._session import Session
+
+_KEY = "names.unread"
+_MOST_NAMES = 16
+_MOST_OBJECTS = 20_000  # that are looked at of a name
+_ALL_STEPS = 4  # and then those that are powers of two
+_MOST_SECONDS = 3.0  # of processor time, for all looks: a program may run out of memory again and again
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """Looks at an out-of-memory, and beside that in few steps, so that it costs nothing."""
+    if not names_are_recorded():
+        return
+    names = _BoundNames(torch, session)
+    look = quieter(torch)(names.look_at_thread)
+
+    def look_in_step() -> None:
+        step = session.step_number
+        if step <= _ALL_STEPS or step & (step - 1) == 0:
+            look()
+
+    session.at_failure.append(names.look)
+    session.before_backward.append(look_in_step)
+    session.after_step.append(lambda _stated: look_in_step())
+
+
+class _BoundNames:
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._seconds_left = _MOST_SECONDS
+        self._stated = ""
+
+    def look_at_thread(self) -> None:
+        self._annotate(users_frames(sys._getframe()))
+
+    def look(self) -> None:
+        self._annotate(all_frames())
+
+    def _annotate(self, frames: list[FrameType]) -> None:
+        begin = time.thread_time()
+        lines: list[tuple[int, str]] = []
+        try:
+            for frame in frames:
+                if time.thread_time() - begin < self._seconds_left:
+                    lines.extend(self._lines(frame))
+        finally:  # a signal handler may raise
+            self._seconds_left -= time.thread_time() - begin
+        lines.sort(reverse=True)
+        text = "\n".join([text for _, text in lines[:_MOST_NAMES]])
+        if text or self._stated:  # what was found earlier is taken back
+            self._session.core.annotate(_KEY, text)
+        self._stated = text
+
+    def _lines(self, frame: FrameType) -> list[tuple[int, str]]:
+        """Lists bytes and text of each name of the frame's."""
+        code = frame.f_code
+        names = unread_names(code, frame.f_lasti, outlive_code=_outlives(frame))
+        values = _values(frame, names)
+        lines = []
+        for name in list(values):
+            ranges = freed_with(self._torch, [values.pop(name)], _MOST_OBJECTS)
+            if ranges:
+                text = f"{name}\t{code.co_name}\t{place_of(frame)}\t{text_of(ranges)}"
+                lines.append((sum([size for _, _, size in ranges]), text))
+        return lines
+
+
+def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
+    """Gives the values of these names that are bound, with one reference to each beside the name's own."""
+    if not names:
+        return {}
+    if is_function(frame.f_code):
+        return {name: value for name, value in local_values(frame) if name in names}
+    return {name: frame.f_globals[name] for name in names if name in frame.f_globals}
+
+
+def _outlives(frame: FrameType) -> bool:
+    """Tells whether what a module has bound may be read when its code has run: all but a script may be imported."""
+    is_script = frame.f_globals.get("__name__") == "__main__" and "ipykernel_" not in frame.f_code.co_filename
+    return not is_function(frame.f_code) and not is_script

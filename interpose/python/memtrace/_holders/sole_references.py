@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What would be freed if one reference were dropped: counted as the garbage collector counts, without dropping it.
+
+Of all that can be reached from a value, references that lie within are subtracted from each object's count. What has
+one left is held from outside, by Python or by C++, and so is what it refers to. The rest would die. No code of the
+program runs meanwhile.
+"""
+
+import gc
+import sys
+import types
+from typing import Any
+
+from memtrace._holders.storages import Range, is_tensor, storages_of
+from memtrace._named_values import is_a
+
+# These hold the program together: what they refer to is not looked at, and they would not die.
+_OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
+
+
+def freed_with(torch: types.ModuleType, found: list[Any], most: int) -> list[Range]:
+    """Gives the storages on cards that die with one reference to the object in `found`, which holds another.
+
+    Nothing is given if more than `most` objects can be reached. `found` has them all afterwards.
+    """
+    if not gc.is_tracked(found[0]) or is_a(found[0], _OUTSIDE):
+        return []
+    places = _reach(found, most)
+    tensors = [] if places is None else [place for place, each in enumerate(found) if is_tensor(torch, each)]
+    if places is None or not tensors:
+        return []
+    own = next(iter(map(sys.getrefcount, [[]])))  # references that a list and this call have
+    held = [count - own for count in map(sys.getrefcount, found)]
+    held[0] -= 1
+    _subtract_inner(found, places, held)
+    _spread(found, places, held)
+    return storages_of(torch, [found[place] for place in tensors if held[place] <= 0])
+
+
+def _reach(found: list[Any], most: int) -> dict[int, int] | None:
+    """Puts into `found` all that can be reached from its first; gives the place of each by its id."""
+    places = {id(found[0]): 0}
+    begin = 0
+    while begin < len(found):
+        referents = gc.get_referents(*found[begin:])
+        begin = len(found)
+        for each in referents:
+            if id(each) not in places and gc.is_tracked(each) and not is_a(each, _OUTSIDE):
+                places[id(each)] = len(found)
+                found.append(each)
+        if len(found) > most:
+            return None
+    return places
+
+
+def _subtract_inner(found: list[Any], places: dict[int, int], held: list[int]) -> None:
+    for each in map(id, gc.get_referents(*found)):
+        if each in places:
+            held[places[each]] -= 1
+
+
+def _spread(found: list[Any], places: dict[int, int], held: list[int]) -> None:
+    """What is held from outside holds what it refers to."""
+    alive = [place for place, count in enumerate(held) if count > 0]
+    while alive:
+        for each in map(id, gc.get_referents(found[alive.pop()])):
+            inner = places.get(each)
+            if inner is not None and held[inner] <= 0:
+                held[inner] = 1
+                alive.append(inner)

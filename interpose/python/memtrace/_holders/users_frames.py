@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames that run code of the program's own, not of libraries."""
+
+import os
+import re
+import sys
+import threading
+from types import FrameType
+
+from memtrace._user_modules import is_library
+
+_MOST_FRAMES = 200  # of a thread
+_FOLDERS = re.compile(r"[^ \t\n\"'=,;:()\[\]{}]*/")  # as interpose/core/recorded_paths.cc cuts them
+
+
+def names_are_recorded() -> bool:
+    """Tells whether names and lines of the program's text may be in a trace (--no-source)."""
+    return os.environ.get("MEMTRACE_SOURCE") != "0"
+
+
+def place_of(frame: FrameType) -> str:
+    """Gives the file, as stacks in the trace have it, and the line, with a tab between them."""
+    file = frame.f_code.co_filename
+    if os.environ.get("MEMTRACE_PATHS") == "0":
+        file = _FOLDERS.sub("", file)
+    return f"{file}\t{frame.f_lineno}"
+
+
+def users_frames(frame: FrameType | None) -> list[FrameType]:
+    """Lists those from `frame` outwards, innermost first."""
+    found: list[FrameType] = []
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            break
+        if not is_library(frame.f_code.co_filename):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def all_frames() -> list[FrameType]:
+    """Lists those of every thread, the calling one's first: a backward's memory is requested by one without frames."""
+    mine = threading.get_ident()
+    threads = sorted(sys._current_frames().items(), key=lambda item: item[0] != mine)
+    return [each for _, frame in threads for each in users_frames(frame)]

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a frame does not read again, by its bytecode: each function asks about itself where it calls `ask`."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from memtrace._holders.unread_names import unread_names
+
+
+def unread_in(function: Callable[..., Any], *arguments: Any) -> list[set[str]]:
+    """Calls a function with `ask` and these; gives what it does not read again, for each time that it asked."""
+    found: list[set[str]] = []
+
+    def ask() -> None:
+        frame = sys._getframe(1)
+        found.append(set(unread_names(frame.f_code, frame.f_lasti, outlive_code=False)))
+
+    function(ask, *arguments)
+    return found
+
+
+def loop(ask: Callable[[], None]) -> None:
+    total = 0
+    for step in range(2):
+        value = [step]
+        ask()
+        total += len(value)
+        ask()
+    print(total)
+
+
+def test_a_value_of_a_loop_is_unread_from_its_last_use_until_it_is_set_again() -> None:
+    before, after = unread_in(loop)[:2]
+    assert "value" not in before and "value" in after
+    assert not {"total", "ask"} & (before | after)
+
+
+def handled(ask: Callable[[], None]) -> None:
+    value = [1]
+    other = [2]
+    try:
+        ask()
+        other = [3]
+    except ValueError:
+        print(value)
+    finally:
+        ask()
+    print(other)
+
+
+def test_what_only_a_handler_reads_is_read() -> None:
+    inside, behind = unread_in(handled)
+    assert "value" not in inside and "other" not in inside
+    assert "value" in behind and "other" not in behind
+
+
+def nested(ask: Callable[[], None]) -> Callable[[], object]:
+    seen, _own = [1], [2]
+    ask()
+    return lambda: seen
+
+
+def test_what_a_nested_function_sees_is_left_out() -> None:
+    assert unread_in(nested) == [{"ask", "_own"}]
+
+
+def reads_any(ask: Callable[[], None]) -> None:
+    value = [1]
+    ask()
+    print(locals() is value)
+
+
+def test_a_function_that_may_read_any_name_has_none() -> None:
+    assert unread_in(reads_any) == [set()]
+
+
+def branches(ask: Callable[[], None], again: bool) -> None:
+    value = [1]
+    while True:
+        ask()
+        if not again:
+            break
+        again = False
+        print(value)
+
+
+def test_a_name_that_one_of_two_ways_reads_is_read() -> None:
+    first, second = unread_in(branches, True)
+    assert "value" not in first and "value" not in second
+
+
+def deleted(ask: Callable[[], None]) -> None:
+    value = [1]
+    ask()
+    del value
+    value = [2]
+    ask()
+    print(value)
+
+
+def test_del_sets_a_name_and_reads_nothing() -> None:
+    first, second = unread_in(deleted)
+    assert "value" in first and "value" not in second
+
+
+MODULE = """
+read, unread, seen = [1], [2], [3]
+def use():
+    return seen
+ask()
+print(read)
+"""
+
+
+def test_names_of_a_script_are_unread_unless_functions_of_it_use_them() -> None:
+    code = compile(MODULE, "script.py", "exec")
+    found: dict[bool, set[str]] = {}
+
+    def ask() -> None:
+        offset = sys._getframe(1).f_lasti
+        for outlive in (False, True):
+            found[outlive] = set(unread_names(code, offset, outlive_code=outlive))
+
+    exec(code, {"ask": ask})
+    assert found == {False: {"unread", "use"}, True: set()}

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names that hold memory which nothing reads again, on traces of real programs; each cure is tried."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MIB, Finished, on_card
+
+# Eight weights of 16 MiB and a copy of them in each step; what is trained is small.
+EDITED = """
+import torch
+from torch import nn
+base = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(8)]).cuda().requires_grad_(False)
+head = nn.Linear(2048, 1).cuda()
+optimizer = torch.optim.Adam(head.parameters())
+x = torch.ones(4, 2048, device="cuda")
+for step in range(3):
+    base(x)
+    edited = {name: weight.detach().clone() for name, weight in base.named_parameters()}
+    head(torch.func.functional_call(base, edited, (x,))).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+# Room for two of the three that are there while the second copy is made.
+EDITED_CARD = "800MiB,context=480MiB"
+
+# The loss needs the logits of 64 MiB no more once it has their softmax.
+KEPT = """
+import torch
+from torch import nn
+def train(delete):
+    model = nn.Linear(64, 4096).cuda()
+    optimizer = torch.optim.SGD(model.parameters())
+    x, labels = torch.ones(4096, 64, device="cuda"), torch.zeros(4096, dtype=torch.long, device="cuda")
+    for step in range(2):
+        logits = model(x)
+        loss = nn.functional.{}
+        if delete:
+            del logits
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+import sys
+train("delete" in sys.argv)
+print(torch.cuda.max_memory_allocated())
+"""
+
+
+def run(folder: Path, script: str, card: str, *arguments: str, status: int | None = 0) -> Finished:
+    return on_card(script, folder, *arguments, card=card, expect=status)
+
+
+def names(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in report.get("unread_names", [])}
+
+
+@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+def test_the_earlier_copy_is_named_and_without_it_the_program_fits(tmp_path: Path, allocator: str) -> None:
+    failed = on_card(EDITED, tmp_path, card=EDITED_CARD, expect=1, options=("--allocator", allocator))
+    report = failed.report()
+    edited = names(report)["edited"]
+    assert edited["bytes"] == 128 * MIB and edited["since_step"] == 1
+    assert edited["is_earlier"] and edited["made_at"] == "train.py:10"
+    assert (
+        "The value of step 1 (128.0 MiB, train.py:10) still lives while step 2 makes its own: 'edited' holds it."
+        in (report["verdict"]["sentence"])
+    )
+    first = report["remedies"][0]
+    assert first["name"] == "del edited" and not first["at_least"]
+    assert first["predicted_peak"] <= report["card"]["bytes"]
+    cured = EDITED.replace("    optimizer.zero_grad()", "    optimizer.zero_grad()\n    del edited")
+    run(tmp_path, cured, EDITED_CARD)
+
+
+def test_without_a_failure_the_peak_tells_of_the_earlier_copy(tmp_path: Path) -> None:
+    report = run(tmp_path, EDITED, "8GiB").report()
+    assert names(report)["edited"]["bytes"] == 128 * MIB
+    assert "still lived while step 2 made its own: 'edited' held it." in report["verdict"]["sentence"]
+    assert any(row["name"] == "del edited" for row in report["remedies"])
+
+
+def test_what_the_loss_needs_no_more_is_what_deleting_it_saves(tmp_path: Path) -> None:
+    script = KEPT.format("cross_entropy(logits, labels)")
+    kept = run(tmp_path, script, "8GiB")
+    report = kept.report()
+    assert names(report)["logits"]["bytes"] == 64 * MIB
+    change = next(row["change"] for row in report["remedies"] if row["name"] == "del logits")
+    assert change.startswith("del logits before train.py:13")
+    deleted = run(tmp_path, script, "8GiB", "delete")
+    assert int(kept.out) - int(deleted.out) == 64 * MIB
+
+
+def test_what_backward_needs_is_not_named(tmp_path: Path) -> None:
+    script = KEPT.format("mse_loss(logits, torch.zeros_like(logits))")
+    assert "logits" not in names(run(tmp_path, script, "8GiB").report())
+
+
+READ_LATER = """
+import torch
+from torch import nn
+model = nn.Linear(1024, 1024).cuda()
+optimizer = torch.optim.SGD(model.parameters())
+def use():
+    return seen_by_a_function.sum()
+for step in range(2):
+    read_later = torch.zeros(4096, 1024, device="cuda")
+    seen_by_a_function = torch.zeros(4096, 1024, device="cuda")
+    twice = torch.zeros(4096, 1024, device="cuda")
+    other = [twice]
+    alone = [torch.zeros(4096, 1024, device="cuda")]
+    model(torch.ones(4, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+    print(read_later.sum(), use(), len(other))
+torch.empty(1 << 40, device="cuda")
+"""
+
+
+def test_only_names_that_hold_alone_what_is_not_read_again_are_named(tmp_path: Path) -> None:
+    report = run(tmp_path, READ_LATER, "2GiB", "--at", "peak", status=1).report("--at", "peak")
+    assert set(names(report)) == {"alone"}
+
+
+FREED = """
+import torch
+from torch import nn
+def train():
+    model = nn.Linear(16, 16).cuda()
+    optimizer = torch.optim.SGD(model.parameters())
+    large = torch.zeros(4096, 4096, device="cuda")
+    before = torch.cuda.memory_allocated()
+    model(torch.ones(4, 16, device="cuda")).sum().backward()
+    optimizer.step()
+    try:
+        torch.empty(1 << 40, device="cuda")
+    except torch.OutOfMemoryError:
+        pass
+    now = torch.cuda.memory_allocated()
+    del large
+    print(now - torch.cuda.memory_allocated())
+train()
+"""
+
+
+def test_a_look_keeps_nothing_alive(tmp_path: Path) -> None:
+    assert int(run(tmp_path, FREED, "2GiB").out) == 64 * MIB
