@@ -96,7 +96,7 @@ ROWS = [
         "The copy of step 1 (14.2 GiB, line 19) still lives while step 2 makes its own: del edited.",
         (
             runs_out("capacity", "edit7b.py:19"),
-            holds(2 * (7615616512 - 3 * 3584 * 18944), line="edit7b.py:19", within=400 * MIB),
+            holds(2 * (7615616512 - 3 * 3584 * 18944), role="parameter", line="edit7b.py:19", within=400 * MIB),
             headline("line 19|edit7b.py:19"),
             advises("del edited", first=True, fits=True),
             NO_COPY,

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/block_parts.h"
+#include "tools/analysis/model_numbers.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -21,26 +22,40 @@ struct Sum {
   }
 };
 
+struct RowKey {
+  trace::Role role = trace::Role::kUnknown;
+  SiteId site = 0;
+  uint32_t model = 0;
+
+  bool operator==(const RowKey&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const RowKey& key) {
+    return H::combine(std::move(state), key.role, key.site, key.model);
+  }
+};
+
 class Tally {
  public:
-  Tally(const LiveSet& live, const EventSource& source, SiteNames& sites)
-      : live_(live), source_(source), sites_(sites) {}
+  Tally(const std::vector<CapturedBlock>& captured, const LiveSet& live, const EventSource& source,
+        SiteNames& sites)
+      : live_(live), source_(source), sites_(sites), models_(captured, live) {}
 
   void Add(BlockId id);
   Breakdown Finish();
 
  private:
-  void AddPart(const Block& block, const Part& part);
+  void AddPart(const Block& block, const Part& part, uint32_t model);
 
   const LiveSet& live_;
   const EventSource& source_;
   SiteNames& sites_;
+  const ModelNumbers models_;
   Breakdown result_;
   absl::flat_hash_map<trace::Role, Sum> roles_;
   absl::flat_hash_map<trace::StringId, Sum> owners_;
   absl::flat_hash_map<SiteId, Sum> site_sums_;
-  absl::flat_hash_map<std::pair<trace::Role, SiteId>, Holding> holdings_;
-  std::vector<std::pair<trace::Role, SiteId>> rows_of_block_;
+  absl::flat_hash_map<RowKey, Holding> holdings_;
+  std::vector<RowKey> rows_of_block_;
 };
 
 void Tally::Add(BlockId id) {
@@ -49,17 +64,17 @@ void Tally::Add(BlockId id) {
   rows_of_block_.clear();
   for (const Part& part :
        PartsOf(block, live_.Labels(id), live_.position(), source_.best_evidence()))
-    AddPart(block, part);
+    AddPart(block, part, models_.Of(id));
 }
 
-void Tally::AddPart(const Block& block, const Part& part) {
+void Tally::AddPart(const Block& block, const Part& part, uint32_t model) {
   const Identity& identity = part.identity;
   const SiteId site = SiteOf(block, identity, sites_);
   result_.bytes += part.bytes;
   roles_[identity.role].Add(part);
   owners_[identity.owner].Add(part);
   site_sums_[site].Add(part);
-  const std::pair key(identity.role, site);
+  const RowKey key{identity.role, site, model};
   Holding& row = holdings_[key];
   if (row.blocks == 0 || block.birth.step < row.since.step) row.since = block.birth;
   if (std::find(rows_of_block_.begin(), rows_of_block_.end(), key) == rows_of_block_.end()) {
@@ -90,13 +105,15 @@ Breakdown Tally::Finish() {
   });
   result_.by_site = Named(site_sums_, [this](SiteId site) { return sites_.Name(site); });
   for (auto& [key, holding] : holdings_) {
-    holding.role = key.first;
-    holding.site = sites_.Name(key.second);
+    holding.role = key.role;
+    holding.site = sites_.Name(key.site);
+    holding.model = key.model;
     result_.holdings.push_back(holding);
   }
   std::sort(result_.holdings.begin(), result_.holdings.end(),
             [](const Holding& a, const Holding& b) {
-              return std::tie(b.bytes, a.site, a.role) < std::tie(a.bytes, b.site, b.role);
+              return std::tie(b.bytes, a.site, a.role, a.model) <
+                     std::tie(a.bytes, b.site, b.role, b.model);
             });
   return std::move(result_);
 }
@@ -112,7 +129,7 @@ uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role) {
 
 Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                     const EventSource& source, SiteNames& sites, bool waiting) {
-  Tally tally(live, source, sites);
+  Tally tally(captured, live, source, sites);
   for (const CapturedBlock& block : captured) {
     if (waiting || !block.waiting) tally.Add(block.id);
   }

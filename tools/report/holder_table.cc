@@ -66,10 +66,15 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
   return "step " + std::to_string(holding.since.step);
 }
 
+std::string SiteText(const Holding& holding) {
+  if (holding.model == 0) return Printable(holding.site);
+  return Printable(holding.site) + " (model " + std::to_string(holding.model + 1) + ")";
+}
+
 TableRow HolderRow(const Holding& holding, const std::string& line, const Explanation& explanation,
                    TableUnit unit) {
   return {.cells = {std::string(RoleName(holding.role)) + EvidenceMarks(holding.known),
-                    Printable(holding.site), FormatFigure(holding.bytes, unit),
+                    SiteText(holding), FormatFigure(holding.bytes, unit),
                     FormatCount(holding.blocks), SinceText(holding, explanation), Printable(line)}};
 }
 

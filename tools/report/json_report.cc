@@ -163,6 +163,7 @@ ordered_json HoldingsJson(const Explanation& explanation) {
     const analysis::Holding& holding = explanation.held.holdings[i];
     ordered_json row = {{"role", std::string(RoleName(holding.role))},
                         {"site", holding.site},
+                        {"model", holding.model + 1},
                         {"bytes", holding.bytes}};
     AddKnownBytes(holding.known, row);
     row["blocks"] = holding.blocks;

@@ -153,3 +153,30 @@ model(torch.zeros(1, 512, device="cuda", dtype=torch.half)).sum().backward()
     born = blocks(on_card("import torch\n" + script, tmp_path).trace)
     roles = [(block.role, block.bytes >> 10) for block in born if block.role in ("parameter", "gradient")]
     assert roles == [("parameter", 1024), ("gradient", 1024), ("parameter", 512), ("gradient", 512)]
+
+
+COPIED = """
+import copy, torch
+from torch import nn
+model = nn.Sequential(*[nn.Linear(1024, 1024, bias=False) for _ in range(4)]).cuda()
+x = torch.ones(4, 1024, device="cuda")
+model(x)
+reference = copy.deepcopy(model)
+reference(x)
+parts = [nn.Linear(512, 512, bias=False, device="cuda") for _ in range(8)]
+for part in parts:
+    part(x[:, :512])
+torch.empty(1 << 40, device="cuda")
+"""
+
+
+def test_two_models_share_no_row_and_parts_by_themselves_do(tmp_path):
+    report = on_card(COPIED, tmp_path, expect=1).report()
+    rows = [row for row in report["holdings"] if row["role"] == "parameter"]
+    found = [(row["site"], row["model"], row["line"], row["bytes"]) for row in rows]
+    mebibyte = 1 << 20
+    assert sorted(found) == [
+        ("[*]", 1, "train.py:4", 16 * mebibyte),
+        ("[*]", 2, "train.py:7", 16 * mebibyte),
+        ("weight", 1, "train.py:9", 8 * mebibyte),
+    ]
