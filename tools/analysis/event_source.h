@@ -24,6 +24,8 @@ class EventSource {
   virtual std::vector<trace::Frame> Stack(trace::StackId id) const = 0;  // innermost first
   // The most that a role can rest on here: less than kStated if phases and labels were guessed.
   virtual Evidence best_evidence() const { return Evidence::kStated; }
+  // True if a launcher started several such processes, each for a card of its own.
+  virtual bool is_one_of_ranks() const { return false; }
 };
 
 }  // namespace memtrace::analysis

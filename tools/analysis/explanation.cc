@@ -153,6 +153,7 @@ absl::StatusOr<Explanation> Explainer::Run() {
   ReadAgain();
   result_.annotations = timeline_.annotations();
   result_.counts = timeline_.counts();
+  result_.is_one_of_ranks = source_.is_one_of_ranks();
   result_.timelines = timeline_.cards();
   result_.activities = timeline_.activities();
   if (!is_failure() && !is_peak()) result_.asked = spec_;

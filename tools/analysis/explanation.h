@@ -90,6 +90,7 @@ struct Explanation {
   std::vector<Remedy> remedies;
   Annotations annotations;
   EventCounts counts;
+  bool is_one_of_ranks = false;  // EventSource::is_one_of_ranks
 
   // Without the growth, the request that failed would have been served; of a run without one, most
   // of the peak is growth.

@@ -33,6 +33,7 @@ class NativeNames : public EventSource {
   }
   std::string_view String(trace::StringId id) const override { return source_.String(id); }
   Evidence best_evidence() const override { return source_.best_evidence(); }
+  bool is_one_of_ranks() const override { return source_.is_one_of_ranks(); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
 
   // Files that are here and are not those that were recorded: their frames keep their offsets.

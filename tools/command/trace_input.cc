@@ -162,6 +162,11 @@ analysis::RunFacts TraceInput::Facts(const analysis::Annotations& annotations) c
   return facts;
 }
 
+bool TraceInput::is_one_of_ranks() const {
+  const auto found = info_.find("environment.WORLD_SIZE");
+  return found != info_.end() && found->second != "1" && !found->second.empty();
+}
+
 int TraceInput::exit_code() const { return completeness_.whole() ? kDone : kPartial; }
 
 }  // namespace memtrace::command

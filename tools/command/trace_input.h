@@ -37,6 +37,7 @@ class TraceInput : public analysis::EventSource {
   std::string_view String(trace::StringId id) const override { return source_->String(id); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override { return source_->Stack(id); }
   analysis::Evidence best_evidence() const override { return source_->best_evidence(); }
+  bool is_one_of_ranks() const override;
 
   // As trace::TraceReader has them.
   const std::map<std::string, std::string>& info() const { return info_; }

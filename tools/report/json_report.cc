@@ -70,6 +70,7 @@ ordered_json CardsJson(const Explanation& explanation) {
   for (const analysis::CardExplanation& card : explanation.cards) {
     cards.push_back({{"index", card.index},
                      {"bytes", card.ledger.total},
+                     {"bytes_known", card.ledger.total_known},
                      {"ledger", LedgerJson(card.ledger)},
                      {"peak", card.peak.bytes}});
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/report/activity_table.h"
+#include "tools/report/cards_table.h"
 #include "tools/report/fragmentation_table.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/holder_table.h"
@@ -39,31 +40,15 @@ Section PeakSection(const Explanation& explanation) {
   return section;
 }
 
-Section OtherCardsSection(const Explanation& explanation) {
-  Section section{.id = "cards", .title = "OTHER CARDS"};
-  Facts facts;
-  for (size_t i = 0; i < explanation.cards.size(); ++i) {
-    if (i == explanation.card) continue;
-    const analysis::CardExplanation& card = explanation.cards[i];
-    facts.rows.push_back({"card " + std::to_string(card.index),
-                          FormatBytes(card.ledger.positive("live")) + " live and " +
-                              FormatBytes(card.ledger.positive("free")) + " free of " +
-                              FormatBytes(card.ledger.total) + "; peak " +
-                              FormatBytes(card.peak.bytes)});
-  }
-  if (!facts.rows.empty()) section.parts.emplace_back(std::move(facts));
-  return section;
-}
-
 }  // namespace
 
 Document ReportDocument(const Explanation& explanation, const analysis::RunFacts& run) {
   Document document = RunSections(explanation, run);
   for (const Section& section :
        {VerdictSection(explanation), RequestSection(explanation), LedgerSection(explanation),
-        HolderSection(explanation), OutsideSection(explanation), IdleSection(explanation),
-        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
-        MapSection(explanation), PeakSection(explanation), OtherCardsSection(explanation),
+        CardsSection(explanation), HolderSection(explanation), OutsideSection(explanation),
+        IdleSection(explanation), GrowthSection(explanation), ScratchSection(explanation),
+        FragmentationSection(explanation), MapSection(explanation), PeakSection(explanation),
         SimulationSection(run), RemedySection(explanation)}) {
     if (!section.parts.empty()) document.push_back(section);
   }

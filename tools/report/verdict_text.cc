@@ -10,6 +10,7 @@
 #include "tools/analysis/frames.h"
 #include "tools/remedies/catalogue.h"
 #include "tools/report/activity_table.h"
+#include "tools/report/cards_table.h"
 #include "tools/report/checkpointing_text.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/printable.h"
@@ -55,12 +56,21 @@ std::string FragmentationReason(const Explanation& explanation, const Ledger& le
          "is not known.";
 }
 
+// A snapshot of torch knows what the driver had left, and not how much the card has.
+std::string ReasonWithoutSize(const Explanation& explanation, const Ledger& ledger) {
+  const std::string held =
+      Held(ledger, "live") + " are live and the driver had " + Held(ledger, "free") + " left";
+  if (analysis::Unused(ledger) >= explanation.request->bytes) return held + ".";
+  return held + ": all unused memory in one piece would not serve the request.";
+}
+
 // Joined memory that serves the request, but not the rest of the step, is no cause: it is named so
 // that nobody looks for it.
 std::string CapacityReason(const Explanation& explanation, const Ledger& ledger) {
+  if (!ledger.total_known) return ReasonWithoutSize(explanation, ledger);
   // Else something beside blocks in use fills it: pools, contexts. The ledger and what contributes
   // say what.
-  const bool live_fills_it = ledger.total_known && ledger.positive("live") > ledger.total / 2;
+  const bool live_fills_it = ledger.positive("live") > ledger.total / 2;
   std::string full =
       live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
   if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
@@ -271,7 +281,7 @@ std::string NextStepSentence(const Explanation& explanation) {
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text :
-       {ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation),
+       {UnevenSentence(explanation), ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation),
         UnreadSentence(explanation), CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }

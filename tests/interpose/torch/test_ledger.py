@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: caches and private pools."""
+"""What a card's ledger says of real programs: caches, private pools and other cards."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.programs import MIB, memtrace, on_card
+from support.programs import GIB, MIB, memtrace, on_card
 
 NATIVE = ("--allocator", "native")
 
@@ -66,3 +67,28 @@ def test_free_memory_of_a_private_pool_is_not_called_cached(tmp_path, options):
     assert report["fragmentation"]["private_pools"] == 512 * MIB
     assert report["fragmentation"]["after_empty_cache"] < 100 * MIB
     assert "512.0 MiB in private pools" in text(run.trace)
+
+
+ONE_OF_TWO = """
+import torch
+torch.empty(1, device="cuda:1")
+kept = []
+while True:
+    kept.append(torch.empty(256 << 20, dtype=torch.uint8, device="cuda:0"))
+"""
+
+
+def test_each_card_is_a_row_and_the_load_is_said_to_be_uneven(tmp_path):
+    run = on_card(ONE_OF_TWO, tmp_path, card="2x4GiB", expect=1)
+    report = run.report()
+    free = [{entry["name"]: entry["bytes"] for entry in card["ledger"]}["free"] for card in report["cards"]]
+    assert free[0] < 256 * MIB
+    assert free[1] > 3 * GIB
+    said = text(run.trace)
+    assert re.search(r"The load is uneven: 3\.\d, 0\.0 GiB are live on cards 0, 1\.", said), said
+    assert re.search(r"CARDS .*card 0 .*ran out of memory card 1 ", said), said
+
+
+def test_load_of_one_rank_is_not_called_uneven(tmp_path):
+    run = on_card(ONE_OF_TWO, tmp_path, card="2x4GiB", expect=1, RANK="0", WORLD_SIZE="2")
+    assert "uneven" not in run.report()["verdict"]["sentence"]

@@ -58,6 +58,19 @@ def test_the_strangers_oom_is_of_capacity() -> None:
     assert sites[:3] == ["models.py:174", "models.py:181", "models.py:176"]
 
 
+def test_the_strangers_cards_have_no_size_and_an_uneven_load() -> None:
+    path = next(iter(CORPUS.glob("snapshots/Constructor-Sun*")), None)
+    if path is None:
+        pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
+    report = json.loads(memtrace("report", "--json", str(path)).out)
+    assert [card["bytes_known"] for card in report["cards"]] == [False] * 3
+    assert "The load is uneven: 7.5, 78.3, 18.8 GiB are live on cards 0, 1, 2." in report["verdict"]["sentence"]
+    assert not any(", fits" in row["name"] for row in report["remedies"])
+    text = memtrace("report", str(path)).out
+    assert "free of" not in text
+    assert "the card's size is not in the trace" in text
+
+
 def entry(action: str, address: int, size: int, time: int = 0, **more: Any) -> dict[str, Any]:
     return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time, **more}
 
