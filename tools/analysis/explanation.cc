@@ -110,8 +110,10 @@ class Explainer {
  private:
   absl::Status ReadFirst();
   void ReadAgain();
+  void LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments);
   void LookForGrowth();
   void ExplainCards();
+  void AddOtherMoments(CardExplanation& card);
   void ExplainFailure();
   void ExplainHolders();
   void ExplainNextStep();
@@ -143,6 +145,8 @@ class Explainer {
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
   std::map<int32_t, std::vector<CapturedBlock>> at_peak_;
+  std::map<int32_t, CardMoment> most_reserved_;
+  std::map<int32_t, CardMoment> fullest_;
   std::map<int32_t, std::vector<CapturedBlock>> after_update_;
   GrowthSearch growth_;
   Explanation result_;
@@ -196,6 +200,8 @@ void Explainer::ReadAgain() {
   for (const auto& [device, card] : timeline_.cards()) {
     captures_.At(card.peak_event,
                  [this, at = device] { at_peak_[at] = captures_.live().Capture(at); });
+    LookAt(card.most_reserved_event, device, most_reserved_);
+    LookAt(card.fullest_event, device, fullest_);
   }
   for (const auto& [device, ordinal] : moments_) {
     captures_.At(ordinal, device, [this, at = device](CapturedCard captured) {
@@ -211,6 +217,13 @@ void Explainer::ReadAgain() {
   });
   LookForGrowth();
   captures_.Read(source_);
+}
+
+void Explainer::LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments) {
+  if (ordinal == 0) return;
+  captures_.At(ordinal, device, [&moments, device](const CapturedCard& captured) {
+    moments[device] = {captured.when, captured.ledger};
+  });
 }
 
 void Explainer::LookForGrowth() {
@@ -236,10 +249,23 @@ void Explainer::ExplainCards() {
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
+    AddOtherMoments(card);
     result_.cards.push_back(std::move(card));
   }
   if (result_.cards.empty())  // a process that never touched a card
     result_.cards.emplace_back().ledger = captures_.LedgerAtEnd(0);
+}
+
+void Explainer::AddOtherMoments(CardExplanation& card) {
+  if (const auto found = most_reserved_.find(card.index); found != most_reserved_.end())
+    card.most_reserved = found->second;
+  if (const auto found = fullest_.find(card.index); found != fullest_.end())
+    card.fullest = found->second;
+  const std::string of_card = "." + std::to_string(card.index);
+  const Annotations& annotations =
+      is_failure() ? timeline_.failed()->annotations : result_.annotations;
+  card.retries = AnnotatedNumber(annotations, "allocator.retries" + of_card);
+  card.waits = AnnotatedNumber(annotations, "allocator.waits" + of_card);
 }
 
 // Of the card of the verdict, at the moment.

@@ -37,6 +37,12 @@
 
 namespace memtrace::analysis {
 
+// Another moment of a card than that of its report.
+struct CardMoment {
+  Moment when;
+  Ledger ledger;
+};
+
 struct CardExplanation {
   int32_t index = 0;
   Moment when;     // when the request failed, on every card; the moment that was asked about; else
@@ -45,6 +51,14 @@ struct CardExplanation {
   Breakdown peak;  // requested bytes in use
   Position peak_at;
   SecondModels second_models;  // of `peak`
+  // When most was reserved, and when most was in use or waited for a stream: both need not be the
+  // peak of requested bytes. Nothing without segments, or without blocks.
+  std::optional<CardMoment> most_reserved;
+  std::optional<CardMoment> fullest;
+  // How often torch gave back its cache for a request, and waited for all streams; nothing if the
+  // trace does not say.
+  std::optional<uint64_t> retries;
+  std::optional<uint64_t> waits;
 };
 
 struct Request {

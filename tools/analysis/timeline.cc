@@ -45,6 +45,17 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
   updates_.Level(allocation.device, card.held());
   card.most_allocated = std::max(card.most_allocated, card.live_allocated);
   if (card.live_requested > card.peak) Rise(card);
+  NoteFullest(card, replay);
+}
+
+void Timeline::NoteFullest(CardTimeline& card, Replay& replay) const {
+  if (card.occupied() > card.fullest) {
+    card.fullest = card.occupied();
+    card.fullest_event = counts_.events;
+  }
+  if (card.reserved < card.most_reserved || card.occupied() <= replay.occupied_at_most) return;
+  replay.occupied_at_most = card.occupied();
+  card.most_reserved_event = counts_.events;
 }
 
 // To a peak that was never reached before.
@@ -90,7 +101,9 @@ void Timeline::Apply(const trace::FreeCompleted& free) {
 void Timeline::Apply(const trace::Map& map) {
   CardTimeline& card = cards_[map.device];
   card.reserved += map.size;
-  card.most_reserved = std::max(card.most_reserved, card.reserved);
+  if (card.reserved <= card.most_reserved) return;
+  card.most_reserved = card.reserved;
+  replays_[map.device].occupied_at_most = 0;
 }
 
 void Timeline::Apply(const trace::Unmap& unmap) {

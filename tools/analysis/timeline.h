@@ -28,13 +28,18 @@ struct CardTimeline {
   uint64_t waiting_requested = 0;
   uint64_t waiting_allocated = 0;
   uint64_t reserved = 0;
-  uint64_t most_reserved = 0;   // ever
+  uint64_t most_reserved = 0;  // ever
+  // Ordinal of the allocation by which most was in use or waiting, as long as so much was reserved:
+  // what was mapped last is in use then. 0 if there is none.
+  uint64_t most_reserved_event = 0;
   uint64_t most_allocated = 0;  // ever: highest sum of live allocated bytes, as torch counts them
   uint64_t peak = 0;            // highest sum of live requested bytes
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;
-  uint64_t peak_ns = 0;  // since the trace began
+  uint64_t peak_ns = 0;        // since the trace began
+  uint64_t fullest = 0;        // highest sum of allocated bytes in use or waiting for a stream
+  uint64_t fullest_event = 0;  // as peak_event
   std::optional<trace::CardLedger> first_sample;
   std::optional<trace::CardLedger> last_sample;
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
@@ -42,6 +47,7 @@ struct CardTimeline {
 
   // Requested bytes that nobody else can have.
   uint64_t held() const { return live_requested + waiting_requested; }
+  uint64_t occupied() const { return live_allocated + waiting_allocated; }
 };
 
 // The out-of-memory that is to be explained.
@@ -105,6 +111,7 @@ class Timeline {
     absl::flat_hash_map<uint64_t, Holding> blocks;
     StepCurve curve;
     StepCurve micro_batches;
+    uint64_t occupied_at_most = 0;  // the most, as long as most is reserved
   };
 
   void Apply(const trace::Allocate& allocation);
@@ -125,6 +132,7 @@ class Timeline {
 
   void Add(const trace::Allocate& allocation, bool waiting);
   void Rise(CardTimeline& card) const;
+  void NoteFullest(CardTimeline& card, Replay& replay) const;
   void Wait(Holding& block, CardTimeline& card);
   void Let(const Holding& block, CardTimeline& card);
 

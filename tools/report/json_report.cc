@@ -11,6 +11,7 @@
 #include "tools/report/json_text.h"
 #include "tools/report/known_bytes.h"
 #include "tools/report/map_report.h"
+#include "tools/report/peak_section.h"
 #include "tools/report/unneeded_text.h"
 #include "tools/report/verdict_text.h"
 
@@ -62,7 +63,8 @@ ordered_json PeakJson(const analysis::CardExplanation& card) {
           {"at", PositionJson(card.peak_at)},
           {"by_role", SharesJson(card.peak.by_role, true)},
           {"by_owner", SharesJson(card.peak.by_owner, false)},
-          {"by_site", SharesJson(card.peak.by_site, false)}};
+          {"by_site", SharesJson(card.peak.by_site, false)},
+          {"reserved", ReservedPeakJson(card)}};
 }
 
 ordered_json CardsJson(const Explanation& explanation) {

@@ -12,7 +12,7 @@
 #include "tools/report/ledger_table.h"
 #include "tools/report/map_report.h"
 #include "tools/report/outside_table.h"
-#include "tools/report/quantity.h"
+#include "tools/report/peak_section.h"
 #include "tools/report/remedy_table.h"
 #include "tools/report/request_facts.h"
 #include "tools/report/run_header.h"
@@ -28,16 +28,6 @@ Section VerdictSection(const Explanation& explanation) {
   for (const std::string& sentence : VerdictSentences(explanation))
     text += (text.empty() ? "" : " ") + sentence;
   return {.id = "verdict", .parts = {Paragraph{text}}};
-}
-
-Section PeakSection(const Explanation& explanation) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
-  Section section{.id = "peak", .title = "PEAK"};
-  if (card.peak.bytes == 0) return section;
-  section.subtitle = FormatBytes(card.peak.bytes) + " requested at one instant, " +
-                     DescribePosition(card.peak_at) + "; exact, by replay of the trace";
-  section.parts = ShareTables(card.peak);
-  return section;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tools/report/cards_table.h"
 #include "tools/report/checkpointing_text.h"
 #include "tools/report/growth_table.h"
+#include "tools/report/peak_section.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/unneeded_text.h"
@@ -237,26 +238,17 @@ std::string EndSentence(const Explanation& explanation) {
          DescribePosition(last.at) + ".";
 }
 
-// "24.0 MiB of card 0's 1.00 GiB were still to be had, beside 120.0 MiB in holes (largest 60.0
-// MiB)".
-std::string LeftText(const analysis::CardExplanation& card) {
-  const Ledger& ledger = card.ledger;
-  const uint64_t left = ledger.positive("free") + ledger.positive("cached");
-  std::string text = FormatBytes(left) + " of card " + std::to_string(card.index) + "'s " +
-                     FormatBytes(ledger.total) + " were still to be had";
-  if (ledger.positive("holes") <= left / 4) return text;
-  if (ledger.positive("holes") == ledger.largest_hole)
-    return text + ", beside a hole of " + Held(ledger, "holes");
-  return text + ", beside " + Held(ledger, "holes") + " in holes (largest " +
-         FormatBytes(ledger.largest_hole) + ")";
-}
-
 std::string PeakSentence(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
   if (card.peak.bytes == 0) return "No out-of-memory; nothing was allocated on a card.";
-  std::string text = EndSentence(explanation) + " The peak, " + FormatBytes(card.peak.bytes) +
-                     " requested, was " + DescribePosition(card.peak_at) + ".";
-  return card.ledger.total_known ? text + " Then " + LeftText(card) + "." : text;
+  std::string text = EndSentence(explanation);
+  const std::string peak = "The peak, " + FormatBytes(card.peak.bytes) + " requested, was " +
+                           DescribePosition(card.peak_at) + ".";
+  for (const std::string& sentence : {WaitingSentence(explanation), peak, LeftSentence(explanation),
+                                      ReservedSentence(explanation)}) {
+    if (!sentence.empty()) text += " " + sentence;
+  }
+  return text;
 }
 
 std::string AskedSentence(const Explanation& explanation) {

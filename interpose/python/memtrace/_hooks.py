@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import (
+    _allocator_counts,
     _checkpoints,
     _communication,
     _deleted_models,
@@ -61,6 +62,7 @@ def register(torch: ModuleType, session: Session) -> None:
     bound_names.watch(torch, session)
     dead_cycles.watch(torch, session)
     kept_failures.watch(torch, session)
+    _allocator_counts.watch(torch, session)
 
 
 def _shown_path(name: str, module: Any) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: caches, private pools and other cards."""
+"""What a card's ledger says of real programs: caches, private pools, streams and other cards."""
 
 import re
 from pathlib import Path
@@ -92,3 +92,31 @@ def test_each_card_is_a_row_and_the_load_is_said_to_be_uneven(tmp_path):
 def test_load_of_one_rank_is_not_called_uneven(tmp_path):
     run = on_card(ONE_OF_TWO, tmp_path, card="2x4GiB", expect=1, RANK="0", WORLD_SIZE="2")
     assert "uneven" not in run.report()["verdict"]["sentence"]
+
+
+STREAMS = """
+import torch
+other = torch.cuda.Stream()
+for _ in range(60):
+    block = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
+    with torch.cuda.stream(other):
+        block.add_(1)
+    block.record_stream(other)
+    del block
+print("DONE")
+"""
+
+
+@pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
+def test_card_full_of_memory_that_waits_for_streams_is_the_headline(tmp_path, options):
+    run = on_card(STREAMS, tmp_path, card="4GiB", options=("--events", "lazy", *options))
+    report = run.report()
+    assert report["peak"]["bytes"] == 100 * MIB
+    reserved = report["peak"]["reserved"]
+    assert reserved["stream_wait"] > 3 * GIB
+    assert reserved["retries"] >= 1
+    sentence = report["verdict"]["sentence"]
+    assert re.search(r"3\.\d\d GiB of card 0's 4\.00 GiB were freed, but waited for other streams", sentence), sentence
+    left = re.search(r"([\d.]+) (MiB|GiB) of card 0's 4\.00 GiB were still to be had", sentence)
+    assert left is not None and left[2] == "MiB", sentence
+    assert re.search(r"gave back its cache (once|\d+ times)", text(run.trace))

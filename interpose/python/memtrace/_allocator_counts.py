@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""How often the allocator gave back its cache for a request, and waited for all streams: as torch counts them."""
+
+from types import ModuleType
+
+from memtrace._session import Session
+
+# Keys of torch.cuda.memory_stats(), and what a trace calls them.
+COUNTS = {"num_alloc_retries": "allocator.retries", "num_sync_all_streams": "allocator.waits"}
+
+
+def watch(torch: ModuleType, session: Session) -> None:
+    """States the counts of each card whenever everything is labelled: at an out-of-memory and at the end."""
+
+    def state() -> None:
+        if not torch.cuda.is_initialized():
+            return
+        for card in range(torch.cuda.device_count()):
+            counts = torch.cuda.memory_stats_as_nested_dict(card)
+            for key, name in COUNTS.items():
+                if key in counts:
+                    session.core.annotate(f"{name}.{card}", str(counts[key]))
+
+    session.with_labels.append(state)

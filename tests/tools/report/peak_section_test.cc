@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/peak_section.h"
+
+#include <gtest/gtest.h>
+
+#include "allocator/units.h"
+#include "nlohmann/json.hpp"
+#include "tests/tools/analysis/named_program.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+
+// A card of 1 GiB without a context, of which `free` is left after 800 MiB were mapped.
+class PeakSectionTest : public testing::Test {
+ protected:
+  PeakSectionTest() {
+    program_.Add(trace::CardSample{{.device = 0, .total = 1_GiB, .free = 1_GiB}});
+    program_.Add(trace::Map{0, 0, 800_MiB, 0});
+  }
+  Explanation Explained() { return *analysis::Explain(program_); }
+
+  analysis::NamedProgram program_;
+};
+
+TEST_F(PeakSectionTest, ReservedMemoryIsBrokenDownWhereMostOfItIsInUse) {
+  program_.Allocate(0, 100_MiB).Allocate(200_MiB, 300_MiB).Free(200_MiB).Allocate(700_MiB, 50_MiB);
+  const auto peak = ReservedPeakJson(Explained().cards[0]);
+  EXPECT_EQ(peak["bytes"], 800_MiB);
+  EXPECT_EQ(peak["allocated"], 400_MiB);
+  EXPECT_EQ(peak["holes"], 400_MiB);
+  EXPECT_EQ(peak["largest_hole"], 300_MiB);
+  EXPECT_TRUE(peak["retries"].is_null());
+}
+
+TEST_F(PeakSectionTest, ALaterMappingThatIsNotThePeakIsNotTheReservedOne) {
+  program_.Allocate(0, 100_MiB).Free(0).Add(trace::Unmap{0, 0, 800_MiB});
+  program_.Add(trace::Map{0, 0, 700_MiB, 0}).Allocate(0, 690_MiB);
+  EXPECT_EQ(ReservedPeakJson(Explained().cards[0])["allocated"], 100_MiB);
+}
+
+TEST_F(PeakSectionTest, MemoryThatWaitsForStreamsIsTheHeadlineOfACardFullOfIt) {
+  program_.Allocate(0, 700_MiB).Add(trace::FreeRequested{0, 0}).Allocate(700_MiB, 50_MiB);
+  EXPECT_EQ(
+      WaitingSentence(Explained()),
+      "Before the first step, 700.0 MiB of card 0's 1.00 GiB were freed, but waited for other "
+      "streams (record_stream), beside 50.0 MiB in use.");
+}
+
+TEST_F(PeakSectionTest, WhatWaitsOnACardWithRoomIsNoHeadline) {
+  program_.Allocate(0, 100_MiB).Add(trace::FreeRequested{0, 0}).Allocate(700_MiB, 50_MiB);
+  EXPECT_EQ(WaitingSentence(Explained()), "");
+}
+
+TEST_F(PeakSectionTest, TheReservedPeakIsSaidIfMuchOfItWasNotInUse) {
+  program_.Allocate(0, 500_MiB);
+  EXPECT_EQ(
+      ReservedSentence(Explained()),
+      "At most 800.0 MiB were reserved, before the first step, for 500.0 MiB in use: 300.0 MiB "
+      "in holes beside blocks (largest 300.0 MiB).");
+  program_.Allocate(500_MiB, 250_MiB);
+  EXPECT_EQ(ReservedSentence(Explained()), "");
+}
+
+TEST_F(PeakSectionTest, HolesAreNotCountedToWhatWasLeft) {
+  program_.Allocate(0, 700_MiB);
+  EXPECT_EQ(
+      LeftSentence(Explained()),
+      "Then 224.0 MiB of card 0's 1.00 GiB were still to be had, beside a hole of 100.0 MiB.");
+}
+
+}  // namespace
+}  // namespace memtrace::report
