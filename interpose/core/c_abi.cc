@@ -75,6 +75,7 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
          .at = asked.at});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
+      Process::Get().LookAtStart(asked.device);  // it may have made the context
       return MEMTRACE_OK;
     }
     const auto* event = std::get_if<OutOfMemoryEvent>(&result);

@@ -257,10 +257,19 @@ std::optional<trace::CardLedger> Process::Card::Ledger(Bytes outside) const {
 void Process::SampleCards() {
   auto* recorder = this->recorder();
   if (recorder == nullptr || is_forked() || cards().empty()) return;
-  for (const Card& card : cards()) {
-    if (const auto ledger = card.Ledger(OutsideOn(card))) recorder->SampleCard(*ledger);
-  }
+  for (const Card& card : cards()) SampleCard(*recorder, card);
   SayFailureOnce();
+}
+
+void Process::SampleCard(recorder::Recorder& recorder, const Card& card) const {
+  const auto ledger = card.Ledger(OutsideOn(card));
+  if (!ledger) return;
+  recorder.SampleCard(*ledger);
+}
+
+void Process::LookNow(const Card& card) {
+  card.LookAtStart();
+  if (card.reader->has_looked() && recorder() != nullptr) SampleCard(*recorder(), card);
 }
 
 void Process::SayFailureOnce() {

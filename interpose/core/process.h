@@ -93,9 +93,11 @@ class Process {
   ObservedMemory* alone(int device) const;
   bool is_outside_started() const { return outside_started_.load(std::memory_order_acquire); }
 
-  // To be called when a card may have come into use; costs nothing from the second time on.
-  void LookAtStart(int device) const {
-    if (HasCard(device)) cards_[static_cast<size_t>(device)].LookAtStart();
+  // To be called when a card may have come into use; costs nothing from the second time on. The
+  // first look after the card has its context writes a sample: those before have none.
+  void LookAtStart(int device) {
+    if (HasCard(device) && !cards_[static_cast<size_t>(device)].reader->has_looked())
+      LookNow(cards_[static_cast<size_t>(device)]);
   }
   int device_count() const {
     return is_started() && !is_forked() ? static_cast<int>(cards_.size()) : 0;
@@ -151,6 +153,8 @@ class Process {
   Process();
   static Process& Make();
   CachingAllocator* LookAndGet(int device);
+  void LookNow(const Card& card);
+  void SampleCard(recorder::Recorder& recorder, const Card& card) const;
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
   void LockForFork();
   void UnlockAfterFork();

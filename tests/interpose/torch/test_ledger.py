@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: caches, private pools, streams and other cards."""
+"""What a card's ledger says of real programs: contexts, caches, private pools, streams and other cards."""
 
 import re
 from pathlib import Path
@@ -120,3 +120,31 @@ def test_card_full_of_memory_that_waits_for_streams_is_the_headline(tmp_path, op
     left = re.search(r"([\d.]+) (MiB|GiB) of card 0's 4\.00 GiB were still to be had", sentence)
     assert left is not None and left[2] == "MiB", sentence
     assert re.search(r"gave back its cache (once|\d+ times)", text(run.trace))
+
+
+WATCHED = """
+import os, subprocess, sys, time, torch
+memtrace = os.path.join(os.path.dirname(sys.executable), "memtrace")
+kept = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+for _ in range(300):
+    torch.empty(1000, device="cuda")
+    time.sleep(0.1)
+    seen = subprocess.run([memtrace, "top", "--json", str(os.getpid())], capture_output=True, text=True).stdout
+    if '"context": 5' in seen and f'"reserved": {torch.cuda.memory_reserved()},' in seen:
+        break
+print(subprocess.run([memtrace, "top", "-n", "1", str(os.getpid())], capture_output=True, text=True).stdout)
+print("free", torch.cuda.mem_get_info()[0] >> 20)
+"""
+
+
+@pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
+def test_context_counts_while_the_program_runs_and_at_its_peak(tmp_path, options):
+    run = on_card(WATCHED, tmp_path, card="2GiB", options=options)
+    free = int(re.search(r"^free (\d+)", run.out, re.MULTILINE)[1])
+    seen = re.search(r"\bfree +([\d.]+) MiB", run.out)
+    assert seen is not None, run.out
+    assert abs(float(seen[1]) - free) <= 1
+    assert re.search(r"\bcontext +\d", run.out), run.out
+    report = ledger(run.report())
+    assert abs(report["free"] / MIB - free) <= 1
+    assert report["context"] > 400 * MIB
