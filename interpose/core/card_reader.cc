@@ -15,6 +15,7 @@ namespace {
 // The simulated card's own functions; all null on a real card.
 struct CardControl {
   decltype(&memtrace_card_ledger) ledger = nullptr;
+  decltype(&memtrace_card_visit_processes) visit_processes = nullptr;
   decltype(&memtrace_card_activity) activity = nullptr;
   decltype(&memtrace_card_visit_unsupported) visit_unsupported = nullptr;
   decltype(&memtrace_card_visit_faults) visit_faults = nullptr;
@@ -25,6 +26,7 @@ struct CardControl {
     void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
     if (driver == nullptr) return;
     Find(driver, ledger, "memtrace_card_ledger");
+    Find(driver, visit_processes, "memtrace_card_visit_processes");
     Find(driver, activity, "memtrace_card_activity");
     Find(driver, visit_unsupported, "memtrace_card_visit_unsupported");
     Find(driver, visit_faults, "memtrace_card_visit_faults");
@@ -95,6 +97,19 @@ void CardReader::Look(DeviceMemory now, Bytes reserved) {
 }
 
 bool CardReader::simulated() const { return Control().ledger != nullptr; }
+
+std::vector<LaunchProcess> CardReader::OtherProcesses() const {
+  std::vector<LaunchProcess> others;
+  if (Control().visit_processes == nullptr) return others;
+  Control().visit_processes(
+      device_,
+      [](void* user, uint32_t process, uint64_t bytes) {
+        static_cast<std::vector<LaunchProcess>*>(user)->push_back(
+            {.pid = static_cast<pid_t>(process), .bytes = bytes});
+      },
+      &others);
+  return others;
+}
 
 trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, Bytes outside,
                                    DeviceMemory now) const {

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "allocator/allocation_observer.h"
 #include "allocator/vmm.h"
+#include "interpose/core/launch_processes.h"
 #include "profiler/trace/event.h"
 
 namespace memtrace {
@@ -29,6 +31,10 @@ class CardReader {
   bool has_looked() const { return context_.load(std::memory_order_relaxed) != kNotSeen; }
   // The driver's word and what the allocator had reserved then; only the first look counts.
   void Look(DeviceMemory now, Bytes reserved);
+
+  // The other processes of this one's launch that hold memory of the card; none on a real card,
+  // where the driver does not say.
+  std::vector<LaunchProcess> OtherProcesses() const;
 
   // `allocator`, `outside` (what is known to have been taken beside it; the simulated card knows
   // better) and `now` (the driver's word) are read by the caller at about the same time.

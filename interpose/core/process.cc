@@ -264,7 +264,15 @@ void Process::SampleCards() {
 void Process::SampleCard(recorder::Recorder& recorder, const Card& card) const {
   const auto ledger = card.Ledger(OutsideOn(card));
   if (!ledger) return;
+  SayOtherProcesses(recorder, *ledger, *card.reader);
   recorder.SampleCard(*ledger);
+}
+
+void Process::SayOtherProcesses(recorder::Recorder& recorder, const trace::CardLedger& ledger,
+                                const CardReader& reader) {
+  if (ledger.other_processes == 0) return;
+  recorder.Annotate("card.processes." + std::to_string(ledger.device),
+                    LaunchProcessesText(reader.OtherProcesses()));
 }
 
 void Process::LookNow(const Card& card) {
@@ -322,6 +330,8 @@ std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
   if (auto* recorder = this->recorder()) {
     for (const auto& [key, value] : SimulationFacts()) recorder->Annotate(key, value);
     SayHowThePlanWent();
+    for (const trace::CardLedger& ledger : ledgers)
+      SayOtherProcesses(*recorder, ledger, *cards()[static_cast<size_t>(ledger.device)].reader);
     recorder->NoteOutOfMemory(event, ledgers);
     SayFailureOnce();
     owners = recorder->TopOwners(event.device, 3);

@@ -155,6 +155,9 @@ class Process {
   CachingAllocator* LookAndGet(int device);
   void LookNow(const Card& card);
   void SampleCard(recorder::Recorder& recorder, const Card& card) const;
+  // Who holds what the ledger has under other processes, as far as they are of this launch.
+  static void SayOtherProcesses(recorder::Recorder& recorder, const trace::CardLedger& ledger,
+                                const CardReader& reader);
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
   void LockForFork();
   void UnlockAfterFork();

@@ -121,6 +121,16 @@ int memtrace_card_ledger(int device, struct memtrace_card_ledger* ledger) {
       ledger);
 }
 
+int memtrace_card_visit_processes(int device, memtrace_card_process_visitor visitor,
+                                  void* argument) {
+  Machine* machine = Machine::OfProcess();
+  if (machine == nullptr || !machine->HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
+  if (visitor == nullptr) return MEMTRACE_CARD_INVALID_ARGUMENT;
+  for (const ProcessMemory& other : machine->CardAt(device).OtherProcesses())
+    visitor(argument, other.process, other.bytes);
+  return MEMTRACE_CARD_OK;
+}
+
 int memtrace_card_activity(struct memtrace_card_activity* activity) {
   struct memtrace_card_activity now = {};
   now.unsupported_calls = UnsupportedCalls::OfProcess().Total();

@@ -105,6 +105,12 @@ int memtrace_card_ledger(int device, struct memtrace_card_ledger* ledger);
 /* Fills *activity; the counters are read one after the other. */
 int memtrace_card_activity(struct memtrace_card_activity* activity);
 
+/* Calls visitor for each other process of the launch that holds memory of a card (it is in `other`
+ * of the ledger; what is left of that is the card's setting). */
+typedef void (*memtrace_card_process_visitor)(void* argument, uint32_t process, uint64_t bytes);
+int memtrace_card_visit_processes(int device, memtrace_card_process_visitor visitor,
+                                  void* argument);
+
 typedef void (*memtrace_card_visitor)(void* argument, const char* name, uint64_t count);
 
 /* Calls visitor for each function that was called and is not supported, sorted by name. The name is

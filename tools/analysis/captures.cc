@@ -3,11 +3,14 @@
 #include "tools/analysis/captures.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 namespace memtrace::analysis {
 namespace {
+
+constexpr std::string_view kProcesses = "card.processes.";
 
 // A context is made by the first use of a card, often after the only sample before the moment. It
 // stays until the process ends, so a later sample tells its size. Its bytes are those that the
@@ -48,6 +51,9 @@ void Captures::Read(const EventSource& source) {
       samples_[sample->card.device] = sample->card;
     } else if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) {
       for (const trace::CardLedger& card : failed->cards) samples_[card.device] = card;
+    } else if (const auto* fact = std::get_if<trace::Annotate>(&event.payload)) {
+      if (source.String(fact->key).starts_with(kProcesses))
+        processes_[std::string(source.String(fact->key))] = source.String(fact->value);
     }
     if (next != looks_.cend()) look();
   });
@@ -75,6 +81,8 @@ CapturedCard Captures::Capture(int32_t device) {
   const bool is_used = !card.blocks.empty() || !card.segments.empty();
   if (sample && is_used && timeline != timeline_.cards().end() && timeline->second.last_sample)
     AddContext(*sample, *timeline->second.last_sample);
+  const auto processes = processes_.find(std::string(kProcesses) + std::to_string(device));
+  if (processes != processes_.end()) card.processes = processes->second;
   std::optional<FreeMemory> free;
   if (!card.segments.empty()) free = FreeMemoryOf(MapSegments(card.blocks, live_, card.segments));
   card.ledger = LedgerFromReplay(card.blocks, live_, free, sample);

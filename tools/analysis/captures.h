@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/analysis/card_ledger.h"
@@ -26,6 +27,7 @@ struct CapturedCard {
   std::vector<trace::OutsideAllocate> outside;
   std::vector<MappedSegment> segments;  // in order of address
   Ledger ledger;                        // of the replay
+  std::string processes;                // annotation "card.processes.CARD"
 };
 
 // The second reading of a trace: stops at the moments that were asked for, and goes on to the end,
@@ -55,7 +57,8 @@ class Captures {
   LiveSet live_;
   OutsideSet outside_;
   MappedSegments segments_;
-  std::map<int32_t, trace::CardLedger> samples_;  // the latest
+  std::map<int32_t, trace::CardLedger> samples_;               // the latest
+  std::map<std::string, std::string, std::less<>> processes_;  // likewise, by key
   Moment now_;
 };
 

@@ -250,6 +250,8 @@ void Explainer::ExplainCards() {
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
     AddOtherMoments(card);
+    if (card.ledger.positive("other_processes") > 0)
+      card.others = ParseOtherProcesses(at_moment_[device].processes);
     result_.cards.push_back(std::move(card));
   }
   if (result_.cards.empty())  // a process that never touched a card
@@ -367,6 +369,7 @@ void Explainer::ExplainRemedies() {
       .attempts = result_.failed_attempts,
       .unread = result_.unread,
       .device = device(),
+      .others = result_.cards[result_.card].others,
       .moment = is_failure() ? failed->at : captured().when.at,
       .request_stack = {},
       .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt};

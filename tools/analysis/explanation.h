@@ -27,6 +27,7 @@
 #include "tools/analysis/moment.h"
 #include "tools/analysis/moment_spec.h"
 #include "tools/analysis/next_step.h"
+#include "tools/analysis/other_processes.h"
 #include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
 #include "tools/analysis/scratch.h"
@@ -59,6 +60,8 @@ struct CardExplanation {
   // trace does not say.
   std::optional<uint64_t> retries;
   std::optional<uint64_t> waits;
+  // Of the same launch, with memory of this card then; most first. Their own traces are not read.
+  std::vector<OtherProcess> others;
 };
 
 struct Request {

@@ -22,6 +22,7 @@
 #include "tools/analysis/growth.h"
 #include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/live_set.h"
+#include "tools/analysis/other_processes.h"
 #include "tools/analysis/unread_names.h"
 #include "tools/analysis/update_watch.h"
 #include "tools/analysis/verdict.h"
@@ -82,6 +83,7 @@ struct SavingFacts {
   const std::optional<FailedAttempts>& attempts;
   const std::vector<UnreadValue>& unread;
   int32_t device = 0;
+  const std::vector<OtherProcess>& others;  // of the launch
   Position moment;
   std::vector<trace::Frame> request_stack;  // empty without a failed request
   uint64_t request_bytes = 0;

@@ -91,11 +91,29 @@ class SavingFinder {
     if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
       Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
       saving.how_known = "exact";
+      if (std::string change = ChangeOfLaunch(); !change.empty()) saving.change = std::move(change);
       list_.Add(std::move(saving));
     }
     if (facts_.verdict.cause == Cause::kStreamWait) {
       const uint64_t waiting = facts_.ledger.positive("stream_wait");
       list_.Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
+    }
+  }
+
+  // What keeps this launch's own processes off the card, if most of what others hold is theirs.
+  std::string ChangeOfLaunch() const {
+    const uint64_t others = facts_.ledger.positive("other_processes");
+    if (BytesOfLaunch(facts_.others, others) <= others / 2) return "";
+    using Relation = OtherProcess::Relation;
+    switch (GroupOthers(facts_.others).front().relation) {
+      case Relation::kDataWorker:
+      case Relation::kWorker:
+        return "no CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on "
+               "the card makes a context in each";
+      case Relation::kRank:
+        return "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
+      default:
+        return "";
     }
   }
 

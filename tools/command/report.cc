@@ -15,6 +15,7 @@
 #include "tools/command/exit_code.h"
 #include "tools/command/folder_report.h"
 #include "tools/command/moment_option.h"
+#include "tools/command/other_traces.h"
 #include "tools/command/page_file.h"
 #include "tools/command/replayed_remedies.h"
 #include "tools/command/sibling_traces.h"
@@ -69,6 +70,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
+  AddWhatOthersHeld(input, run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }

@@ -11,6 +11,7 @@
 #include "tools/report/json_text.h"
 #include "tools/report/known_bytes.h"
 #include "tools/report/map_report.h"
+#include "tools/report/others_text.h"
 #include "tools/report/peak_section.h"
 #include "tools/report/unneeded_text.h"
 #include "tools/report/verdict_text.h"
@@ -290,6 +291,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["got_over"] = GotOverJson(explanation);
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
   report["ledger"] = LedgerJson(card.ledger);
+  if (!card.others.empty()) report["other_processes"] = OthersJson(card);
   report["peak"] = PeakJson(card);
   report["cards"] = CardsJson(explanation);
   report["moment"] = MomentJson(explanation);

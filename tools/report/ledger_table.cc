@@ -3,7 +3,9 @@
 #include "tools/report/ledger_table.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "tools/report/others_text.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
@@ -60,6 +62,14 @@ std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
   return entries;
 }
 
+// Who the other processes are; empty if that is not known.
+std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
+  std::vector<Entry> entries;
+  for (const OtherRow& row : OtherRows(card))
+    entries.push_back({row.name, static_cast<int64_t>(row.bytes), row.remark});
+  return entries;
+}
+
 std::vector<Entry> EntriesOf(const Ledger& ledger) {
   std::vector<Entry> entries;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
@@ -80,24 +90,38 @@ std::string Title(const Explanation& explanation) {
   return explanation.request ? title : title + " at its peak";
 }
 
-Table TableOf(const Ledger& ledger, const analysis::Breakdown& held) {
-  const TableUnit unit = UnitFor(ledger.total);
-  const int64_t total = Hundredths(static_cast<int64_t>(ledger.total), unit);
-  Table table;
-  table.columns = {{"", 30}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
-  const std::vector<Entry> entries = EntriesOf(ledger);
-  const std::vector<int64_t> figures = FiguresOf(entries, total, unit);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    table.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
-    if (entries[i].name != "live") continue;
-    const std::vector<Entry> roles = RolesOf(held, entries[i].bytes);
-    const std::vector<int64_t> parts = FiguresOf(roles, figures[i], unit);
-    for (size_t role = 0; role < roles.size(); ++role)
-      table.rows.push_back(RowOf(roles[role], 1, parts[role], ledger));
+class LedgerTable {
+ public:
+  LedgerTable(const analysis::CardExplanation& card, const analysis::Breakdown& held)
+      : card_(card), held_(held), unit_(UnitFor(card.ledger.total)) {}
+
+  Table Run() {
+    const Ledger& ledger = card_.ledger;
+    const int64_t total = Hundredths(static_cast<int64_t>(ledger.total), unit_);
+    table_.columns = {{"", 30}, {std::string(unit_.name), 9, TableColumn::Kind::kFigure}};
+    const std::vector<Entry> entries = EntriesOf(ledger);
+    const std::vector<int64_t> figures = FiguresOf(entries, total, unit_);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      table_.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
+      if (entries[i].name == "live") AddParts(RolesOf(held_, entries[i].bytes), figures[i]);
+      if (entries[i].name == "other_processes") AddParts(OthersOf(card_), figures[i]);
+    }
+    table_.total = {"", FormatHundredths(total)};
+    return std::move(table_);
   }
-  table.total = {"", FormatHundredths(total)};
-  return table;
-}
+
+ private:
+  void AddParts(const std::vector<Entry>& parts, int64_t hundredths) {
+    const std::vector<int64_t> figures = FiguresOf(parts, hundredths, unit_);
+    for (size_t i = 0; i < parts.size(); ++i)
+      table_.rows.push_back(RowOf(parts[i], 1, figures[i], card_.ledger));
+  }
+
+  const analysis::CardExplanation& card_;
+  const analysis::Breakdown& held_;
+  const TableUnit unit_;
+  Table table_;
+};
 
 }  // namespace
 
@@ -110,7 +134,8 @@ Section LedgerSection(const Explanation& explanation) {
   const Ledger& ledger = explanation.cards[explanation.card].ledger;
   Section section{.id = "card", .title = Title(explanation)};
   if (ledger.total == 0) return section;
-  section.parts.emplace_back(TableOf(ledger, explanation.held));
+  section.parts.emplace_back(
+      LedgerTable(explanation.cards[explanation.card], explanation.held).Run());
   if (!ledger.total_known)
     section.parts.emplace_back(
         Paragraph{"the card's size is not in the trace: this is what memtrace saw"});

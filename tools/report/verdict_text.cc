@@ -13,6 +13,7 @@
 #include "tools/report/cards_table.h"
 #include "tools/report/checkpointing_text.h"
 #include "tools/report/growth_table.h"
+#include "tools/report/others_text.h"
 #include "tools/report/peak_section.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -114,8 +115,10 @@ std::string CachedReason(const Explanation& explanation) {
 std::string OtherProcessReason(const Explanation& explanation, const Ledger& ledger) {
   const analysis::RestOfStep& rest = explanation.verdict.rest;
   const bool is_known = rest.rise && !rest.at_least;
-  return "Other processes hold " + Held(ledger, "other_processes") +
-         " of the card; without them the " +
+  const std::string who = OthersClause(explanation.cards[explanation.card]);
+  return (who.empty() ? "Other processes hold " + Held(ledger, "other_processes") + " of the card"
+                      : who) +
+         "; without them the " +
          (is_known ? "step would have gone on." : "request would have fitted.");
 }
 

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: contexts, caches, private pools, streams and other cards."""
+"""What a card's ledger says of real programs: contexts, caches, private pools, streams, other cards and other processes."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,13 @@ def ledger(report: dict[str, Any]) -> dict[str, int]:
 def text(trace: Path) -> str:
     """The report, its lines joined."""
     return " ".join(memtrace("report", str(trace)).out.split())
+
+
+def failed(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The trace of the only process that ran out of memory, and its report."""
+    reports = {path: json.loads(memtrace("report", "--json", str(path)).out) for path in folder.glob("run.trace*")}
+    (found,) = [(path, report) for path, report in reports.items() if report["verdict"]["cause"] != "none"]
+    return found
 
 
 EMPTIED = """
@@ -148,3 +156,56 @@ def test_context_counts_while_the_program_runs_and_at_its_peak(tmp_path, options
     report = ledger(run.report())
     assert abs(report["free"] / MIB - free) <= 1
     assert report["context"] > 400 * MIB
+
+
+WORKER = """
+import subprocess, sys, torch
+if len(sys.argv) > 1:
+    kept = torch.empty(768 << 20, dtype=torch.uint8, device="cuda")
+    print("ready", flush=True)
+    sys.stdin.read()
+else:
+    child = subprocess.Popen([sys.executable, __file__, "worker"], stdin=-1, stdout=-1, text=True)
+    child.stdout.readline()
+    kept = []
+    while True:
+        kept.append(torch.empty(256 << 20, dtype=torch.uint8, device="cuda"))
+"""
+
+
+def test_other_process_of_the_launch_is_named_with_what_it_holds(tmp_path):
+    on_card(WORKER, tmp_path, card="4GiB,other=300MiB", expect=1)
+    path, report = failed(tmp_path)
+    (worker,) = report["other_processes"]["launch"]
+    assert worker["name"] == "1 worker process"
+    assert worker["holds"]["live"] == 768 * MIB
+    assert worker["bytes"] == worker["holds"]["context"] + 768 * MIB
+    assert worker["holds"]["largest"].endswith("train.py:4")
+    assert report["other_processes"]["strangers"] == 300 * MIB
+    assert ledger(report)["other_processes"] == worker["bytes"] + 300 * MIB
+    said = text(path)
+    assert "1 worker process of this program" in said
+    assert "other programs hold 300.0 MiB" in said
+
+
+RANKS = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank = int(os.environ["RANK"])
+kept = torch.empty((1 + rank) << 28, dtype=torch.uint8, device="cuda:0")
+dist.barrier()
+if rank == 0:
+    while True:
+        kept = (kept, torch.empty(256 << 20, dtype=torch.uint8, device="cuda:0"))
+dist.barrier()
+"""
+
+
+def test_ranks_that_share_a_card_are_told_apart(tmp_path):
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    run = on_card(RANKS, tmp_path, card="2x4GiB", launcher=launcher, expect=None)
+    assert run.status != 0
+    _, report = failed(tmp_path)
+    (other,) = report["other_processes"]["launch"]
+    assert (other["name"], other["rank"]) == ("rank 1", "1")
+    assert other["holds"]["live"] == 512 * MIB

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/other_traces.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "profiler/trace/event.h"
+#include "tools/command/trace_input.h"
+
+namespace memtrace::command {
+namespace {
+
+using analysis::CardExplanation;
+using analysis::Explanation;
+using analysis::OtherProcess;
+
+constexpr size_t kMostTraces = 64;  // that are opened, and ...
+constexpr size_t kMostRead = 4;     // ... read: the largest
+
+// The same time by the clock, in the other's trace; nothing before that began.
+std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis::RunFacts& other,
+                                  uint64_t time_ns) {
+  if (run.started_unix_ns == 0 || other.started_unix_ns == 0) return std::nullopt;
+  const uint64_t when = run.started_unix_ns + time_ns;
+  if (when < other.started_unix_ns) return std::nullopt;
+  return when - other.started_unix_ns;
+}
+
+std::string LargestText(const Explanation& explanation) {
+  if (explanation.held.holdings.empty()) return "";
+  const analysis::Holding& largest = explanation.held.holdings.front();
+  const std::string& line = explanation.holder_lines.front().line;
+  std::string text = std::string(trace::RoleName(largest.role)) + " " + largest.site;
+  return line.empty() ? text : text + " (" + line + ")";
+}
+
+// Cards are numbered as the process sees them.
+std::string VisibleCards(const TraceInput& input) {
+  const auto found = input.info().find("environment.CUDA_VISIBLE_DEVICES");
+  return found == input.info().end() ? "" : found->second;
+}
+
+// `device`: of the card, if both number cards alike; else it is taken to be the fullest.
+std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uint64_t time_ns,
+                                                    std::optional<int32_t> device) {
+  const absl::StatusOr<Explanation> there =
+      analysis::Explain(input, {analysis::MomentSpec::Kind::kTime, time_ns});
+  if (!there.ok()) return std::nullopt;
+  const CardExplanation* fullest = &there->cards[there->card];
+  const CardExplanation* card = fullest;
+  for (const CardExplanation& each : there->cards)
+    if (device == each.index) card = &each;
+  OtherProcess::Holdings holds;
+  holds.context = card->ledger.positive("context");
+  holds.live = card->ledger.positive("live");
+  if (card != fullest || there->held.holdings.empty()) return holds;
+  holds.largest = LargestText(*there);
+  holds.largest_bytes = there->held.holdings.front().bytes;
+  return holds;
+}
+
+// Reads the traces of others of the launch.
+class OtherTraces {
+ public:
+  OtherTraces(const TraceInput& input, const analysis::RunFacts& run, CardExplanation& card)
+      : input_(input), run_(run), card_(card) {}
+
+  void Read(const std::string& file) {
+    const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+    if (!input.ok()) return;
+    const analysis::RunFacts facts =
+        analysis::ReadRunFacts(file, input->info(), {}, input->completeness());
+    OtherProcess* other = facts.host == run_.host ? Find(facts.process) : nullptr;
+    if (other == nullptr) return;
+    const std::optional<uint64_t> time = TimeThere(run_, facts, card_.when.time_ns);
+    if (!time) return;
+    std::optional<int32_t> device;
+    if (VisibleCards(*input) == VisibleCards(input_)) device = card_.index;
+    other->holds = HoldingsThere(*input, *time, device);
+    if (other->holds) other->holds->file = file;
+  }
+
+ private:
+  OtherProcess* Find(const std::string& process) {
+    for (size_t i = 0; i < std::min(card_.others.size(), kMostRead); ++i)
+      if (card_.others[i].pid == process) return &card_.others[i];
+    return nullptr;
+  }
+
+  const TraceInput& input_;
+  const analysis::RunFacts& run_;
+  CardExplanation& card_;
+};
+
+}  // namespace
+
+void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
+                       Explanation& explanation) {
+  CardExplanation& card = explanation.cards[explanation.card];
+  if (card.others.empty()) return;
+  OtherTraces traces(input, run, card);
+  for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i)
+    traces.Read(run.siblings[i]);
+}
+
+}  // namespace memtrace::command
