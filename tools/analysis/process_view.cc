@@ -90,7 +90,16 @@ ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
   view.peak = card.peak.bytes;
   view.peak_at = card.peak_at;
   view.by_role = card.peak.by_role;
+  for (const CardExplanation& each : explanation.cards)
+    if (const uint64_t context = each.ledger.positive("context"); context > 0)
+      view.contexts[each.index] = context;
   return view;
+}
+
+uint64_t ProcessView::context_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [index, context] : contexts) bytes += context;
+  return bytes;
 }
 
 void ArrangeProcesses(std::vector<ProcessView>& views) {

@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_PROCESS_VIEW_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,9 +35,11 @@ struct ProcessView {
   uint64_t card_bytes = 0;  // 0: not known
   uint64_t peak = 0;        // requested bytes
   Position peak_at;
-  std::vector<Share> by_role;  // of the peak
+  std::vector<Share> by_role;            // of the peak
+  std::map<int32_t, uint64_t> contexts;  // bytes, by card, of those on which it has one
 
   bool is_readable() const { return unreadable.empty(); }
+  uint64_t context_bytes() const;  // on all cards
 };
 
 // The first failed request, or the peak if none failed. Reads the source up to three times.

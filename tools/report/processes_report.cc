@@ -91,10 +91,17 @@ std::string Missing(const Views& views) {
   return "MISSING: of " + FormatCounted(missing.size(), "rank") + " there is no trace: " + names;
 }
 
+// "0.49", or "0.98 on 2" cards: a rank has one of its own card alone as a rule.
+std::string ContextText(const ProcessView& view, TableUnit unit) {
+  if (view.contexts.empty()) return "?";
+  const std::string bytes = FormatFigure(view.context_bytes(), unit);
+  return view.contexts.size() == 1 ? bytes : bytes + " on " + std::to_string(view.contexts.size());
+}
+
 TableRow RowOf(const ProcessView& view, TableUnit unit) {
   const std::string rank = view.run.rank.empty() ? "-" : Printable(view.run.rank);
   if (!view.is_readable())
-    return {.cells = {rank, "", "", "unreadable", Printable(view.file)},
+    return {.cells = {rank, "", "", "", "unreadable", Printable(view.file)},
             .below = {Printable(view.unreadable)}};
   std::string state =
       view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
@@ -104,8 +111,8 @@ TableRow RowOf(const ProcessView& view, TableUnit unit) {
             FormatSeconds(view.first_failure->job_ns);
   }
   TableRow row{.cells = {rank, FormatFigure(view.peak, unit),
-                         view.card_bytes == 0 ? "?" : FormatFigure(view.card_bytes, unit), state,
-                         Printable(view.file)}};
+                         view.card_bytes == 0 ? "?" : FormatFigure(view.card_bytes, unit),
+                         ContextText(view, unit), state, Printable(view.file)}};
   if (!view.run.completeness.whole()) row.below.push_back(PartialBanner(view.run.completeness));
   return row;
 }
@@ -118,7 +125,8 @@ Section ProcessSection(const Views& views) {
   table.columns = {{"", 9},
                    {"peak " + std::string(unit.name), 9, TableColumn::Kind::kFigure},
                    {"of", 8, TableColumn::Kind::kFigure},
-                   {"out of memory, or peak", 36},
+                   {"contexts", 12, TableColumn::Kind::kFigure},
+                   {"out of memory, or peak", 32},
                    {"trace", 0, TableColumn::Kind::kPath}};
   for (size_t i = 0; i < views.size() && i < kRows; ++i)
     table.rows.push_back(RowOf(views[i], unit));
@@ -165,6 +173,9 @@ ordered_json ViewJson(const ProcessView& view) {
   json["process"] = text(view.run.process);
   json["whole"] = view.run.completeness.whole();
   json["card"] = {{"index", view.card}, {"bytes", view.card_bytes}, {"peak", view.peak}};
+  json["contexts"] = ordered_json::array();
+  for (const auto& [card, bytes] : view.contexts)
+    json["contexts"].push_back({{"card", card}, {"bytes", bytes}});
   json["by_role"] = ordered_json::array();
   for (const analysis::Share& share : view.by_role)
     json["by_role"].push_back({{"name", share.name}, {"bytes", share.bytes}});

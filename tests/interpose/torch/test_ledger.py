@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: contexts, caches, private pools, streams, other cards and other processes."""
+"""What a card's ledger says of real programs: contexts, caches, pools, streams, other cards and processes."""
 
 import json
 import re
@@ -209,3 +209,8 @@ def test_ranks_that_share_a_card_are_told_apart(tmp_path):
     (other,) = report["other_processes"]["launch"]
     assert (other["name"], other["rank"]) == ("rank 1", "1")
     assert other["holds"]["live"] == 512 * MIB
+    folder = json.loads(memtrace("report", "--json", str(tmp_path)).out)
+    contexts = {row["rank"]: row["contexts"] for row in folder["processes"] if row["readable"] and row["rank"]}
+    assert [row["card"] for row in contexts["0"]] == [0]
+    assert all(row["bytes"] > 400 * MIB for rows in contexts.values() for row in rows)
+    assert "contexts" in memtrace("report", str(tmp_path)).out
