@@ -142,13 +142,23 @@ std::string KeeperSentence(const Explanation& explanation) {
          " keeps it: " + FormatCount(keeper.count) + " elements" + graphs + ".";
 }
 
+// A site is measured over the iterations in which it rose, the card over all: a site that grows as
+// fast makes all of it.
+std::string ShareText(const GrowingSite& site, uint64_t of_card) {
+  constexpr uint64_t kTwentieth = 20;
+  if (site.bytes_per_step < of_card - of_card / kTwentieth)
+    return SiteText(site) + " by " + FormatBytes(site.bytes_per_step);
+  // Autograd's threads have no line: their site is the phase.
+  if (site.site.front() == '(') return "all of it " + site.site.substr(1, site.site.size() - 2);
+  return "all of it at " + SiteText(site);
+}
+
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
   const GrowthCourse& growth = explanation.growth;
-  const GrowingSite& first = growth.sites.front();
-  return "Live memory grows by " + FormatBytes(static_cast<uint64_t>(growth.bytes_per_iteration)) +
-         " " + PerIteration(growth) + "; " + SiteText(first) + " by " +
-         FormatBytes(first.bytes_per_step) + Lasts(explanation) + ".";
+  const auto of_card = static_cast<uint64_t>(growth.bytes_per_iteration);
+  return "Live memory grows by " + FormatBytes(of_card) + " " + PerIteration(growth) + "; " +
+         ShareText(growth.sites.front(), of_card) + Lasts(explanation) + ".";
 }
 
 std::string ScratchSentence(const Explanation& explanation) {
