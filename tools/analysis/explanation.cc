@@ -8,7 +8,6 @@
 #include "tools/analysis/captures.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/growth_search.h"
-#include "tools/analysis/role_inference.h"
 #include "tools/analysis/site_names.h"
 
 namespace memtrace::analysis {
@@ -37,38 +36,10 @@ Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) 
                                      .granules = ledger.granules});
 }
 
-uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live) {
-  uint64_t bytes = 0;
-  for (const CapturedBlock& entry : captured) {
-    const trace::Allocate& allocation = live.block(entry.id).allocation;
-    if (allocation.pool != 0) bytes += allocation.allocated;
-  }
-  return bytes;
-}
-
 bool IsGrowing(const Explanation& explanation) {
   const auto& contributing = explanation.verdict.contributing;
   return std::any_of(contributing.begin(), contributing.end(),
                      [](const Contribution& found) { return found.name == "growth"; });
-}
-
-Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
-                        SiteNames& sites) {
-  const trace::OutOfMemory& event = failed.event;
-  Request request;
-  request.bytes = event.requested;
-  request.obtainable = event.obtainable;
-  request.limit = event.limit;
-  request.owner = event.owner == 0 ? "(none)" : std::string(source.String(event.owner));
-  request.stack = source.Stack(event.stack);
-  request.role = InferRequestRole(failed.at, request.stack);
-  if (request.role != trace::Role::kUnknown)
-    request.evidence = std::min(Evidence::kPhase, source.best_evidence());
-  request.site =
-      sites.Name(sites.Site(request.role, 0, event.module, event.stack, failed.at.phase));
-  request.at = failed.at;
-  request.number = number;
-  return request;
 }
 
 // The fullest card; without known sizes the one that holds most.

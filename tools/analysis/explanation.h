@@ -30,6 +30,7 @@
 #include "tools/analysis/other_processes.h"
 #include "tools/analysis/outside_set.h"
 #include "tools/analysis/remedies.h"
+#include "tools/analysis/request.h"
 #include "tools/analysis/scratch.h"
 #include "tools/analysis/second_models.h"
 #include "tools/analysis/timeline.h"
@@ -62,19 +63,6 @@ struct CardExplanation {
   std::optional<uint64_t> waits;
   // Of the same launch, with memory of this card then; most first. Their own traces are not read.
   std::vector<OtherProcess> others;
-};
-
-struct Request {
-  uint64_t bytes = 0;
-  uint64_t obtainable = 0;
-  uint64_t limit = 0;  // all ones if there is none
-  std::string owner;
-  trace::Role role = trace::Role::kUnknown;
-  Evidence evidence = Evidence::kNone;  // for the role
-  std::string site;
-  std::vector<trace::Frame> stack;  // innermost first
-  Position at;
-  uint64_t number = 1;  // of so many in the trace, counted from 1
 };
 
 // Everything a report says, as figures. Valid without the trace.

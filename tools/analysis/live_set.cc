@@ -149,4 +149,13 @@ std::vector<LabelledRange> LiveSet::Labels(BlockId id) const {
   return ranges;
 }
 
+uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live) {
+  uint64_t bytes = 0;
+  for (const CapturedBlock& entry : captured) {
+    const trace::Allocate& allocation = live.block(entry.id).allocation;
+    if (allocation.pool != 0) bytes += allocation.allocated;
+  }
+  return bytes;
+}
+
 }  // namespace memtrace::analysis

@@ -107,6 +107,9 @@ class LiveSet {
   uint64_t now_ns_ = 0;
 };
 
+// Bytes, as allocated, of those blocks that lie in private pools.
+uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_LIVE_SET_H_

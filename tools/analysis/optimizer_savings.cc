@@ -112,7 +112,8 @@ class OptimizerSavingFinder {
               (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
   }
 
-  // bitsandbytes' AdamW8bit makes no copy, and does not step parameters that FSDP2 shards (DTensor).
+  // bitsandbytes' AdamW8bit makes no copy, and does not step parameters that FSDP2 shards
+  // (DTensor).
   void FindEightBits() {
     if (AnnotatedText(facts_.annotations, "optimizer.sharded") == "1") return;
     constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float

@@ -275,9 +275,9 @@ std::string NextStepSentence(const Explanation& explanation) {
 }
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
-  for (std::string text :
-       {UnevenSentence(explanation), ScratchSentence(explanation), GrowthSentence(explanation), KeeperSentence(explanation),
-        UnreadSentence(explanation), CollectionsSentence(explanation)}) {
+  for (std::string text : {UnevenSentence(explanation), ScratchSentence(explanation),
+                           GrowthSentence(explanation), KeeperSentence(explanation),
+                           UnreadSentence(explanation), CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   for (std::string& text : CheckpointingSentences(explanation.annotations))

@@ -3,6 +3,7 @@
 """What remedies depend on in a call of an outermost module: autocast's casts, the batch, checkpointing in eval mode."""
 
 import itertools
+import weakref
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._named_values import attributes
 from memtrace._session import Session
 
+_LAYERS = 8  # of a model, which are checkpointed alike: the model's own may be none of them
 _WRAPPERS = 4  # modules that may stand around a model: those of DDP, torch.compile, peft
 
 
@@ -22,7 +24,7 @@ class CallFacts:
         self._session = session
         self._written: dict[str, str] = {}
         self._vocabularies: IdentityMap[int] = IdentityMap()  # of models
-        self._in_eval: IdentityMap[bool] = IdentityMap()  # models in eval mode, by whether they would checkpoint
+        self._layers: IdentityMap[list[weakref.ref[Any]]] = IdentityMap()  # some of a model that may be checkpointed
 
     def see(self, module: Any, args: Any, kwargs: Any) -> None:
         """Looks at a call of `module` with these arguments."""
@@ -65,14 +67,15 @@ class CallFacts:
 
     def _is_checkpointed_in_eval(self, module: Any) -> bool:
         """Tells whether transformers' checkpointing is on in layers whose mode is eval, where it does nothing."""
-        if module.training or not self._torch.is_grad_enabled():
+        if not self._torch.is_grad_enabled():
             return False
-        known = self._in_eval.get(module)
+        known = self._layers.get(module)
         if known is None:
-            parts = module.modules()
-            known = any(getattr(part, "gradient_checkpointing", False) is True and not part.training for part in parts)
-            self._in_eval.set(module, known)
-        return known
+            layers = (part for part in module.modules() if hasattr(part, "gradient_checkpointing"))
+            known = [weakref.ref(layer) for layer in itertools.islice(layers, _LAYERS)]
+            self._layers.set(module, known)
+        alive = [layer for reference in known if (layer := reference()) is not None]
+        return any(layer.gradient_checkpointing is True and not layer.training for layer in alive)
 
     def _write_if_known(self, key: str, value: int) -> None:
         """Writes the number, but no zero that stands for nothing."""

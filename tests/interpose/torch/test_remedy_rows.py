@@ -151,6 +151,14 @@ ids = torch.zeros({}, 512, dtype=torch.long, device="cuda")
 model(input_ids=ids, labels=ids, use_cache=False).loss.backward()
 """
 
+OUTER = """class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = model
+    def forward(self, **given):
+        return self.inner(**given)
+Outer()(input"""
+
 
 def test_the_rest_of_a_model_on_its_way_to_the_card_is_known(tmp_path: Path) -> None:
     found = on_card(MOVED, tmp_path, card="200MiB,context=100MiB", expect=1).report()
@@ -205,6 +213,8 @@ def test_checkpointing_in_eval_mode_is_said_to_do_nothing(tmp_path: Path) -> Non
     assert changes
     assert changes[0].startswith("model.train()")
     assert "eval mode" not in sentences(IN_EVAL.format(True, 2), tmp_path)
+    # As peft's model does, which is in training mode from the start.
+    assert "the model is in eval mode" in sentences(IN_EVAL.format(False, 2).replace("model(input", OUTER), tmp_path)
 
 
 def test_one_example_has_half_the_sequence_in_the_place_of_half_the_batch(tmp_path: Path) -> None:

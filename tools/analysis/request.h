@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REQUEST_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REQUEST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/evidence.h"
+#include "tools/analysis/position.h"
+#include "tools/analysis/site_names.h"
+#include "tools/analysis/timeline.h"
+
+namespace memtrace::analysis {
+
+// A request that could not be served.
+struct Request {
+  uint64_t bytes = 0;
+  uint64_t obtainable = 0;
+  uint64_t limit = 0;  // all ones if there is none
+  std::string owner;
+  trace::Role role = trace::Role::kUnknown;
+  Evidence evidence = Evidence::kNone;  // for the role
+  std::string site;
+  std::vector<trace::Frame> stack;  // innermost first
+  Position at;
+  uint64_t number = 1;  // of so many in the trace, counted from 1
+};
+
+// `number`: of the out-of-memories of the trace, counted from 1.
+Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
+                        SiteNames& sites);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REQUEST_H_
