@@ -39,7 +39,9 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};
   if (verdict.cause == Cause::kTooLarge || verdict.cause == Cause::kCached)
     return {WholeMiB(used + verdict.requested), true};
-  const uint64_t least = ledger.total + verdict.step_short_by.value_or(verdict.short_by);
+  // Holes beside blocks are too small for most of what is to come: on a larger card they stay.
+  const uint64_t least = std::max(used + verdict.rest.rise.value_or(0),
+                                  ledger.total + verdict.step_short_by.value_or(verdict.short_by));
   const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
   if (!is_known && next && next->number == failed_in)
     return {WholeMiB(std::max(next->need, least)), false};
