@@ -38,7 +38,9 @@ def test_texts_say_what_is_inferred(run):
 def test_the_allocations_are_those_of_a_run_without_it(run, tmp_path):
     plain = on_card(PROGRAM, tmp_path)
     assert "activities" not in plain.stats() and "idle" not in plain.report()
-    assert plain.report()["peak"] == run.report()["peak"]
+    peak, expected = plain.report()["peak"], run.report()["peak"]
+    assert peak["reserved"].pop("event") < expected["reserved"].pop("event")  # CUPTI's own events are counted, too
+    assert peak == expected
     counts = ("allocations", "frees", "labels", "steps")
     assert [plain.stats()["events"][name] for name in counts] == [run.stats()["events"][name] for name in counts]
 
