@@ -63,8 +63,9 @@ TEST_F(MomentVerbsTest, ReportNamesWhatGrowsAndHowFast) {
   ASSERT_EQ(growth["sites"].size(), 1U);
   EXPECT_EQ(growth["sites"][0]["site"], "train.py:9");
   EXPECT_EQ(growth["sites"][0]["bytes_per_step"], 2 << 20);
-  EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
-              ContainsRegex("grows by 2.0 MiB a step;[ \n]all[ \n]of[ \n]it[ \n]at[ \n]train.py:9"));
+  EXPECT_THAT(
+      shell_.Run("memtrace report leak.trace").out,
+      ContainsRegex("grows by 2.0 MiB a step;[ \n]all[ \n]of[ \n]it[ \n]at[ \n]train.py:9"));
 }
 
 TEST_F(MomentVerbsTest, TheMapSaysWhatLiesWhere) {
