@@ -145,3 +145,22 @@ train()
 
 def test_a_look_keeps_nothing_alive(tmp_path: Path) -> None:
     assert int(run(tmp_path, FREED, "2GiB").out) == 64 * MIB
+
+
+def test_a_look_keeps_no_frame_and_nothing_that_a_frame_has(tmp_path):
+    script = """
+import gc, torch
+gc.disable()
+def ask():
+    try:
+        torch.empty(64 << 30, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError:
+        pass
+def work():
+    held = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
+    ask()
+    held.fill_(1)
+work()
+print(torch.cuda.memory_allocated())
+"""
+    assert on_card(script, tmp_path).out.strip() == "0"

@@ -40,7 +40,10 @@ def users_frames(frame: FrameType | None) -> list[FrameType]:
 
 
 def all_frames() -> list[FrameType]:
-    """Lists those of every thread, the calling one's first: a backward's memory is requested by one without frames."""
+    """Lists those of every thread, the calling one's first: a backward's memory is requested by one without frames.
+
+    No variable here may have this call's own frame, which would keep all frames around it, and what they have.
+    """
     mine = threading.get_ident()
-    threads = sorted(sys._current_frames().items(), key=lambda item: item[0] != mine)
-    return [each for _, frame in threads for each in users_frames(frame)]
+    others = [frame for thread, frame in sys._current_frames().items() if thread != mine]
+    return users_frames(sys._getframe().f_back) + [each for frame in others for each in users_frames(frame)]
