@@ -38,7 +38,8 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         before = session.phase
         try:
             begin()
-            returns(args, kwargs)
+            if not kwargs.get("accumulate_grad"):
+                returns(args, kwargs)
             return original(*args, **kwargs)
         finally:
             if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint
@@ -58,8 +59,8 @@ class _ReturnedGradients:
         self._is_stated = False
 
     def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Looks at the arguments of a backward pass (torch/autograd/__init__.py): the fifth is what it is asked for."""
-        if self._is_stated or kwargs.get("accumulate_grad"):
+        """Looks at the arguments of torch.autograd.grad's backward pass: the fifth is what it is asked for."""
+        if self._is_stated:
             return
         inputs = args[4] if len(args) > 4 else kwargs.get("inputs", ())
         if any(getattr(tensor, "is_leaf", False) for tensor in inputs):

@@ -60,6 +60,7 @@ class _TrainingNeed:
         states: Counter[int] = Counter()
         copies: Counter[int] = Counter()
         unknown: set[int] = set()
+        is_sharded = False
         for optimizer, _ in self._optimizers.items():
             name = type(optimizer).__name__
             for group in optimizer.param_groups:
@@ -67,6 +68,7 @@ class _TrainingNeed:
                 lists: Counter[tuple[int, Any]] = Counter()
                 for parameter, part in self._trained(group):
                     card = part.device.index
+                    is_sharded |= part is not parameter
                     trained.setdefault(card, {})[id(parameter)] = part.nbytes
                     elements.setdefault(card, {})[id(parameter)] = part.numel()
                     lists[card, part.dtype] += part.nbytes
@@ -82,7 +84,7 @@ class _TrainingNeed:
                     for (card, _dtype), size in lists.items():
                         copies[card] = max(copies[card], size)
         annotate = self._session.core.annotate
-        if any(map(_is_sharded, self._all_trained())):
+        if is_sharded:
             annotate("optimizer.sharded", "1")
         if len(classes) == 1:
             annotate("optimizer.class_of_all", classes.pop())
@@ -97,11 +99,6 @@ class _TrainingNeed:
         for _, part in self._trained(group):
             copies[part.device.index] = max(copies[part.device.index], 2 * part.nbytes)
 
-    def _all_trained(self) -> Iterator[Any]:
-        for optimizer, _ in self._optimizers.items():
-            for group in optimizer.param_groups:
-                yield from group["params"]
-
     def _trained(self, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Gives each parameter that will be stepped, and what of it this process has on a card."""
         for parameter in group["params"]:
@@ -111,8 +108,3 @@ class _TrainingNeed:
                 is_stepped = parameter.grad is not None
             if is_stepped and part.is_cuda:
                 yield parameter, part
-
-
-def _is_sharded(parameter: Any) -> bool:
-    """Tells whether it is a DTensor, of which a part lies on each card."""
-    return hasattr(type(parameter), "_local_tensor")

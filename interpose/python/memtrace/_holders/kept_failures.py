@@ -8,6 +8,7 @@ import time
 import types
 from typing import Any
 
+from memtrace._holders.users_frames import names_are_recorded
 from memtrace._named_values import is_a, named_values
 from memtrace._session import Session
 
@@ -33,7 +34,7 @@ class _KeptFailures:
 
     def look(self) -> None:
         """States where one is kept: "handled" or "name", the name and the place, with tabs between them."""
-        if not self._is_first and os.environ.get("MEMTRACE_SOURCE") != "0":
+        if not self._is_first and names_are_recorded():
             self._session.core.annotate(_KEY, self._handled() or self._of_interpreter() or self._named())
         self._is_first = False
 
