@@ -3,7 +3,8 @@
 //
 // Checkpoints larger than the memory of this machine. torch and safetensors map them privately and
 // writable, for which Linux wants memory for every byte; on a simulated card most of them are never
-// read. The C library's own mmap is tried first, so that nothing changes where it succeeds.
+// read. The mapping is tried as it was asked for first, so that nothing changes where that
+// succeeds.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,8 +24,6 @@ void* Map(void* address, size_t bytes, int protection, int flags, int file, off_
 
 bool IsPrivateFile(int flags, int file) { return (flags & MAP_PRIVATE) != 0 && file >= 0; }
 
-}  // namespace
-
 void* MapFile(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   void* mapped = Map(address, bytes, protection, flags, file, offset);
   const bool is_refused = mapped == MAP_FAILED && errno == ENOMEM;
@@ -33,6 +32,7 @@ void* MapFile(void* address, size_t bytes, int protection, int flags, int file, 
   return Map(address, bytes, protection, flags | MAP_NORESERVE, file, offset);
 }
 
+}  // namespace
 }  // namespace memtrace::preload
 
 #pragma GCC visibility push(default)

@@ -67,18 +67,14 @@ int CurrentCardAttribute(CUdevice_attribute attribute) {
   return value;
 }
 
-bool TensorCoresTake(cudnnDataType_t type) {
-  const int major = CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  if (type == CUDNN_DATA_DOUBLE) return false;
-  return major >= (type == CUDNN_DATA_HALF ? 7 : 8);
-}
-
-// Four fp32 values lie side by side in a TF32 product. cuDNN fills up channels of 16 bits, and is
-// assumed to leave those of fp32 as they are, so that a first layer of RGB runs on the plain
-// engine.
+// cuDNN fills up channels of 16 bits, and is assumed to leave those of 32 as they are, so that a
+// first layer of RGB runs on the plain engine.
 bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels) {
   constexpr std::int64_t kOfTf32 = 4;
-  return TensorCoresTake(type) && (type != CUDNN_DATA_FLOAT || channels % kOfTf32 == 0);
+  const int major = CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  if (type == CUDNN_DATA_DOUBLE) return false;
+  if (type == CUDNN_DATA_FLOAT && channels % kOfTf32 != 0) return false;
+  return major >= (type == CUDNN_DATA_HALF ? 7 : 8);
 }
 
 }  // namespace memtrace::card

@@ -66,8 +66,7 @@ std::uint64_t PackedBytes(cudnnDataType_t type, std::uint64_t elements);
 int CurrentCardAttribute(CUdevice_attribute attribute);
 // Whether its tensor cores multiply such numbers: halves from 7.0 on, the others from 8.0, never
 // doubles in a convolution. 32-bit floats are rounded for it (TF32), which the caller may forbid.
-bool TensorCoresTake(cudnnDataType_t type);
-// ... a convolution of so many input channels.
+// Four 32-bit floats lie side by side in a product: input channels are to be a multiple of four.
 bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels);
 
 // Remembers a sentence for cudnnGetLastErrorString, and returns the status.
