@@ -79,7 +79,7 @@ class CallSavingFinder {
       if (bytes <= largest) continue;
       largest = bytes;
       times = repeated;
-      place = ShortFrame(*InnermostUserFrame(facts_.source.Stack(block->allocation.stack)));
+      place = UserLine(facts_.source.Stack(block->allocation.stack));
     }
     if (saved == 0) return;
     const uint64_t request = facts_.request_bytes;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/analysis/less.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -88,8 +90,7 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
   account.live_requested = account.live_allocated = account.stream_wait = 0;
   AddBlocks(account, captured, live);
   const uint64_t used = account.live_allocated + account.stream_wait;
-  SetFree(account,
-          free.value_or(FreeMemory{.cached = sampled_reserved - std::min(sampled_reserved, used)}));
+  SetFree(account, free.value_or(FreeMemory{.cached = Less(sampled_reserved, used)}));
   account.reserved = used + account.cached + account.holes + account.private_pools;
   if (sample) {
     // What was mapped since the sample came out of what was free then.

@@ -39,11 +39,7 @@ std::string LineOfMost(const std::vector<const Block*>& dead, const EventSource&
   std::map<trace::StackId, uint64_t> by_stack;
   for (const Block* block : dead) by_stack[block->allocation.stack] += block->allocation.requested;
   std::map<std::string, uint64_t> by_line;
-  for (const auto& [stack, bytes] : by_stack) {
-    const std::vector<trace::Frame> frames = source.Stack(stack);
-    const trace::Frame* user = InnermostUserFrame(frames);
-    by_line[user == nullptr ? "" : ShortFrame(*user)] += bytes;
-  }
+  for (const auto& [stack, bytes] : by_stack) by_line[UserLine(source.Stack(stack))] += bytes;
   return std::max_element(by_line.begin(), by_line.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;

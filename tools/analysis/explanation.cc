@@ -101,6 +101,10 @@ class Explainer {
     using Kind = MomentSpec::Kind;
     return !is_failure() && (spec_.kind == Kind::kPeak || spec_.kind == Kind::kFailureOrPeak);
   }
+  // As they stood then; at the end of the trace without a failure.
+  const Annotations& annotations() const {
+    return is_failure() ? timeline_.failed()->annotations : result_.annotations;
+  }
   int32_t device() const { return result_.cards[result_.card].index; }
   // Of the card of the verdict.
   const CapturedCard& captured() { return at_moment_[device()]; }
@@ -235,10 +239,8 @@ void Explainer::AddOtherMoments(CardExplanation& card) {
   if (const auto found = fullest_.find(card.index); found != fullest_.end())
     card.fullest = found->second;
   const std::string of_card = "." + std::to_string(card.index);
-  const Annotations& annotations =
-      is_failure() ? timeline_.failed()->annotations : result_.annotations;
-  card.retries = AnnotatedNumber(annotations, "allocator.retries" + of_card);
-  card.waits = AnnotatedNumber(annotations, "allocator.waits" + of_card);
+  card.retries = AnnotatedNumber(annotations(), "allocator.retries" + of_card);
+  card.waits = AnnotatedNumber(annotations(), "allocator.waits" + of_card);
 }
 
 // Of the card of the verdict, at the moment.
@@ -247,9 +249,7 @@ void Explainer::ExplainHolders() {
   const LiveSet& live = captures_.live();
   result_.held = BreakDown(card.blocks, live, source_, sites_);
   result_.attributed = Attribute(card.blocks, live, source_);
-  result_.kept_for_backward =
-      FindKeptForBackward(card.blocks, live, source_,
-                          is_failure() ? timeline_.failed()->annotations : result_.annotations);
+  result_.kept_for_backward = FindKeptForBackward(card.blocks, live, source_, annotations());
   result_.holder_lines = HolderLines(result_.held, source_);
   const bool known = timeline_.cards().contains(device());
   result_.outside =
@@ -262,13 +262,12 @@ void Explainer::ExplainHolders() {
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
   if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
-  const GrowthMoment moment{
-      .device = device(),
-      .event = card.when.ordinal,
-      .held = result_.held.bytes,
-      .captured = card.blocks,
-      .annotations = is_failure() ? timeline_.failed()->annotations : result_.annotations,
-      .is_failure = is_failure()};
+  const GrowthMoment moment{.device = device(),
+                            .event = card.when.ordinal,
+                            .held = result_.held.bytes,
+                            .captured = card.blocks,
+                            .annotations = annotations(),
+                            .is_failure = is_failure()};
   result_.growth = growth_.Found(moment, live, sites_);
   result_.deleted_models = FindDeletedModels(moment, live, source_);
 }
@@ -328,7 +327,7 @@ void Explainer::ExplainRemedies() {
       .live = captures_.live(),
       .source = source_,
       .held = result_.held,
-      .annotations = is_failure() ? failed->annotations : result_.annotations,
+      .annotations = annotations(),
       .update = update,
       .ledger = ledger,
       .verdict = result_.verdict,

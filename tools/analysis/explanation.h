@@ -97,6 +97,10 @@ struct Explanation {
   EventCounts counts;
   bool is_one_of_ranks = false;  // EventSource::is_one_of_ranks
 
+  // At least a `part`th of what is held, and anything at all: small things always come and go.
+  bool is_of_weight(uint64_t bytes, uint64_t part) const {
+    return bytes > 0 && bytes >= held.bytes / part;
+  }
   // Without the growth, the request that failed would have been served; of a run without one, most
   // of the peak is growth.
   bool growth_is_reason() const {

@@ -113,6 +113,11 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
   return found == stack.end() ? nullptr : &*found;
 }
 
+std::string UserLine(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* user = InnermostUserFrame(stack);
+  return user == nullptr ? "" : ShortFrame(*user);
+}
+
 const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
   const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
   if (python != stack.end()) return *python;

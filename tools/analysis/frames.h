@@ -28,6 +28,8 @@ bool IsNative(const trace::Frame& frame);
 
 // Innermost first, as stacks are kept. Null if there is none.
 const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
+// Returns it as ShortFrame does; empty if there is none.
+std::string UserLine(const std::vector<trace::Frame>& stack);
 
 // What tells most of a stack without a line of the user's: the innermost frame of Python, else
 // torch's operation ("at::_ops::mm"), else the innermost. REQUIRES: it is not empty.

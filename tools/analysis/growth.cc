@@ -56,11 +56,6 @@ bool IsCache(const std::vector<LabelledRange>& labels) {
   });
 }
 
-std::string UserLine(const std::vector<trace::Frame>& stack) {
-  const trace::Frame* frame = InnermostUserFrame(stack);
-  return frame == nullptr ? "" : ShortFrame(*frame);
-}
-
 // True if it fell before this rise from half as high or more: what is let go from time to time (the
 // outputs of an epoch, say) stays no longer for being looked at in between.
 bool ComesAndGoes(const std::vector<uint64_t>& bytes, const Rise& rise) {

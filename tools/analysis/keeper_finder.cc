@@ -82,8 +82,7 @@ const Block* BlockAt(uint64_t address, const GrowthMoment& moment, const LiveSet
 std::string CallingLine(const std::vector<trace::Frame>& stack) {
   const auto called = std::find_if(stack.rbegin(), stack.rend(), IsModuleCall);
   const std::vector<trace::Frame> outer(called.base(), stack.end());
-  const trace::Frame* user = InnermostUserFrame(called == stack.rend() ? stack : outer);
-  return user == nullptr ? "" : ShortFrame(*user);
+  return UserLine(called == stack.rend() ? stack : outer);
 }
 
 class KeeperFinder {
@@ -166,9 +165,7 @@ class KeeperFinder {
     Keeper keeper = statement.keeper;
     keeper.kind = kind;
     const Block* block = statement.addresses.empty() ? nullptr : At(statement.addresses.front());
-    if (block == nullptr) return keeper;
-    const std::vector<trace::Frame> stack = source_.Stack(block->allocation.stack);
-    if (const trace::Frame* user = InnermostUserFrame(stack)) keeper.line = ShortFrame(*user);
+    if (block != nullptr) keeper.line = UserLine(source_.Stack(block->allocation.stack));
     return keeper;
   }
 

@@ -27,7 +27,6 @@ struct GrowthMoment {
 
 // Returns what keeps the growing blocks, known by their addresses; nothing if the hooks stated
 // nothing that holds them. REQUIRES: a site grows.
-// What keeps what grows.
 std::optional<Keeper> FindKeeper(const GrowthCourse& growth, const GrowthMoment& moment,
                                  const LiveSet& live, const EventSource& source);
 

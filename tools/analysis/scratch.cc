@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -18,7 +19,7 @@ struct Group {
 };
 
 uint64_t Rise(const Block& first_born, const Block& last_dead) {
-  return last_dead.level_after - std::min(last_dead.level_after, first_born.level_before);
+  return Less(last_dead.level_after, first_born.level_before);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/analysis/less.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -27,7 +29,7 @@ uint64_t Growth(const std::vector<uint64_t>& live_at_steps) {
 void AddNeedOfStep(Verdict& verdict, const RestOfStep& rest, const Ledger& ledger) {
   verdict.rest = rest;
   if (!rest.rise) return;
-  const uint64_t beyond = *rest.rise - std::min(*rest.rise, Unused(ledger));
+  const uint64_t beyond = Less(*rest.rise, Unused(ledger));
   verdict.step_short_by = std::max(beyond, verdict.short_by);
 }
 

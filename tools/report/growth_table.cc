@@ -23,11 +23,6 @@ using nlohmann::ordered_json;
 
 constexpr size_t kRows = 5;
 
-// Small things always come and go.
-bool IsWorthSaying(uint64_t bytes, const Explanation& explanation, uint64_t part) {
-  return bytes > 0 && bytes >= explanation.held.bytes / part;
-}
-
 bool Grows(const Explanation& explanation) {
   return explanation.growth.is_worth_saying(explanation.held.bytes);
 }
@@ -93,7 +88,7 @@ std::string Lasts(const Explanation& explanation) {
 
 bool HasScratch(const Explanation& explanation) {
   return !explanation.scratch.empty() &&
-         IsWorthSaying(explanation.scratch.front().bytes, explanation, 100);
+         explanation.is_of_weight(explanation.scratch.front().bytes, 100);
 }
 
 // Snapshots of torch before 2.2 have no times.
@@ -142,15 +137,19 @@ std::string KeeperSentence(const Explanation& explanation) {
          " keeps it: " + FormatCount(keeper.count) + " elements" + graphs + ".";
 }
 
+// "in backward": autograd's threads have no line, and their site is the phase. Empty of others.
+std::string PhaseOf(const std::string& site) {
+  return site.starts_with('(') ? site.substr(1, site.size() - 2) : "";
+}
+
 // A site is measured over the iterations in which it rose, the card over all: a site that grows as
 // fast makes all of it.
 std::string ShareText(const GrowingSite& site, uint64_t of_card) {
   constexpr uint64_t kTwentieth = 20;
   if (site.bytes_per_step < of_card - of_card / kTwentieth)
     return SiteText(site) + " by " + FormatBytes(site.bytes_per_step);
-  // Autograd's threads have no line: their site is the phase.
-  if (site.site.front() == '(') return "all of it " + site.site.substr(1, site.site.size() - 2);
-  return "all of it at " + SiteText(site);
+  const std::string phase = PhaseOf(site.site);
+  return "all of it " + (phase.empty() ? "at " + SiteText(site) : phase);
 }
 
 std::string GrowthSentence(const Explanation& explanation) {
@@ -164,10 +163,9 @@ std::string GrowthSentence(const Explanation& explanation) {
 std::string ScratchSentence(const Explanation& explanation) {
   if (explanation.scratch.empty()) return "";
   const Scratch& first = explanation.scratch.front();
-  if (!IsWorthSaying(first.bytes, explanation, 10)) return "";
-  // Autograd's threads have no line: their site is the phase.
-  const std::string whose = first.site.front() == '(' ? first.site.substr(1, first.site.size() - 2)
-                                                      : "of " + Printable(first.site);
+  if (!explanation.is_of_weight(first.bytes, 10)) return "";
+  const std::string phase = PhaseOf(first.site);
+  const std::string whose = phase.empty() ? "of " + Printable(first.site) : phase;
   const std::string stays = first.stays > 0 ? ", and left " + FormatBytes(first.stays) : "";
   return FormatBytes(first.bytes) + " of what was held then was scratch " + whose +
          ", gone when the phase was over" + stays + ".";

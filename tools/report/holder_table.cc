@@ -51,7 +51,8 @@ std::string MadeAgainText(const Explanation& explanation) {
     if (holding.role != trace::Role::kParameter) continue;
     const analysis::HolderLine& made = explanation.holder_lines[i];
     if (first == nullptr) first = &made;
-    if (made.library.empty() || made.line == first->line || holding.bytes < held.bytes / kPart)
+    if (made.library.empty() || made.line == first->line ||
+        !explanation.is_of_weight(holding.bytes, kPart))
       continue;
     return Printable(made.line) + " made parameters of " + Printable(holding.site) + ", in " +
            Printable(made.library);

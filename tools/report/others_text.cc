@@ -3,6 +3,7 @@
 #include "tools/report/others_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "tools/report/printable.h"
@@ -118,11 +119,9 @@ std::string OthersClause(const CardExplanation& card) {
   for (const OtherGroup& group : analysis::GroupOthers(card.others))
     text += (text.empty() ? "" : "; ") + ClauseOf(group, card);
   if (text.empty()) return text;
-  text.front() = text.front() >= 'a' && text.front() <= 'z'
-                     ? static_cast<char>(text.front() - 'a' + 'A')
-                     : text.front();
   const uint64_t strangers = Strangers(card);
-  return text + (strangers > 0 ? "; other programs hold " + FormatBytes(strangers) : "");
+  return Capitalized(std::move(text)) +
+         (strangers > 0 ? "; other programs hold " + FormatBytes(strangers) : "");
 }
 
 ordered_json OthersJson(const CardExplanation& card) {

@@ -10,6 +10,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/report/holder_table.h"
+#include "tools/report/printable.h"
 #include "tools/report/quantity.h"
 #include "tools/report/verdict_text.h"
 
@@ -149,13 +150,11 @@ std::string WaitingSentence(const Explanation& explanation) {
   const bool fills_it = ledger.total_known ? waiting > Left(ledger) && waiting >= ledger.total / 10
                                            : waiting > Allocated(ledger);
   if (!fills_it) return "";
-  std::string position = DescribePosition(card.fullest->when.at);
-  position.front() = static_cast<char>(position.front() - 'a' + 'A');
   const std::string of_card = ledger.total_known ? " of card " + std::to_string(card.index) +
                                                        "'s " + FormatBytes(ledger.total)
                                                  : "";
-  return position + ", " + FormatBytes(waiting) + of_card +
-         " were freed, but waited for other streams (record_stream), beside " +
+  return Capitalized(DescribePosition(card.fullest->when.at)) + ", " + FormatBytes(waiting) +
+         of_card + " were freed, but waited for other streams (record_stream), beside " +
          FormatBytes(Allocated(ledger)) + " in use.";
 }
 

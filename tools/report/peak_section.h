@@ -25,7 +25,8 @@ std::string WaitingSentence(const analysis::Explanation& explanation);
 // What was left of the card when it was fullest; empty if the card's size is not known.
 std::string LeftSentence(const analysis::Explanation& explanation);
 
-// Said if much more was reserved than was in use: "Up to 22.70 GiB were reserved for it, ...".
+// Said if much more was reserved than was in use: "At most 22.70 GiB were reserved, in
+// step 2, ...".
 std::string ReservedSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

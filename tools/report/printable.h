@@ -20,6 +20,9 @@ size_t Columns();
 // characters that turn the direction of writing are shown as \x1b or \u202e.
 std::string Printable(std::string_view text);
 
+// With a capital letter at the beginning, if that is one of English.
+std::string Capitalized(std::string text);
+
 // Columns that printable text takes: its code points.
 size_t Width(std::string_view text);
 

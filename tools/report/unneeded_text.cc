@@ -15,11 +15,7 @@ namespace {
 using analysis::Explanation;
 using nlohmann::ordered_json;
 
-// A hundredth of what is held.
-bool IsWorthSaying(uint64_t bytes, const Explanation& explanation) {
-  constexpr uint64_t kPart = 100;
-  return bytes > 0 && bytes >= explanation.held.bytes / kPart;
-}
+constexpr uint64_t kPart = 100;  // of what is held, that is worth a word
 
 // "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
 std::string WhatLives(const analysis::UnreadValue& value, const Explanation& explanation) {
@@ -35,7 +31,7 @@ std::string WhatLives(const analysis::UnreadValue& value, const Explanation& exp
 
 std::string DeadCyclesSentence(const Explanation& explanation) {
   const auto& dead = explanation.dead_cycles;
-  if (!dead || !IsWorthSaying(dead->bytes, explanation)) return "";
+  if (!dead || !explanation.is_of_weight(dead->bytes, kPart)) return "";
   const std::string made = dead->made_at.empty() ? "" : ", made by " + Printable(dead->made_at);
   return FormatBytes(dead->bytes) + " are dead (" + FormatCounted(dead->blocks, "block") + made +
          "): objects in reference cycles hold them, which only the garbage collector frees. ";
@@ -55,7 +51,7 @@ std::string KeeperText(const analysis::FailedAttempts& left) {
 
 std::string AttemptsSentence(const Explanation& explanation) {
   const auto& left = explanation.failed_attempts;
-  if (!left || !IsWorthSaying(left->bytes, explanation)) return "";
+  if (!left || !explanation.is_of_weight(left->bytes, kPart)) return "";
   const std::string whose = left->attempts == 1
                                 ? "an attempt that failed before"
                                 : FormatCount(left->attempts) + " attempts that failed before";
@@ -101,16 +97,18 @@ ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
 std::string EarlierValueSentence(const Explanation& explanation) {
   const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
                                   [](const auto& value) { return value.is_earlier; });
-  if (found == explanation.unread.end() || !IsWorthSaying(found->bytes, explanation)) return "";
+  if (found == explanation.unread.end() || !explanation.is_of_weight(found->bytes, kPart))
+    return "";
   return WhatLives(*found, explanation) + ": '" + Printable(found->name) +
          (explanation.request ? "' holds it." : "' held it.");
 }
 
 std::string UnreadSentence(const Explanation& explanation) {
-  constexpr uint64_t kPart = 20;
+  constexpr uint64_t kTwentieth = 20;
   const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
                                   [](const auto& value) { return !value.is_earlier; });
-  if (found == explanation.unread.end() || found->bytes < explanation.held.bytes / kPart) return "";
+  if (found == explanation.unread.end() || !explanation.is_of_weight(found->bytes, kTwentieth))
+    return "";
   const std::string made = found->made_at.empty() ? "" : " (" + Printable(found->made_at) + ")";
   return "'" + Printable(found->name) + "' " + (explanation.request ? "holds " : "held ") +
          FormatBytes(found->bytes) + made + " that nothing reads again.";

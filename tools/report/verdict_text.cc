@@ -274,6 +274,16 @@ std::string NextStepSentence(const Explanation& explanation) {
          " of optimizer states that this one made stay.";
 }
 
+// Empty if there are none.
+std::string DeletedModelsSentence(const Explanation& explanation) {
+  if (!explanation.deleted_models) return "";
+  const analysis::Keeper& keeper = explanation.deleted_models->keeper;
+  return FormatBytes(explanation.deleted_models->bytes) +
+         " are parameters of models that the program deleted: the graphs of the tensors in the " +
+         Printable(keeper.container) + " '" + Printable(keeper.name) + "' (" +
+         Printable(keeper.place) + ") hold them.";
+}
+
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text : {UnevenSentence(explanation), ScratchSentence(explanation),
                            GrowthSentence(explanation), KeeperSentence(explanation),
@@ -320,16 +330,6 @@ std::string DescribePosition(const analysis::Position& position) {
 std::string MomentName(const Explanation& explanation) {
   if (explanation.asked) return MomentText(*explanation.asked);
   return explanation.request ? "oom" : "peak";
-}
-
-// Empty if there are none.
-std::string DeletedModelsSentence(const Explanation& explanation) {
-  if (!explanation.deleted_models) return "";
-  const analysis::Keeper& keeper = explanation.deleted_models->keeper;
-  return FormatBytes(explanation.deleted_models->bytes) +
-         " are parameters of models that the program deleted: the graphs of the tensors in the " +
-         Printable(keeper.container) + " '" + Printable(keeper.name) + "' (" +
-         Printable(keeper.place) + ") hold them.";
 }
 
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {
