@@ -27,6 +27,12 @@ class DnnConvolution {
   std::uint64_t Workspace() const;
 
  private:
+  bool is_forward_in_tf32() const;
+  bool is_strided() const;
+  // Whether it takes WideConvolutionWorkspace.
+  bool is_wide() const;
+  cudnnDataType_t TypeOf(const DnnDescriptor& tensor) const;
+
   const DnnDescriptor& Reference(const DnnDescriptor& operation, int name) const {
     return *operation.References(name).front();
   }

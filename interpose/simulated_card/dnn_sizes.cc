@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/dnn_sizes.h"
 
+#include <algorithm>
+
 namespace memtrace::card {
 namespace {
 
@@ -39,6 +41,14 @@ std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied) 
   std::uint64_t bytes = 0;
   for (const std::uint64_t tensor : copied) bytes += Aligned(tensor);
   return bytes;
+}
+
+std::uint64_t WideConvolutionWorkspace(std::uint64_t x, std::uint64_t w) {
+  constexpr std::uint64_t kMost = std::uint64_t{2} << 30;
+  constexpr std::uint64_t kBeside = std::uint64_t{1} << 20;
+  const std::uint64_t half = x / 2;
+  const std::uint64_t halves = half == 0 ? 0 : std::min<std::uint64_t>(4, kMost / half);
+  return Aligned(x) + Aligned(w) + Aligned(x) + kBeside + halves * half;
 }
 
 std::uint64_t RnnWeights(const RnnShape& shape) {

@@ -17,6 +17,13 @@ namespace memtrace::card {
 // begins at a multiple of 256 bytes, as cudaMalloc would place it.
 std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied);
 
+// The forward pass in TF32 of 512 and more channels to as many, by a window of more than one
+// element, at stride 1: copies of what is read, of the filter and of what is written, 1 MiB, and
+// scratch of up to twice the tensor, taken by halves of it, within 2 GiB. Derived from published
+// peaks and reserved bytes of two VAEs on an RTX 4090 (docs/simulated-card.md). Takes the bytes of
+// the tensor that is read and of the filter; what is written is as large as what is read.
+std::uint64_t WideConvolutionWorkspace(std::uint64_t x, std::uint64_t w);
+
 struct RnnShape {
   int gates = 1;  // matrices that a layer applies to its input: LSTM 4, GRU 3, plain 1
   int layers = 1;

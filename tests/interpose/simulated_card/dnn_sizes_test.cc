@@ -93,5 +93,14 @@ TEST(DnnSizesTest, ConvolutionCopiesWhatIsNotChannelsLast) {
   EXPECT_EQ(ConvolutionWorkspace({1000, 0, 512}), 1024u + 512);
 }
 
+// 512 channels at 128 x 128, 768 x 768 and 1024 x 1024 elements of 4 bytes: with a filter of 3 x 3,
+// 9 MiB, what published reserved bytes of two VAEs ask for.
+TEST(DnnSizesTest, WideConvolutionTakesScratchUpToTwoGibibytes) {
+  constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
+  EXPECT_EQ(WideConvolutionWorkspace(32 * kMib, 9 * kMib), (4 * 32 + 10) * kMib);
+  EXPECT_EQ(WideConvolutionWorkspace(1152 * kMib, 9 * kMib), (1152 * 7 / 2 + 10) * kMib);
+  EXPECT_EQ(WideConvolutionWorkspace(2048 * kMib, 9 * kMib), (3 * 2048 + 10) * kMib);
+}
+
 }  // namespace
 }  // namespace memtrace::card

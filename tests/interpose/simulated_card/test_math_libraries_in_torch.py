@@ -106,6 +106,34 @@ print(json.dumps(said))
     assert [channels_last, doubles, floats_without_tf32] == [0, 0, 0]
 
 
+def test_wide_and_strided_convolutions_in_tf32_take_their_own_workspace(tmp_path):
+    script = (
+        PRELUDE
+        + """
+def workspace(channels, size, **how):
+    with torch.no_grad():
+        x = torch.empty(1, channels, size, size, device="cuda")
+        module = torch.nn.Conv2d(channels, channels, device="cuda", **how)
+        torch.cuda.reset_peak_memory_stats()
+        y = module(x)
+        stats = torch.cuda.memory_stats()
+        return stats["requested_bytes.all.peak"] - stats["requested_bytes.all.current"]
+
+torch.backends.cudnn.allow_tf32 = True
+window = dict(kernel_size=3, padding=1)
+said = [workspace(512, 128, **window), workspace(256, 128, **window), workspace(512, 128, kernel_size=1)]
+print(json.dumps([*said, workspace(512, 129, kernel_size=3, stride=2)]))
+"""
+    )
+    wide, narrow, pointwise, strided = on_card(script, tmp_path, card="8GiB,cc=8.9").printed()
+    mib = 1 << 20
+    # 512 x 128 x 128 x 4 bytes are 32 MiB, the filter of 3 x 3 has 9 MiB.
+    assert wide == (4 * 32 + 9 + 1) * mib
+    assert narrow == 16 * mib + 256 * 256 * 9 * 4
+    assert pointwise == 32 * mib, "a filter of one element has one order"
+    assert strided == 0
+
+
 def test_a_full_card_takes_the_convolution_without_workspace(tmp_path):
     script = (
         PRELUDE
