@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_paths.h"
@@ -115,6 +116,7 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
     recorder()->Annotate("allocator.large_pages", "1");
+  if (recorder() != nullptr) LabelAssumedWorkspaces();
   SayWhatWasKept();
   BeginActivities(mode);
   // Alone, the first block is there already but not told yet: it must not count as the context.

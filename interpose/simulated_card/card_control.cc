@@ -5,6 +5,7 @@
 #pragma GCC visibility pop
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,8 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 
 namespace memtrace::card {
 namespace {
+
+std::atomic<memtrace_card_workspace_observer> g_workspace_observer = nullptr;
 
 // Gives the caller the members that it knows. size is the first member of both structs.
 template <typename Struct>
@@ -330,6 +333,21 @@ int memtrace_card_launch_call(const char* name, void* stream) {
     return machine.streams.Launch(stream, device, {.name = kept, .shape = kMemtraceCardOneThread});
   };
   return WithContext(launch, name);
+}
+
+void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer observer) {
+  g_workspace_observer.store(observer, std::memory_order_release);
+}
+
+void memtrace_card_use_workspace(const char* library, const void* workspace, std::uint64_t bytes) {
+  const auto observer = g_workspace_observer.load(std::memory_order_acquire);
+  if (observer == nullptr || workspace == nullptr || bytes == 0) return;
+  int current = 0;
+  const int found = WithContext([&](Machine&, int device) {
+    current = device;
+    return Result::kSuccess;
+  });
+  if (found == 0) observer(current, reinterpret_cast<std::uint64_t>(workspace), bytes, library);
 }
 
 void memtrace_card_count_operations(std::uint64_t operations) {

@@ -158,6 +158,13 @@ int memtrace_card_note_use(uint64_t address, uint64_t bytes, void* stream, int d
  * that is unmapped, released or mapped elsewhere while work that uses it is not done. */
 void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument);
 
+/* Calls observer for each workspace whose size the card answered by a rule that it assumes, once a
+ * library (cuDNN, cuSOLVER) is given it, on the thread of that call and before it returns. No lock
+ * is held: the observer may call CUDA. The latest observer counts; null: none. */
+typedef void (*memtrace_card_workspace_observer)(int device, uint64_t address, uint64_t bytes,
+                                                 const char* library);
+void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer observer);
+
 /* MEMTRACE_CARD_OK if spec parses (the grammar of MEMTRACE_CARD, card_spec.h); otherwise
  * MEMTRACE_CARD_INVALID_ARGUMENT and one sentence in error, cut at error_size - 1 bytes and ended
  * with a zero. error may be null. */

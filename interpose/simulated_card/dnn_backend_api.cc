@@ -242,6 +242,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   if (!what.finalized() || !with.finalized()) return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
   const cudnnStatus_t checked = CheckPack(what, with);
   if (checked != CUDNN_STATUS_SUCCESS) return checked;
+  const auto bytes = what.ValueOr<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 0);
+  memtrace_card_use_workspace("cuDNN",
+                              with.ValueOr<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr),
+                              static_cast<std::uint64_t>(bytes));
   const auto* call = what.ValueOr<const char*>(kPlanCall, nullptr);
   const int launched = memtrace_card_launch_call(call, handle->stream);
   return launched == 0 ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED_CUDART;

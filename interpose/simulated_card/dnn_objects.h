@@ -96,4 +96,7 @@ cudnnStatus_t Answer(Value* out, Value value) {
 
 }  // namespace memtrace::card
 
+// Launches a call of cuDNN that computes, counted by its name. Returns a cudnnStatus_t.
+extern "C" int memtrace_dnn_call(const char* name, void* handle);
+
 #endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_OBJECTS_H_

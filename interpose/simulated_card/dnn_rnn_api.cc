@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN: recurrent networks. Where each matrix lies in the weights is real (callers copy there);
-// the functions that compute are listed in symbols/libcudnn.so.9.inert.txt.
+// the functions that compute
+// only count themselves and tell what they were given as workspace.
 #include "interpose/simulated_card/dnn_objects.h"
+#include "interpose/simulated_card/library_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -33,6 +35,18 @@ void Describe(const cudnnRNNStruct& rnn, const RnnParameter& parameter, const vo
   if (address == nullptr) return;
   const char* begin = static_cast<const char*>(weights);
   *address = exists ? const_cast<char*>(begin) + BytesOf(rnn, parameter.offset) : nullptr;
+}
+
+struct Workspace {
+  const void* address;
+  std::uint64_t bytes;
+};
+
+cudnnStatus_t Compute(const char* name, cudnnHandle_t handle, Workspace temporary,
+                      Workspace reserve) {
+  memtrace_card_use_workspace("cuDNN", temporary.address, temporary.bytes);
+  memtrace_card_use_workspace("cuDNN", reserve.address, reserve.bytes);
+  return static_cast<cudnnStatus_t>(memtrace_dnn_call(name, handle));
 }
 
 }  // namespace
@@ -109,4 +123,36 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, cudnnRNNDescriptor_t rnn, i
   Describe(*rnn, RnnMatrix(rnn->shape, layer, linear), weights, matrix, matrix_address);
   Describe(*rnn, RnnBias(rnn->shape, layer, linear), weights, bias, bias_address);
   return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t, cudnnForwardMode_t,
+                              const std::int32_t[], cudnnRNNDataDescriptor_t, const void*,
+                              cudnnRNNDataDescriptor_t, void*, cudnnTensorDescriptor_t, const void*,
+                              void*, cudnnTensorDescriptor_t, const void*, void*, std::size_t,
+                              const void*, std::size_t workspace_bytes, void* workspace,
+                              std::size_t reserve_bytes, void* reserve) {
+  return Compute("cudnnRNNForward", handle, {workspace, workspace_bytes},
+                 {reserve, reserve_bytes});
+}
+
+cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t,
+                                      const std::int32_t[], cudnnRNNDataDescriptor_t, const void*,
+                                      const void*, cudnnRNNDataDescriptor_t, void*,
+                                      cudnnTensorDescriptor_t, const void*, const void*, void*,
+                                      cudnnTensorDescriptor_t, const void*, const void*, void*,
+                                      std::size_t, const void*, std::size_t workspace_bytes,
+                                      void* workspace, std::size_t reserve_bytes, void* reserve) {
+  return Compute("cudnnRNNBackwardData_v8", handle, {workspace, workspace_bytes},
+                 {reserve, reserve_bytes});
+}
+
+cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t,
+                                         cudnnWgradMode_t, const std::int32_t[],
+                                         cudnnRNNDataDescriptor_t, const void*,
+                                         cudnnTensorDescriptor_t, const void*,
+                                         cudnnRNNDataDescriptor_t, const void*, std::size_t, void*,
+                                         std::size_t workspace_bytes, void* workspace,
+                                         std::size_t reserve_bytes, void* reserve) {
+  return Compute("cudnnRNNBackwardWeights_v8", handle, {workspace, workspace_bytes},
+                 {reserve, reserve_bytes});
 }

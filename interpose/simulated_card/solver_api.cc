@@ -36,6 +36,10 @@ cusolverStatus_t Succeed(const char* name, cusolverDnHandle_t handle, int* info,
   return CUSOLVER_STATUS_SUCCESS;
 }
 
+void Use(const void* workspace, std::size_t bytes) {
+  memtrace_card_use_workspace("cuSOLVER", workspace, bytes);
+}
+
 // LAPACK's potrf works in place.
 constexpr std::int64_t kCholeskyElements = 0;
 
@@ -116,8 +120,9 @@ cusolverStatus_t cusolverDnXsyevd_bufferSize(cusolverDnHandle_t handle, cusolver
 
 cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t, cusolverEigMode_t,
                                   cublasFillMode_t, int64_t, cudaDataType, void*, int64_t,
-                                  cudaDataType, void*, cudaDataType, void*, std::size_t, void*,
-                                  std::size_t, int* info) {
+                                  cudaDataType, void*, cudaDataType, void* workspace,
+                                  std::size_t bytes, void*, std::size_t, int* info) {
+  Use(workspace, bytes);
   return Succeed("cusolverDnXsyevd", handle, info);
 }
 
@@ -133,9 +138,10 @@ cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t handle, cu
 
 cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnParams_t,
                                         cusolverEigMode_t, cublasFillMode_t, int64_t, cudaDataType,
-                                        void*, int64_t, cudaDataType, void*, cudaDataType, void*,
-                                        std::size_t, void*, std::size_t, int* info,
-                                        int64_t matrices) {
+                                        void*, int64_t, cudaDataType, void*, cudaDataType,
+                                        void* workspace, std::size_t bytes, void*, std::size_t,
+                                        int* info, int64_t matrices) {
+  Use(workspace, bytes);
   return Succeed("cusolverDnXsyevBatched", handle, info, matrices);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/trace/assumed_size.h"
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/model_numbers.h"
@@ -119,6 +120,14 @@ Breakdown Tally::Finish() {
 }
 
 }  // namespace
+
+uint64_t AssumedBytes(const Breakdown& breakdown) {
+  uint64_t bytes = 0;
+  for (const Share& share : breakdown.by_site) {
+    if (share.name.ends_with(trace::kAssumedWorkspace)) bytes += share.bytes;
+  }
+  return bytes;
+}
 
 uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role) {
   for (const Share& share : breakdown.by_role) {

@@ -45,6 +45,9 @@ struct Breakdown {
   std::vector<Holding> holdings;  // role x site x model
 };
 
+// Of the workspaces in it whose sizes the simulated card assumes.
+uint64_t AssumedBytes(const Breakdown& breakdown);
+
 // Of everything in it, stated or inferred.
 uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role);
 

@@ -61,6 +61,7 @@ ordered_json MomentJson(const Explanation& explanation) {
 ordered_json PeakJson(const analysis::CardExplanation& card) {
   return {{"bytes", card.peak.bytes},
           {"blocks", card.peak.blocks},
+          {"assumed_bytes", AssumedBytes(card.peak)},
           {"at", PositionJson(card.peak_at)},
           {"by_role", SharesJson(card.peak.by_role, true)},
           {"by_owner", SharesJson(card.peak.by_owner, false)},

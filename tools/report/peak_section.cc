@@ -95,6 +95,13 @@ Facts ReservedFacts(const CardExplanation& card) {
   return facts;
 }
 
+Facts AssumedFacts(const analysis::Breakdown& peak) {
+  const uint64_t assumed = AssumedBytes(peak);
+  if (assumed == 0) return {};
+  return {.rows = {{"assumed", FormatBytes(assumed) + " of the peak are workspaces whose size the simulated card "
+                                  "assumes (docs/simulated-card.md)"}}};
+}
+
 // ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are little beside what was left.
 std::string BesideText(const Ledger& ledger) {
   const uint64_t holes = ledger.positive("holes");
@@ -118,6 +125,8 @@ Section PeakSection(const Explanation& explanation) {
   section.subtitle = FormatBytes(card.peak.bytes) + " requested at one instant, " +
                      DescribePosition(card.peak_at) + "; exact, by replay of the trace";
   section.parts = ShareTables(card.peak);
+  if (Facts facts = AssumedFacts(card.peak); !facts.rows.empty())
+    section.parts.emplace_back(std::move(facts));
   if (Facts facts = ReservedFacts(card); !facts.rows.empty())
     section.parts.emplace_back(std::move(facts));
   return section;

@@ -125,13 +125,32 @@ said = [workspace(512, 128, **window), workspace(256, 128, **window), workspace(
 print(json.dumps([*said, workspace(512, 129, kernel_size=3, stride=2)]))
 """
     )
-    wide, narrow, pointwise, strided = on_card(script, tmp_path, card="8GiB,cc=8.9").printed()
+    run = on_card(script, tmp_path, card="8GiB,cc=8.9")
+    wide, narrow, pointwise, strided = run.printed()
     mib = 1 << 20
     # 512 x 128 x 128 x 4 bytes are 32 MiB, the filter of 3 x 3 has 9 MiB.
     assert wide == (4 * 32 + 9 + 1) * mib
     assert narrow == 16 * mib + 256 * 256 * 9 * 4
     assert pointwise == 32 * mib, "a filter of one element has one order"
     assert strided == 0
+    # The peak lies in the first one.
+    peak = run.report()["peak"]
+    assert peak["assumed_bytes"] == wide
+    assert {"name": "cuDNN workspace, size assumed", "bytes": wide} in [
+        {name: row[name] for name in ("name", "bytes")} for row in peak["by_site"]
+    ]
+
+
+def test_what_a_recurrent_network_keeps_by_an_assumed_rule_is_told(tmp_path):
+    script = """
+import torch
+
+network = torch.nn.LSTM(64, 128, 2, device="cuda")
+output, _ = network(torch.empty(100, 32, 64, device="cuda"))
+"""
+    peak = on_card(script, tmp_path, card="8GiB").report()["peak"]
+    # Reserve: 100 steps of 32 sequences, 2 layers of 4 gates and a state, what goes between them; workspace: the gates.
+    assert peak["assumed_bytes"] == 4 * 100 * 32 * (2 * 5 * 128 + 128 + 4 * 128)
 
 
 def test_a_full_card_takes_the_convolution_without_workspace(tmp_path):
