@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/trace/assumed_size.h"
 #include "absl/container/flat_hash_map.h"
+#include "profiler/trace/assumed_size.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/model_numbers.h"
 
@@ -27,11 +27,12 @@ struct RowKey {
   trace::Role role = trace::Role::kUnknown;
   SiteId site = 0;
   uint32_t model = 0;
+  trace::StringId owner = 0;
 
   bool operator==(const RowKey&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const RowKey& key) {
-    return H::combine(std::move(state), key.role, key.site, key.model);
+    return H::combine(std::move(state), key.role, key.site, key.model, key.owner);
   }
 };
 
@@ -75,7 +76,7 @@ void Tally::AddPart(const Block& block, const Part& part, uint32_t model) {
   roles_[identity.role].Add(part);
   owners_[identity.owner].Add(part);
   site_sums_[site].Add(part);
-  const RowKey key{identity.role, site, model};
+  const RowKey key{identity.role, site, model, identity.owner};
   Holding& row = holdings_[key];
   if (row.blocks == 0 || block.birth.step < row.since.step) row.since = block.birth;
   if (std::find(rows_of_block_.begin(), rows_of_block_.end(), key) == rows_of_block_.end()) {
@@ -109,12 +110,13 @@ Breakdown Tally::Finish() {
     holding.role = key.role;
     holding.site = sites_.Name(key.site);
     holding.model = key.model;
+    holding.owner = source_.String(key.owner);
     result_.holdings.push_back(holding);
   }
   std::sort(result_.holdings.begin(), result_.holdings.end(),
             [](const Holding& a, const Holding& b) {
-              return std::tie(b.bytes, a.site, a.role, a.model) <
-                     std::tie(a.bytes, b.site, b.role, b.model);
+              return std::tie(b.bytes, a.site, a.role, a.model, a.owner) <
+                     std::tie(a.bytes, b.site, b.role, b.model, b.owner);
             });
   return std::move(result_);
 }

@@ -21,12 +21,13 @@ struct Share {
   KnownBytes known;  // of which the role is
 };
 
-// The bytes of one role at one site, of one of several models that have it. A block whose parts
-// differ counts in each of their rows.
+// The bytes of one role at one site, of one owner (a tag of the program's) and of one of several
+// models that have it. A block whose parts differ counts in each of their rows.
 struct Holding {
   trace::Role role = trace::Role::kUnknown;
   std::string site;
   uint32_t model = 0;  // of ModelNumbers
+  std::string owner;   // empty without a tag
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   KnownBytes known;          // of which the role is
@@ -42,7 +43,7 @@ struct Breakdown {
   std::vector<Share> by_role;
   std::vector<Share> by_owner;
   std::vector<Share> by_site;
-  std::vector<Holding> holdings;  // role x site x model
+  std::vector<Holding> holdings;  // role x site x model x owner
 };
 
 // Of the workspaces in it whose sizes the simulated card assumes.

@@ -28,7 +28,8 @@ ModelNumbers::ModelNumbers(const std::vector<CapturedBlock>& captured, const Liv
     for (const Part& part :
          PartsOf(block, live.Labels(entry.id), live.position(), Evidence::kStated)) {
       if (IsOfModel(part.identity))
-        stated.push_back({part.identity.path, part.bytes, block.sequence, entry.id});
+        stated.push_back(
+            {part.identity.owner, part.identity.path, part.bytes, block.sequence, entry.id});
     }
   }
   std::sort(stated.begin(), stated.end(),

@@ -12,9 +12,10 @@
 
 namespace memtrace::analysis {
 
-// Tells models apart whose parameters have the same paths: of the blocks in use with a parameter or
-// buffer of one path and size, the oldest is of model 0, the next of model 1. Where there are more
-// than a few such blocks, they are parts that are called by themselves, not models.
+// Tells models apart whose parameters have the same owner and the same paths: of the blocks in use
+// with a parameter or buffer of one owner, path and size, the oldest is of model 0, the next of
+// model 1. Where there are more than a few such blocks, they are parts that are called by
+// themselves, not models.
 class ModelNumbers {
  public:
   ModelNumbers(const std::vector<CapturedBlock>& captured, const LiveSet& live);
@@ -27,13 +28,16 @@ class ModelNumbers {
 
  private:
   struct Stated {
+    trace::StringId owner = 0;
     trace::StringId path = 0;
     uint64_t bytes = 0;
     uint64_t sequence = 0;  // of its block
     BlockId block = 0;
 
-    auto Order() const { return std::tie(path, bytes, sequence, block); }
-    bool IsNamedAs(const Stated& other) const { return path == other.path && bytes == other.bytes; }
+    auto Order() const { return std::tie(owner, path, bytes, sequence, block); }
+    bool IsNamedAs(const Stated& other) const {
+      return owner == other.owner && path == other.path && bytes == other.bytes;
+    }
   };
   // Takes the parts of one path and size, oldest first.
   void Number(std::vector<Stated> same);

@@ -67,9 +67,12 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
   return "step " + std::to_string(holding.since.step);
 }
 
+// "layers.*.mlp (edited_model, model 2)"
 std::string SiteText(const Holding& holding) {
-  if (holding.model == 0) return Printable(holding.site);
-  return Printable(holding.site) + " (model " + std::to_string(holding.model + 1) + ")";
+  std::string whose = Printable(holding.owner);
+  if (holding.model > 0)
+    whose += (whose.empty() ? "model " : ", model ") + std::to_string(holding.model + 1);
+  return Printable(holding.site) + (whose.empty() ? "" : " (" + whose + ")");
 }
 
 TableRow HolderRow(const Holding& holding, const std::string& line, const Explanation& explanation,

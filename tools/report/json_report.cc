@@ -166,10 +166,12 @@ ordered_json HoldingsJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
   for (size_t i = 0; i < explanation.held.holdings.size(); ++i) {
     const analysis::Holding& holding = explanation.held.holdings[i];
-    ordered_json row = {{"role", std::string(RoleName(holding.role))},
-                        {"site", holding.site},
-                        {"model", holding.model + 1},
-                        {"bytes", holding.bytes}};
+    ordered_json row = {
+        {"role", std::string(RoleName(holding.role))},
+        {"site", holding.site},
+        {"model", holding.model + 1},
+        {"owner", holding.owner.empty() ? ordered_json(nullptr) : ordered_json(holding.owner)},
+        {"bytes", holding.bytes}};
     AddKnownBytes(holding.known, row);
     row["blocks"] = holding.blocks;
     row["since_step"] = holding.since.step;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.events import blocks, bytes_by
-from support.programs import on_card
+from support.programs import memtrace, on_card
 
 TRAINING = Path(__file__).with_name("owned_training.py")
 
@@ -180,3 +180,34 @@ def test_two_models_share_no_row_and_parts_by_themselves_do(tmp_path):
         ("[*]", 2, "train.py:7", 16 * mebibyte),
         ("weight", 1, "train.py:9", 8 * mebibyte),
     ]
+
+
+TAGGED = """
+import torch
+from torch import nn
+
+import memtrace
+
+def build():
+    return nn.Sequential(nn.Linear(2048, 2048, bias=False), nn.Linear(2048, 2048, bias=False)).cuda()
+
+with memtrace.tag("base_model"):
+    base = build()
+with memtrace.tag("edited_model"):
+    edited = build()
+again = build()
+torch.empty(1 << 40, device="cuda")
+"""
+
+
+def test_who_holds_it_is_told_by_owner_where_tags_say_so(tmp_path):
+    finished = on_card(TAGGED, tmp_path, expect=1)
+    rows = [row for row in finished.report()["holdings"] if row["role"] == "parameter"]
+    assert sorted((row["owner"] or "", row["site"], row["model"], row["bytes"]) for row in rows) == [
+        ("", "[*]", 1, 32 << 20),
+        ("base_model", "[*]", 1, 32 << 20),
+        ("edited_model", "[*]", 1, 32 << 20),
+    ]
+    told = memtrace("report", str(finished.trace)).out
+    assert "[*] (base_model)" in told
+    assert "[*] (edited_model)" in told

@@ -24,7 +24,8 @@ class RestOfStepTest : public testing::Test {
   }
   void Hold(Role role, uint64_t bytes) {
     held_.by_role.push_back({.name = std::string(RoleName(role)), .bytes = bytes, .known = {}});
-    held_.holdings.push_back({.role = role, .site = "", .bytes = bytes, .known = {}, .since = {}});
+    held_.holdings.push_back(
+        {.role = role, .site = "", .owner = "", .bytes = bytes, .known = {}, .since = {}});
   }
   RestOfStep Foreseen() { return ForeseeRestOfStep(failed_, held_, copy_); }
 
