@@ -16,7 +16,8 @@ LINES = 3
 def first_lines(text: str) -> list[str]:
     """Returns the first lines of the verdict: a report has a header before it, the answer of `fit` has none."""
     paragraphs = [part.splitlines() for part in text.split("\n\n") if part.strip()]
-    is_headed = len(paragraphs) > 1 and " · " in paragraphs[0][0]
+    # A long path has a line of the header to itself.
+    is_headed = len(paragraphs) > 1 and any(" · " in line for line in paragraphs[0][:3])
     return paragraphs[is_headed][:LINES] if paragraphs else []
 
 
