@@ -106,6 +106,8 @@ std::string SiteText(const GrowingSite& site) {
   return Printable(site.site) + (has_line ? " (" + Printable(site.line) + ")" : "");
 }
 
+}  // namespace
+
 ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
   if (!keeper) return nullptr;
   return {{"kind", KindName(keeper->kind)},
@@ -116,8 +118,6 @@ ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
           {"count", keeper->count},
           {"hook", keeper->hook}};
 }
-
-}  // namespace
 
 // "The list 'kept' (train.py) keeps it: 12,000 elements."
 std::string KeeperSentence(const Explanation& explanation) {

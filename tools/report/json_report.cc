@@ -306,6 +306,8 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
   if (explanation.kept_for_backward)
     report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept_for_backward);
+  if (const auto& deleted = explanation.deleted_models)
+    report["deleted_models"] = {{"bytes", deleted->bytes}, {"keeper", KeeperJson(deleted->keeper)}};
   if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);
   if (!explanation.activities.state().empty())
     report["activities"] = ActivitiesJson(explanation.activities);

@@ -75,6 +75,9 @@ def test_what_belongs_to_one_pass_or_is_let_go_or_has_to_be_there_is_no_growth(n
 def test_graphs_of_outputs_are_named_that_hold_the_parameters_of_deleted_models() -> None:
     report, text = run_out("outputs_of_deleted")
     assert "are parameters of models that the program deleted" in text and "in the list 'outputs'" in text
+    deleted = report["deleted_models"]
+    assert deleted["keeper"]["name"] == "outputs" and deleted["keeper"]["container"] == "list"
+    assert deleted["bytes"] > 0 and deleted["bytes"] % (8 * (2048 * 2048 + 2048) * 4) == 0
     first = report["remedies"][0]
     assert first["name"] == "do not keep"
     assert place("outputs_of_deleted", "outputs.append") in first["change"]
