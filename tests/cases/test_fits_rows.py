@@ -11,6 +11,7 @@ from typing import Any
 import case_run
 import checkpoint_rows
 import fits_arguments
+import fits_edits
 import growth_rows
 import pytest
 import verdict_rows
@@ -62,7 +63,7 @@ def fault_of(row: Row, remedy: dict[str, Any]) -> str:
     changed = with_remedy(row, remedy)
     if changed is None:
         return ""
-    folder: Path = RESULTS / "fits" / changed.name / remedy["name"].replace(" ", "_")
+    folder: Path = RESULTS / "fits" / row.name / remedy["name"].replace(" ", "_")
     shutil.rmtree(folder, ignore_errors=True)
     case_run.record(changed, folder)
     case_run.forget_traces(folder)
@@ -79,7 +80,7 @@ def with_frameworks(row: Row) -> Row | None:
 
 
 def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
-    """Returns the row as the remedy has it: by fit's hook, an allocator, or the script's own argument."""
+    """Returns the row as the remedy has it: by fit's hook, an allocator, the script's own argument, or an edit."""
     name = remedy["name"]
     if name == "memtrace's allocator":
         return replace(row, allocator=OURS)
@@ -94,10 +95,22 @@ def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
     if remedy["hook"]:
         changed = replace(row, environment={**row.environment, "MEMTRACE_FIT_CHANGES": remedy["hook"]})
         return changed if remedy["hook"] not in OF_FRAMEWORKS else with_frameworks(changed)
-    command = fits_arguments.COMMANDS.get((row.command, name))
-    return replace(row, command=command) if command else None
+    if command := fits_arguments.COMMANDS.get((row.command, name)):
+        return replace(row, command=command)
+    return with_edits(row, name)
+
+
+def with_edits(row: Row, name: str) -> Row | None:
+    """Returns the row with its script changed by hand; None if nobody has done that for the remedy."""
+    edits = fits_edits.EDITS.get((row.command, name))
+    if edits is None:
+        return None
+    folder = RESULTS / "edited" / row.name / name.replace(" ", "_")
+    script = fits_edits.write_edited(case_run.CASES / row.script, edits, folder)
+    return replace(row, command=" ".join([str(script), *row.arguments]))
 
 
 def test_every_argument_that_applies_a_remedy_is_of_a_row() -> None:
     commands = {row.command for row in REPORTED}
-    assert not {command for command, _ in fits_arguments.COMMANDS} - commands
+    changed = [*fits_arguments.COMMANDS, *fits_edits.EDITS]
+    assert not {command for command, _ in changed} - commands

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analysis/frame_rules.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -123,6 +124,22 @@ class BlockSavingFinder {
     return bytes;
   }
 
+  // The gradient of the head's weight, which each piece adds to, and the one that it adds; 0 if the
+  // program does not train so much. Of a head that shares the embedding's weight: that one's.
+  uint64_t GradientsOfHead() const {
+    const uint64_t words = AnnotatedNumber(facts_.annotations, "forward.vocabulary").value_or(0);
+    const uint64_t trained = AnnotatedNumber(facts_.annotations, "optimizer.trained_bytes." +
+                                                                     std::to_string(facts_.device))
+                                 .value_or(0);
+    if (words == 0) return 0;
+    uint64_t weight = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter && part.bytes % words == 0)
+        weight = std::max(weight, part.bytes);
+    });
+    return weight <= trained ? 2 * weight : 0;
+  }
+
   // The head's output, and what is of its size or twice that (fp32 of half).
   void FindLogits() {
     const uint64_t of_head = OutputOfHead();
@@ -135,7 +152,7 @@ class BlockSavingFinder {
           part.identity.role == Role::kActivation || part.identity.role == Role::kTemporary;
       if (is_computed && is_logits(block.allocation.requested)) bytes += part.bytes;
     });
-    bytes -= bytes / kPiecesOfLogits;
+    bytes = Less(bytes, bytes / kPiecesOfLogits + GradientsOfHead());
     list_.Add(SavingOf(Id::kLogitsInPieces, bytes, bytes));
   }
 
