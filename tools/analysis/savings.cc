@@ -111,10 +111,20 @@ class SavingFinder {
         return "no CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on "
                "the card makes a context in each";
       case Relation::kRank:
+        if (IsFullOfLoaded())
+          return "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors "
+                 "go "
+                 "go to the card that they were saved from";
         return "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
       default:
         return "";
     }
+  }
+
+  // True if what this process holds is mostly what it loads.
+  bool IsFullOfLoaded() const {
+    const auto live = static_cast<uint64_t>(std::max<int64_t>(facts_.ledger.bytes("live"), 0));
+    return IsLoading(facts_.request_stack) && facts_.BytesWhere(IsLoading) > live / 2;
   }
 
   void FindMeanResizing() {
