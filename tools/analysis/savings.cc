@@ -113,7 +113,6 @@ class SavingFinder {
       case Relation::kRank:
         if (IsFullOfLoaded())
           return "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors "
-                 "go "
                  "go to the card that they were saved from";
         return "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
       default:
