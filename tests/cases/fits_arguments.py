@@ -14,6 +14,7 @@ COMMANDS = {
     ("c19_merge.py", "load in the file's type"): "c19_merge.py bf16",
     ("c21_loss_sum.py", "do not keep"): "c21_loss_sum.py detach",
     ("c22_lightning.py", "do not keep"): "c22_lightning.py clear",
+    ("c26_steps.py", "do not keep"): "c26_steps.py fix",
     ("c26_history_graph.py", "do not keep"): "c26_history_graph.py detach",
     ("c28_left_gradients.py", "no gradients left"): "c28_left_gradients.py fix",
     ("c30_mask_repeat.py 14", "one mask for all heads"): "c30_mask_repeat.py 14 expand",

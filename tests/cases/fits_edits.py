@@ -45,6 +45,8 @@ EDITS: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("c17_resume_states.py cuda", "del state"): [("for n in range(3):\n", "del state\nfor n in range(3):\n")],
     ("c17_resume_states.py cuda", "half the micro-batch"): [("torch.zeros(4096,", "torch.zeros(2048,")],
     ("c18_kept_outputs.py", "half the micro-batch"): [("(4, 4096)", "(2, 4096)")],
+    ("c20_hook_features.py", "do not keep"): [("seen.append(out)", "seen.append(out.cpu())")],
+    ("looper.py 8", "do not keep"): [("y.detach()", "y.detach().cpu()")],
     ("c27_pool_no_retry.py", "empty the cache"): [
         ("with torch.cuda.use", "torch.cuda.empty_cache()\nwith torch.cuda.use")
     ],
