@@ -48,23 +48,33 @@ class BlockSavingFinder {
 
   void FindCheckpoints() {
     uint64_t loaded = 0;
+    uint64_t of_safetensors = 0;
     uint64_t gathered = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
       if (part.identity.role != Role::kCheckpoint) return;
       const auto stack = facts_.source.Stack(block.allocation.stack);
       if (IsLoading(stack)) loaded += part.bytes;
+      if (IsOfSafetensors(stack)) of_safetensors += part.bytes;
       if (IsGathering(stack)) gathered += part.bytes;
     });
     Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
+    if (2 * of_safetensors > loaded)
+      on_host.change = "load_file(..., device=\"cpu\"), or del of what was taken over";
+    // Without a model that takes it over, the program computes with the checkpoint itself.
+    if (2 * facts_.Held(Role::kParameter) < loaded)
+      on_host.cost = "what is computed of it is computed on the host, or tensor by tensor";
     if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
       on_host.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(on_host));
     list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
   }
 
+  // Without a graph, too, a pass holds what it computes with at the moment: how much is not known.
   void FindGraphsInVain() {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
-    list_.Add(SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes));
+    Saving saving = SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes);
+    saving.at_least = true;
+    list_.Add(std::move(saving));
   }
 
   struct OfAttention {

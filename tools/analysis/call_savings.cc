@@ -30,6 +30,8 @@ class CallSavingFinder {
     FindGrowingCaches();
     FindEvaluationResults();
     FindWideWeights();
+    FindWideMoves();
+    FindComputedCopies();
     return list_.Take();
   }
 
@@ -141,6 +143,79 @@ class CallSavingFinder {
     saving.change = "from_pretrained(..., dtype=torch." + type + "), as the file has it";
     if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
       saving.percent_that_fits = kPercentOfLoaded;
+    list_.Add(std::move(saving));
+  }
+
+  // A model of fp32 weights that is moved to the card, by a program that does not train.
+  void FindWideMoves() {
+    const std::string card = std::to_string(facts_.device);
+    const uint64_t wide = AnnotatedNumber(facts_.annotations, "placing.wide." + card).value_or(0);
+    if (AnnotatedNumber(facts_.annotations, "source.trains") != 0) return;
+    Saving saving = SavingOf(Id::kHalfBeforeCard, wide / 2, wide / 2);
+    saving.percent_that_fits = kPercentOfLoaded;
+    if (AnnotatedNumber(facts_.annotations, "source.halves") == 1) {
+      saving.effort = Effort::kOption;
+      saving.cost = "none where the program does so afterwards";
+    }
+    list_.Add(std::move(saving));
+  }
+
+  // True if autograd keeps nothing of what is computed now.
+  bool IsWithoutGraph() const {
+    const trace::Phase phase = facts_.moment.phase;
+    return phase != trace::Phase::kForward && phase != trace::Phase::kBackward &&
+           phase != trace::Phase::kRecompute && phase != trace::Phase::kOptimizer;
+  }
+
+  // A function of the user's: its file and its name.
+  using Function = std::pair<std::string, std::string>;
+
+  // The user's functions that called for the failed request.
+  std::set<Function> FunctionsOfRequest() const {
+    std::set<Function> functions;
+    for (const trace::Frame& frame : facts_.request_stack)
+      if (!IsNative(frame) && !IsLibraryFile(frame.file))
+        functions.emplace(frame.file, frame.function);
+    return functions;
+  }
+
+  // True if a block in use has the size of the request and was made by a line of one of these.
+  bool IsComputedOfAlike(const std::set<Function>& functions) const {
+    constexpr uint64_t kPart = 100;
+    bool found = false;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      const uint64_t bytes = block.allocation.requested;
+      const uint64_t larger = std::max(bytes, facts_.request_bytes);
+      if (found || larger - std::min(bytes, facts_.request_bytes) > larger / kPart) return;
+      const std::vector<trace::Frame> stack = facts_.source.Stack(block.allocation.stack);
+      const trace::Frame* user = InnermostUserFrame(stack);
+      found = user != nullptr && functions.contains({user->file, user->function});
+    });
+    return found;
+  }
+
+  // The user's line that called for the memory by an operation of torch, which may have functions
+  // of Python in between; empty if another library or a module called for it.
+  static std::string LineOfOperation(const std::vector<trace::Frame>& stack) {
+    for (const trace::Frame& frame : stack) {
+      if (IsNative(frame) || (IsOfTorch(frame) && !IsModuleCall(frame))) continue;
+      return IsLibraryFile(frame.file) ? "" : ShortFrame(frame);
+    }
+    return "";
+  }
+
+  // A large result of arithmetic at a line of the user's, beside an input as large. In place the
+  // result needs no memory; in two pieces half of both is needed.
+  void FindComputedCopies() {
+    constexpr uint64_t kTenth = 10;
+    const bool is_large =
+        facts_.ledger.total_known && facts_.request_bytes >= facts_.ledger.total / kTenth;
+    const std::string line = LineOfOperation(facts_.request_stack);
+    if (!is_large || line.empty() || !IsWithoutGraph()) return;
+    if (AnnotatedText(facts_.annotations, "request.computes") != line) return;
+    if (!IsComputedOfAlike(FunctionsOfRequest())) return;
+    Saving saving = SavingOf(Id::kInPlace, facts_.request_bytes, 0);
+    saving.change = line + ": " + saving.change;
     list_.Add(std::move(saving));
   }
 

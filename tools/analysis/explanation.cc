@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/cache_to_come.h"
 #include "tools/analysis/captures.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/growth_search.h"
@@ -281,9 +282,11 @@ void Explainer::ExplainFailure() {
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
-  FailureEvidence evidence{.rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy),
-                           .copy = result_.foreach_copy,
-                           .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
+  const auto cache = FindCacheToCome(failed, blocks, captures_.live(), source_);
+  FailureEvidence evidence{
+      .rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, cache),
+      .copy = result_.foreach_copy,
+      .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
   if (result_.fragmentation.segments > 0) evidence.releasable = result_.fragmentation.releasable;
   result_.verdict = JudgeFailure(failed, ledger, evidence);
   // A card that fills up ends in pieces.

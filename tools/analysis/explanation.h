@@ -73,6 +73,8 @@ struct Explanation {
   Verdict verdict;
   std::optional<Request> request;
   std::optional<Request> got_over;  // the last that failed, if the program completed all the same
+  // Traces beside this one whose processes ran out of memory, where this one's did not.
+  std::vector<std::string> ran_out_beside;
   std::optional<ForeachCopy> foreach_copy;
   std::optional<MomentSpec> asked;  // about another moment than the failure or the peak
   Breakdown held;  // requested bytes in use on that card at the moment of its ledger

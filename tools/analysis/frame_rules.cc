@@ -143,6 +143,11 @@ bool IsLoading(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsOfSafetensors(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [](const trace::Frame& frame) { return IsIn(frame, "safetensors/torch.py"); });
+}
+
 bool IsGathering(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "torch/distributed/") || IsIn(frame, "deepspeed/runtime/");

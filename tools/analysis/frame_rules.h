@@ -53,6 +53,9 @@ bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack);
 // True if torch.load or safetensors made it.
 bool IsLoading(const std::vector<trace::Frame>& stack);
 
+// True if safetensors made it (load_file, safe_open).
+bool IsOfSafetensors(const std::vector<trace::Frame>& stack);
+
 // True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 

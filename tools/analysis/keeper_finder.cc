@@ -98,6 +98,12 @@ class KeeperFinder {
       all_.insert(site.stacks.begin(), site.stacks.end());
     const std::vector<trace::StackId>& first = growth.sites.front().stacks;
     fastest_.insert(first.begin(), first.end());
+    for (const CapturedBlock& entry : moment.captured) {
+      const Block& block = live.block(entry.id);
+      if (entry.waiting || !all_.contains(block.allocation.stack)) continue;
+      earliest_ = std::min(earliest_, block.sequence);
+      latest_ = std::max(latest_, block.sequence);
+    }
   }
 
   // A container of what grows fastest says most. Graphs keep what no variable names.
@@ -148,7 +154,21 @@ class KeeperFinder {
       const Block* block = At(address);
       held += block != nullptr && stacks.contains(block->allocation.stack) ? 1U : 0U;
     }
-    return held >= kFewest && 2 * held >= statement.addresses.size();
+    return held >= kFewest && 2 * held >= statement.addresses.size() && Spans(statement);
+  }
+
+  // True if its elements were made over half of the time or more in which memory grew. All of one
+  // iteration's, such as the outputs of its layers, are not what grows.
+  bool Spans(const Statement& statement) const {
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+    for (const uint64_t address : statement.addresses) {
+      const Block* block = At(address);
+      if (block == nullptr || !all_.contains(block->allocation.stack)) continue;
+      first = std::min(first, block->sequence);
+      last = std::max(last, block->sequence);
+    }
+    return last >= first && 2 * (last - first) >= latest_ - earliest_;
   }
 
   // Autograd keeps what a forward pass with gradients made.
@@ -176,6 +196,9 @@ class KeeperFinder {
   std::vector<Statement> statements_;
   Stacks all_;      // that grow
   Stacks fastest_;  // of the site that grows fastest
+  // When the first and the last of what grows was made.
+  uint64_t earliest_ = UINT64_MAX;
+  uint64_t latest_ = 0;
 };
 
 }  // namespace

@@ -13,6 +13,8 @@
 namespace memtrace::analysis {
 namespace {
 
+constexpr size_t kMostModels = 4;  // of the same class, one of which is the original
+
 // Parts of the blocks in use whose path a hook stated.
 template <typename Visit>
 void ForEachStated(const std::vector<CapturedBlock>& captured, const LiveSet& live,
@@ -43,6 +45,10 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
       trained.insert(part.identity.path);
   });
   SiteNames lines(source);
+  const auto line_of = [&lines](const Block* block) -> const std::string& {
+    return lines.Name(
+        lines.Site(trace::Role::kUnknown, 0, 0, block->allocation.stack, block->birth.phase));
+  };
   std::map<std::string, ModelCopy> by_line;
   uint64_t originals = 0;
   for (auto& [key, blocks] : parameters) {
@@ -50,9 +56,12 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
     if (trained.contains(key.first)) continue;
     std::sort(blocks.begin(), blocks.end(),
               [](const Block* a, const Block* b) { return a->sequence < b->sequence; });
+    // Layers that are not yet part of a model have the same paths, too.
+    if (blocks.size() > kMostModels) continue;
+    const std::string original = line_of(blocks.front());
     for (size_t i = 1; i < blocks.size(); ++i) {
-      const std::string& line = lines.Name(lines.Site(
-          trace::Role::kUnknown, 0, 0, blocks[i]->allocation.stack, blocks[i]->birth.phase));
+      const std::string& line = line_of(blocks[i]);
+      if (line == original) continue;  // made again, by the line that made the first
       ModelCopy& copy = by_line[line];
       copy.site = line;
       copy.bytes += key.second;

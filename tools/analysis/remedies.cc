@@ -51,7 +51,10 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
   const auto rank = [&ledger](const Remedy& remedy) {
     const bool fits = ledger.total_known && !remedy.at_least && remedy.need() <= ledger.total;
-    return std::tuple(!remedy.ends_growth, remedy.effort == Effort::kMoney, !fits,
+    // The row is there only if the limit is the cause.
+    const bool is_of_limit =
+        remedy.name == memtrace::remedies::RowOf(memtrace::remedies::Id::kHigherLimit).name;
+    return std::tuple(!remedy.ends_growth, !is_of_limit, remedy.effort == Effort::kMoney, !fits,
                       fits ? remedy.effort : Effort::kSetting, remedy.need());
   };
   std::stable_sort(remedies.begin(), remedies.end(),

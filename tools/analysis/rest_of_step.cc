@@ -65,13 +65,21 @@ uint64_t RestOfStep::RiseWith(const OptimizerNeed& other) const {
 }
 
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
-                             const std::optional<ForeachCopy>& copy) {
+                             const std::optional<ForeachCopy>& copy,
+                             const std::optional<CacheToCome>& cache) {
   RestOfStep rest;
   const auto optimizers = NeedOfOptimizers(failed, held, copy);
   const uint64_t request = failed.event.requested;
   if (const uint64_t to_come = ToBePlaced(failed); to_come > 0) {
     rest.source = NeedSource::kPlacement;
     rest.rise = std::max(to_come, request);
+    rest.at_least = true;
+    return rest;
+  }
+  if (cache) {
+    rest.source = NeedSource::kKvCache;
+    rest.cache = cache;
+    rest.rise = cache->to_come + request;
     rest.at_least = true;
     return rest;
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/role_inference.h"
 
+#include <algorithm>
+
 #include "profiler/trace/inferred_role.h"
 #include "tools/analysis/frame_rules.h"
 
@@ -35,6 +37,10 @@ trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>
     case Phase::kForward:
     case Phase::kRecompute:
       return Role::kActivation;
+    case Phase::kEvaluate:
+    case Phase::kGenerate:
+      return std::any_of(stack.begin(), stack.end(), IsModuleCall) ? Role::kActivation
+                                                                   : Role::kUnknown;
     case Phase::kBackward:
       return Role::kTemporary;
     case Phase::kOptimizer:

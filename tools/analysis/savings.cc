@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/analysis/batch_savings.h"
 #include "tools/analysis/block_savings.h"
 #include "tools/analysis/call_savings.h"
 #include "tools/analysis/frame_rules.h"
@@ -69,13 +70,12 @@ class SavingFinder {
     FindOfTheCard();
     FindMeanResizing();
     FindCheckpointing();
-    FindMicroBatch();
     FindUnsteppedGradients();
     FindCopies();
     FindDeletedModels();
     FindOwners();
-    for (const auto& find :
-         {FindOptimizerSavings, FindBlockSavings, FindCallSavings, FindUnneededSavings})
+    for (const auto& find : {FindBatchSavings, FindOptimizerSavings, FindBlockSavings,
+                             FindCallSavings, FindUnneededSavings})
       for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
     FindKept();
     std::vector<Saving> savings = list_.Take();
@@ -132,7 +132,9 @@ class SavingFinder {
     list_.Add(SavingOf(Id::kMeanResizing, bytes, 0));
   }
 
+  // Recomputation is for a backward: where none runs, nothing has to be kept or computed again.
   void FindCheckpointing() {
+    if (facts_.kept && facts_.kept->is_in_vain()) return;
     for (const RepeatedLayers& layers :
          FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
@@ -142,31 +144,6 @@ class SavingFinder {
       list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
                 CheckpointingOf(layers, facts_.annotations));
     }
-  }
-
-  // Activations of the step that runs: what earlier ones left behind does not depend on the batch.
-  uint64_t ActivationsOfStep() const {
-    uint64_t bytes = 0;
-    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
-      if (block.birth.step >= facts_.moment.step && part.identity.role == Role::kActivation)
-        bytes += part.bytes;
-    });
-    return bytes;
-  }
-
-  void FindMicroBatch() {
-    // What failed attempts left is in the way of a batch of any size.
-    if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return;
-    if (facts_.kept && facts_.kept->is_in_vain()) return;
-    const uint64_t half = ActivationsOfStep() / 2;
-    if (AnnotatedNumber(facts_.annotations, "forward.batch") == 1) {
-      const bool is_sequence =
-          AnnotatedNumber(facts_.annotations, "forward.sequence").value_or(0) > 1;
-      if (is_sequence) list_.Add(SavingOf(Id::kHalfSequence, half, half));
-      return;
-    }
-    const bool is_training = facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
-    list_.Add(SavingOf(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, half, half));
   }
 
   // Only after an update: until then nobody has states. What torch.autograd.grad hands to the

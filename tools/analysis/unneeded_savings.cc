@@ -55,6 +55,9 @@ void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
                     (value.is_earlier ? value.made_at + " makes the next" : value.place) +
                     ": nothing reads it again";
     saving.at_least = value.step > 1 && value.step != facts.moment.step;
+    const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
+                             AnnotatedNumber(facts.annotations, "source.trains") == 0;
+    if (value.is_earlier && is_of_model) saving.percent_that_fits = kPercentOfLoaded;
     if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlier(value, facts);
     list.Add(std::move(saving));
   }

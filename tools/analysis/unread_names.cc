@@ -22,11 +22,13 @@ constexpr std::string_view kKey = "names.unread";
 std::optional<UnreadName> ParseLine(const std::string& line) {
   const std::vector<std::string> parts = absl::StrSplit(line, '\t');
   UnreadName found;
-  if (parts.size() != 5 || !absl::SimpleAtoi(parts[3], &found.line)) return std::nullopt;
+  if ((parts.size() != 5 && parts.size() != 6) || !absl::SimpleAtoi(parts[3], &found.line))
+    return std::nullopt;
   found.name = parts[0];
   found.function = parts[1];
   found.file = parts[2];
   found.storages = ParseStoragePlaces(parts[4]);
+  found.is_replaced = parts.size() == 6 && parts[5] == "replaced";
   return found;
 }
 
@@ -67,6 +69,7 @@ class Valuation {
     value_.name = name.name;
     file_ = ShortFile(name.file);
     value_.place = LineText(name.line);
+    is_replaced_ = name.is_replaced;
   }
 
   void Add(const Block& block) {
@@ -86,6 +89,10 @@ class Valuation {
     value_.step = step;
     if (line != 0) value_.made_at = LineText(line);
     value_.is_earlier = line != 0 && MakesNext(line);
+    if (is_replaced_) {
+      value_.made_at = value_.place;
+      value_.is_earlier = true;
+    }
     return value_;
   }
 
@@ -109,6 +116,7 @@ class Valuation {
   LinesOf lines_;
   std::string file_;
   UnreadValue value_;
+  bool is_replaced_ = false;
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> sums_;  // bytes, by line and step
 };
 

@@ -26,6 +26,7 @@ struct UnreadName {
   std::string file;
   uint32_t line = 0;  // that the function was at
   std::vector<StoragePlace> storages;
+  bool is_replaced = false;  // the line gives it its next value, once the call is over
 };
 
 // Other lines are left out.

@@ -3,8 +3,11 @@
 #include "tools/command/other_traces.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "profiler/trace/event.h"
@@ -19,6 +22,8 @@ using analysis::OtherProcess;
 
 constexpr size_t kMostTraces = 64;  // that are opened, and ...
 constexpr size_t kMostRead = 4;     // ... read: the largest
+// A trace of this size or less is searched for an out-of-memory, which takes about a second.
+constexpr uint64_t kLargestLookedAt = uint64_t{64} << 20;
 
 // The same time by the clock, in the other's trace; nothing before that began.
 std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis::RunFacts& other,
@@ -95,6 +100,16 @@ class OtherTraces {
   CardExplanation& card_;
 };
 
+// True if a request failed after which nothing was allocated: the process did not get over it.
+bool RanOut(const TraceInput& input) {
+  bool has_failed = false;
+  input.ForEach([&has_failed](const trace::Event& event) {
+    if (std::holds_alternative<trace::OutOfMemory>(event.payload)) has_failed = true;
+    if (std::holds_alternative<trace::Allocate>(event.payload)) has_failed = false;
+  });
+  return has_failed;
+}
+
 }  // namespace
 
 void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
@@ -104,6 +119,17 @@ void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
   OtherTraces traces(input, run, card);
   for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i)
     traces.Read(run.siblings[i]);
+}
+
+void AddWhoRanOut(const analysis::RunFacts& run, Explanation& explanation) {
+  if (explanation.request) return;
+  for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(run.siblings[i], error);
+    if (error || size > kLargestLookedAt) continue;
+    const absl::StatusOr<TraceInput> input = TraceInput::Open(run.siblings[i]);
+    if (input.ok() && RanOut(*input)) explanation.ran_out_beside.push_back(run.siblings[i]);
+  }
 }
 
 }  // namespace memtrace::command

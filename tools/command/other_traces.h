@@ -14,6 +14,10 @@ namespace memtrace::command {
 void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
                        analysis::Explanation& explanation);
 
+// Notes which of the traces beside the file, of a process that did not run out of memory, are of
+// one that did.
+void AddWhoRanOut(const analysis::RunFacts& run, analysis::Explanation& explanation);
+
 }  // namespace memtrace::command
 
 #endif  // MEMTRACE_TOOLS_COMMAND_OTHER_TRACES_H_

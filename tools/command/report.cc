@@ -71,6 +71,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   const analysis::RunFacts run = input.Facts(explanation.annotations);
   AddWhatOthersHeld(input, run, explanation);
+  AddWhoRanOut(run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }

@@ -91,6 +91,8 @@ std::string_view NeedSourceName(analysis::NeedSource source) {
       return "optimizer";
     case analysis::NeedSource::kPlacement:
       return "placement";
+    case analysis::NeedSource::kKvCache:
+      return "kv_cache";
     case analysis::NeedSource::kPreviousMicroBatch:
       return "previous_micro_batch";
     case analysis::NeedSource::kPreviousStep:
@@ -278,6 +280,7 @@ ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
                        {"events", explanation.counts.events},
                        {"closed", run.completeness.closed},
                        {"siblings", run.siblings}};
+  if (!explanation.ran_out_beside.empty()) json["ran_out_beside"] = explanation.ran_out_beside;
   if (!run.repaired.empty()) json["repaired"] = run.repaired;
   return json;
 }

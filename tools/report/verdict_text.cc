@@ -201,9 +201,19 @@ std::string OptimizerSentence(const Explanation& explanation) {
          " of gradients of trained parameters do not exist yet.";
 }
 
+// What of the KV cache a pass over the prompt had not made yet.
+std::string CacheSentence(const Explanation& explanation) {
+  const auto& cache = explanation.verdict.rest.cache;
+  if (!cache) return "";
+  return FormatBytes(cache->made) + " of KV cache exist, of " + FormatCount(cache->layers_made) +
+         " of " + FormatCount(cache->layers) + " layers; the others would make about " +
+         FormatBytes(cache->to_come) + " more.";
+}
+
 void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
   const analysis::Verdict& verdict = explanation.verdict;
-  for (std::string text : {OptimizerSentence(explanation), ForeseenSentence(explanation)}) {
+  for (std::string text : {OptimizerSentence(explanation), ForeseenSentence(explanation),
+                           CacheSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
@@ -228,10 +238,20 @@ std::string ContributionSentence(const analysis::Contribution& contribution) {
   return "";
 }
 
+// "No out-of-memory in this process. Another one of the run ran out: memtrace report run.trace.7".
+std::string RanOutBesideSentence(const Explanation& explanation) {
+  const std::vector<std::string>& beside = explanation.ran_out_beside;
+  return "No out-of-memory in this process. " +
+         (beside.size() == 1 ? "Another one of the run ran"
+                             : FormatCount(beside.size()) + " others of the run ran") +
+         " out of memory: memtrace report " + Printable(beside.front()) + ".";
+}
+
 // "The program completed. 3 requests for memory failed and were got over; the last: 2.00 GiB
 // (train.py:9), in step 1, forward."
 std::string EndSentence(const Explanation& explanation) {
-  if (!explanation.got_over) return "No out-of-memory.";
+  if (!explanation.got_over && explanation.ran_out_beside.empty()) return "No out-of-memory.";
+  if (!explanation.got_over) return RanOutBesideSentence(explanation);
   const analysis::Request& last = *explanation.got_over;
   const std::string failed =
       last.number == 1

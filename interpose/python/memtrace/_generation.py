@@ -3,13 +3,14 @@
 """Generation: transformers' `generate` is a phase, and what caches hold is kv_cache, also those of servers."""
 
 import functools
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from memtrace import _stated_calls
 from memtrace._core import PHASE_GENERATE, ROLE_KV_CACHE
 from memtrace._import_watch import when_imported
+from memtrace._named_values import attributes
+from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
 
@@ -26,26 +27,59 @@ _SERVERS: Calls = {
 
 def watch(torch: ModuleType, session: Session) -> None:
     """Watches transformers, once it is imported."""
-    is_compiling = torch.compiler.is_compiling
-    when_imported("transformers.generation.utils", lambda module: _watch_generate(module, session, is_compiling))
+    when_imported("transformers.generation.utils", lambda module: _watch_generate(module, torch, session))
     when_imported("transformers.cache_utils", lambda module: _watch_caches(module, session))
     _stated_calls.watch(session, ROLE_KV_CACHE, _SERVERS)
 
 
-def _watch_generate(module: ModuleType, session: Session, is_compiling: Callable[[], bool]) -> None:
+def _watch_generate(module: ModuleType, torch: ModuleType, session: Session) -> None:
     owner = getattr(module, "GenerationMixin", None)
     generate = getattr(owner, "generate", None)
     if generate is None:
         return
+    is_compiling = torch.compiler.is_compiling
+    state = quieter(torch)(_Prompts(torch, session).state)
 
     @functools.wraps(generate)
     def generate_in_phase(*args: Any, **kwargs: Any) -> Any:
         if is_compiling():
             return generate(*args, **kwargs)
         with session.in_phase(PHASE_GENERATE):
+            state(args, kwargs)
             return generate(*args, **kwargs)
 
     owner.generate = generate_in_phase  # type: ignore[union-attr]
+
+
+class _Prompts:
+    """States the prompts of a call of generate and the layers of its model.
+
+    The model is called with more rows than there are prompts, one for each beam.
+    """
+
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._stated: dict[str, str] = {}
+
+    def state(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Looks at the arguments of a call; without a tensor of several dimensions it has one prompt."""
+        batches = (value for value in (*args[1:], *kwargs.values()) if isinstance(value, self._torch.Tensor))
+        prompts = next((int(batch.shape[0]) for batch in batches if batch.dim() > 1), 1)
+        for key, value in (("generate.batch", str(prompts)), ("generate.layers", str(_layers(args[0])))):
+            if value != self._stated.get(key):
+                self._stated[key] = value
+                self._session.core.annotate(key, value)
+
+
+def _layers(model: Any) -> int:
+    """Those of its part that reads words, as the config says, each of which has a cache; 0 if it does not say."""
+    config = attributes(model).get("config")
+    for part in (attributes(config).get("text_config"), config):
+        layers = attributes(part).get("num_hidden_layers")
+        if type(layers) is int:
+            return layers
+    return 0
 
 
 def _watch_caches(module: ModuleType, session: Session) -> None:

@@ -23,6 +23,7 @@ _FEWEST = 4  # elements that are worth a word
 _FEWEST_GRAPHS = 2  # elements with graphs, each of which may hold all of a model
 _SAMPLE = 16  # of a container's elements
 _MOST_CONTAINERS = 8
+_MOST_ALIKE = 2  # elements of one container
 _MOST_GRAPHS = 3
 _MOST_GRAPH_TENSORS = 40
 _MOST_OPERATIONS = 20_000  # of one graph that are counted
@@ -63,7 +64,7 @@ class _Keepers:
                     containers.append((named, tensors))
             elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
                 graphs.append(named)
-        containers.sort(key=lambda found: -len(found[0].value))
+        containers = _few_of_each_kind(sorted(containers, key=lambda found: -len(found[0].value)))
         far = sorted((_graph(named) for named in graphs), key=lambda fact: -fact["count"])
         return [self._container(*found) for found in containers[:_MOST_CONTAINERS]] + far[:_MOST_GRAPHS]
 
@@ -113,6 +114,19 @@ class _Keepers:
                         code = hook.__code__
                         return f"{hook.__name__} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
         return ""
+
+
+def _few_of_each_kind(containers: list[tuple[Named, list[Any]]]) -> list[tuple[Named, list[Any]]]:
+    """Leaves out most of the elements of one container, which are alike: it is told itself."""
+    known: dict[str, int] = {}
+    few = []
+    for found in containers:
+        outer = f"{found[0].place}:{found[0].name.rpartition('[')[0]}"
+        known[outer] = known.get(outer, 0) + 1
+        if not outer.endswith(":") and known[outer] > _MOST_ALIKE:
+            continue
+        few.append(found)
+    return few
 
 
 def _have_graphs(tensors: list[Any]) -> bool:

@@ -91,11 +91,13 @@ class _Loading:
             let_through(error)
 
     def annotate(self) -> None:
-        """States `placing.to_come.CARD`, and `load.wider.CARD` with `load.file_type`. Bytes."""
+        """States `placing.to_come.CARD`, `placing.wide.CARD`, and `load.wider.CARD` with `load.file_type`. Bytes."""
         to_come = self._to_come()
+        wide = self._moved_in_fp32() if to_come else 0
         self._told.update(to_come)
         for card in self._told:
             self._session.core.annotate(f"placing.to_come.{card}", str(to_come.get(card, 0)))
+            self._session.core.annotate(f"placing.wide.{card}", str(wide if card in to_come else 0))
         for model, files in self._files.items():
             self._annotate_wider(model, files, to_come)
 
@@ -116,6 +118,12 @@ class _Loading:
         size = sizes.pop() if len(sizes) == 1 else None
         left = (tensor for tensor in tensors if tensor.device.type == "cpu")
         return {cards.pop(): sum(_bytes_there(tensor, size) for tensor in left)}
+
+    def _moved_in_fp32(self) -> int:
+        """Bytes of fp32 weights of the model that is moved, there and still to come; 0 if some have other types."""
+        numbers = [tensor for module in self._moved[:1] for tensor in module.parameters() if tensor.is_floating_point()]
+        is_wide = all(tensor.dtype == self._torch.float32 for tensor in numbers)
+        return sum(tensor.nbytes for tensor in numbers) if is_wide else 0
 
     def _annotate_wider(self, model: Any, files: tuple[str, ...], to_come: dict[int, int]) -> None:
         """Weights in fp32 on one card, of a file in half precision."""

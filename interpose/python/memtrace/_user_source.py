@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+from memtrace._holders.users_frames import users_frames
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._user_modules import is_library, user_modules
@@ -16,6 +17,7 @@ _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100
 _MOST_LINES_OF_A_CALL = 20
 _MOST_PLACES = 400
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 # Names that stand in programs that train.
 _TRAINING = frozenset({"backward", "optim", "fit"})
 
@@ -47,6 +49,14 @@ class _UserSource:
             if places:
                 annotate(key, " ".join(sorted(places)[:_MOST_PLACES]))
         annotate("source.trains", str(int(found.trains)))
+        annotate("source.halves", str(int(found.halves)))
+        annotate("request.computes", self._computing_line())
+
+    def _computing_line(self) -> str:
+        """The line of the user's that runs, if it computes something of something; empty if it does not."""
+        frame = next(iter(users_frames(sys._getframe())), None)
+        place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
+        return place if place in self._found.computes else ""
 
     def _read(self, path: str) -> None:
         try:
@@ -75,6 +85,8 @@ class _Found:
     def __init__(self) -> None:
         self.concatenates: set[str] = set()
         self.repeats_mask: set[str] = set()
+        self.computes: set[str] = set()
+        self.halves = False
         self.trains = False
 
     def read(self, tree: ast.AST, file: str) -> None:
@@ -86,7 +98,11 @@ class _Found:
                 self.concatenates.update(_places(call, file))
             if takes_mask and _repeats_new_axis(call):
                 self.repeats_mask.update(_places(call, file))
-        self.trains = self.trains or any(_is_of_training(node) for node in ast.walk(tree))
+            self.halves = self.halves or _name(call) in ("half", "bfloat16")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
+                self.computes.update(_places(node, file))
+            self.trains = self.trains or _is_of_training(node)
 
 
 def _name(call: ast.Call) -> str:
@@ -111,9 +127,9 @@ def _repeats_new_axis(call: ast.Call) -> bool:
     return any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(of.slice))
 
 
-def _places(call: ast.Call, file: str) -> Iterator[str]:
-    last = min(call.end_lineno or call.lineno, call.lineno + _MOST_LINES_OF_A_CALL)
-    return (f"{file}:{line}" for line in range(call.lineno, last + 1))
+def _places(node: ast.expr, file: str) -> Iterator[str]:
+    last = min(node.end_lineno or node.lineno, node.lineno + _MOST_LINES_OF_A_CALL)
+    return (f"{file}:{line}" for line in range(node.lineno, last + 1))
 
 
 def _is_of_training(node: ast.AST) -> bool:

@@ -21,6 +21,15 @@ def encode() -> None:
             kept.append(out * 2)
 
 
+def caches() -> None:
+    """Keeps a dict with an output of each of eight layers, 4 MiB, of each iteration."""
+    kept = []
+    with torch.no_grad():
+        for _ in range(10_000):
+            x = torch.zeros(BATCH, 1024, device="cuda")
+            kept.append({layer: NET[0](x) for layer in range(8)})
+
+
 def sum_of_losses() -> None:
     """Keeps the graph of each forward: its inputs, its ReLU, its output."""
     running = 0

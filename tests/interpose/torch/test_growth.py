@@ -33,6 +33,7 @@ def place(function: str, text: str) -> str:
 # The line that begins the loop, the line that makes what stays, its bytes an iteration, what keeps it.
 GROWING = {
     "encode": ("x = torch", "kept.append", MIB, ("elements", "kept")),
+    "caches": ("kept.append", "kept.append", 32 * MIB, ("elements", "kept")),
     "sum_of_losses": ("x = torch", "loss = NET", 9 * MIB, ("graph", "running")),
     "one_line": ("losses.append", "losses.append", 4 * MIB, ("graphs_of_elements", "losses")),
     "micro_batches": ("x = torch", "out = NET", MIB, ("elements", "outputs")),

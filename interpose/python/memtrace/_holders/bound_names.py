@@ -11,6 +11,7 @@ import time
 from types import FrameType, ModuleType
 from typing import Any
 
+from memtrace._holders.replaced_values import replaced_value
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import text_of
 from memtrace._holders.unread_names import is_function, unread_names
@@ -54,15 +55,16 @@ class _BoundNames:
         self._annotate(users_frames(sys._getframe()))
 
     def look(self) -> None:
-        self._annotate(all_frames())
+        self._annotate(all_frames(), with_replaced=True)
 
-    def _annotate(self, frames: list[FrameType]) -> None:
+    def _annotate(self, frames: list[FrameType], *, with_replaced: bool = False) -> None:
         begin = time.thread_time()
         lines: list[tuple[int, str]] = []
         try:
-            for frame in frames:
+            for place, frame in enumerate(frames):
                 if time.thread_time() - begin < self._seconds_left:
                     lines.extend(self._lines(frame))
+                    lines.extend(self._replaced(frame, frames[:place]) if with_replaced else ())
         finally:  # a signal handler may raise
             self._seconds_left -= time.thread_time() - begin
         lines.sort(reverse=True)
@@ -83,6 +85,16 @@ class _BoundNames:
                 text = f"{name}\t{code.co_name}\t{place_of(frame)}\t{text_of(ranges)}"
                 lines.append((sum([size for _, _, size in ranges]), text))
         return lines
+
+    def _replaced(self, frame: FrameType, inner: list[FrameType]) -> list[tuple[int, str]]:
+        """As `_lines`, of what the line that runs is about to replace."""
+        values = replaced_value(frame, inner)
+        names = [name for name, _ in values]
+        ranges = freed_with(self._torch, [values.pop()[1]], _MOST_OBJECTS) if values else []
+        if not ranges:
+            return []
+        text = f"{names[0]}\t{frame.f_code.co_name}\t{place_of(frame)}\t{text_of(ranges)}\treplaced"
+        return [(sum([size for _, _, size in ranges]), text)]
 
 
 def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:

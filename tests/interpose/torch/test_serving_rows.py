@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What reports advise programs that do not train: models that are served, merged and searched. Cures are tried."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MIB, memtrace, on_card
+
+# x - y and its square are 64 x 256 x 1024 floats, 64 MiB, each.
+DISTANCES = """
+import torch
+def distances(x, y):
+    return ((x.unsqueeze(1) - y.unsqueeze(0)){}).sum(2)
+x, y = torch.rand(64, 1024, device="cuda"), torch.rand(256, 1024, device="cuda")
+distances(x, y)
+"""
+# Two sums of 64 MiB, neither of which is computed of the other.
+SUMS = """
+import torch
+def sums():
+    return torch.zeros(1 << 24, device="cuda"), torch.zeros(1 << 24, device="cuda")
+sums()
+"""
+# 16 weights of 16 MiB, in half precision 8.
+MOVED = """
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(16)])
+model.{}
+"""
+# 8 weights of 16 MiB; the next model is made before the last one is gone.
+SWITCHED = """
+import torch
+from torch import nn
+def make():
+    return nn.Sequential(*[nn.Linear(2048, 2048, bias=False, device="cuda") for _ in range(8)]).eval()
+class Server:
+    def __init__(self):
+        self.model = None
+        self.models = {{"small": None}}
+    def switch(self):
+        {}
+    def describe(self, old):
+        return repr(self.model)
+server = Server()
+for request in range(2):
+    server.switch()
+"""
+# Messages have a row for each of 3,001 edges, not for each of 1,000 nodes.
+EDGES = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def forward(self, x, source):
+        return x[source].exp()
+x, source = torch.rand(1000, 4096, device="cuda"), torch.zeros(3001, dtype=torch.long, device="cuda")
+with torch.no_grad():
+    Net()(x, source)
+"""
+# Scores of 4 x 1024 x 8192 floats are 128 MiB, and their logarithms as much.
+SCORED = """
+import torch
+from torch import nn
+head = nn.Linear(64, 8192).cuda()
+def score(x):
+    with torch.no_grad():
+        scores = head(x)
+        return torch.log_softmax(scores, dim=-1).sum()
+score(torch.zeros({}, 1024, 64, device="cuda"))
+"""
+# Eight layers of 8 MiB that become a model when all are there.
+LAYERS = """
+import torch
+from torch import nn
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2048, 1024, bias=False, device="cuda")
+nn.ModuleList([Layer() for _ in range(8)])
+"""
+MERGED = """
+import torch
+from safetensors.torch import load_file, save_file
+save_file({{str(n): torch.zeros(1 << 22) for n in range(8)}}, "model.safetensors")
+base, tuned = load_file("model.safetensors", device="{0}"), load_file("model.safetensors", device="{0}")
+vector = {{key: tuned[key] - base[key] for key in base}}
+"""
+GENERATED = """
+import torch
+from transformers import MistralConfig, MistralForCausalLM
+model = MistralForCausalLM(MistralConfig(vocab_size=512, hidden_size=256, intermediate_size=1024, num_hidden_layers=8,
+                                         num_attention_heads=4, num_key_value_heads=4)).cuda().eval()
+ids = torch.ones({}, 512, dtype=torch.long, device="cuda")
+model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=2, num_beams={}, do_sample=False,
+               pad_token_id=0, eos_token_id=None)
+"""
+WORKERS = """
+import torch, torch.multiprocessing as mp
+def serve(number):
+    kept = torch.zeros(60 << 18, device="cuda")
+    if number:
+        torch.zeros(60 << 18, device="cuda")
+if __name__ == "__main__":
+    for number in range(2):
+        process = mp.get_context("spawn").Process(target=serve, args=(number,))
+        process.start()
+        process.join()
+"""
+
+
+def failed(script: str, folder: Path, card: str) -> dict[str, Any]:
+    return on_card(script, folder, card=f"{card},context=100MiB", expect=1, options=("--allocator", "native")).report()
+
+
+def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in report["remedies"]}
+
+
+def completes(script: str, folder: Path, card: str) -> None:
+    on_card(script, folder, card=f"{card},context=100MiB", options=("--allocator", "native"))
+
+
+def test_arithmetic_beside_an_input_as_large_is_to_be_done_in_place_and_fits_then(tmp_path: Path) -> None:
+    report = failed(DISTANCES.format(" ** 2"), tmp_path, "200MiB")
+    row = rows(report)["in place or in pieces"]
+    assert row["change"].startswith("train.py:4: in place")
+    assert row["predicted_peak"] < 200 * MIB
+    completes(DISTANCES.format(".square_()"), tmp_path, "200MiB")
+
+
+def test_what_is_made_beside_a_tensor_as_large_is_not_computed_of_it(tmp_path: Path) -> None:
+    assert "in place or in pieces" not in rows(failed(SUMS, tmp_path, "200MiB"))
+
+
+def test_fp32_weights_that_are_halved_on_the_card_fit_if_they_are_halved_before(tmp_path: Path) -> None:
+    row = rows(failed(MOVED.format("cuda().half()"), tmp_path, "300MiB"))["16 bits before the card"]
+    assert not row["at_least"] and row["predicted_peak"] == (100 + 16 * 8) * MIB
+    assert "afterwards" in row["cost"]
+    completes(MOVED.format("half().cuda()"), tmp_path, "300MiB")
+
+
+REPLACED = {
+    "self.model = make()": "self.model",
+    'self.model = make().to("cuda")': "self.model",
+    'self.models["small"] = make()': "self.models['small']",
+}
+
+
+@pytest.mark.parametrize("line", REPLACED)
+def test_the_model_that_the_running_line_replaces_is_named_and_dropped_first_the_next_fits(
+    line: str, tmp_path: Path
+) -> None:
+    report = failed(SWITCHED.format(line), tmp_path, "300MiB")
+    name = REPLACED[line]
+    assert (
+        f"The value from before (128.0 MiB, train.py:11) still lives while the line makes the next: '{name}' holds it."
+        in report["verdict"]["sentence"]
+    )
+    assert report["remedies"][0]["name"] == f"del {name}"
+    assert "no second copy" not in rows(report)
+    of = line.partition(" = ")[0]
+    completes(SWITCHED.format(f"{of} = None; {line}"), tmp_path, "300MiB")
+
+
+def test_a_model_that_is_read_before_it_is_replaced_is_not_named(tmp_path: Path) -> None:
+    line = "self.model = make().register_buffer(self.describe(self.model), None)"
+    report = failed(SWITCHED.format(line), tmp_path, "200MiB")
+    assert "unread_names" not in report
+
+
+def test_a_graph_with_more_edges_than_nodes_has_no_batch_to_be_halved(tmp_path: Path) -> None:
+    assert "half the batch" not in rows(failed(EDGES, tmp_path, "200MiB"))
+
+
+def test_half_the_batch_halves_the_request_that_failed_too(tmp_path: Path) -> None:
+    row = rows(failed(SCORED.format(4), tmp_path, "330MiB"))["half the batch"]
+    assert row["predicted_peak"] < 330 * MIB
+    completes(SCORED.format(2), tmp_path, "330MiB")
+
+
+def test_layers_that_are_no_model_yet_are_no_copies_of_each_other(tmp_path: Path) -> None:
+    assert "no second copy" not in rows(failed(LAYERS, tmp_path, "150MiB"))
+
+
+def test_checkpoints_that_no_model_takes_over_have_words_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = rows(failed(MERGED.format("cuda"), tmp_path, "400MiB"))["checkpoint in host memory"]
+    assert row["change"].startswith("load_file(..., device=") and "model has its own" not in row["cost"]
+    on_card(MERGED.format("cpu"), tmp_path, card="400MiB,context=100MiB", output=False)
+
+
+def test_a_cache_that_generate_has_begun_is_foreseen_by_its_layers_and_beams(tmp_path: Path) -> None:
+    report = failed(GENERATED.format(1, 32), tmp_path, "400MiB")
+    # 32 beams of 512 tokens: 2 x 256 floats of each take 32 MiB in a layer.
+    assert report["verdict"]["step_short_by_from"] == "kv_cache"
+    assert "of KV cache exist, of " in report["verdict"]["sentence"]
+    found = rows(report)
+    assert "half the sequences of a prompt" in found and "half the batch" not in found
+    needed = on_card(GENERATED.format(1, 32), tmp_path, card="4GiB,context=100MiB").report()["peak"]["bytes"]
+    larger = found["a larger card"]["predicted_peak"]
+    assert found["a larger card"]["at_least"] and 0.8 * needed < larger <= needed + 110 * MIB
+    assert "half the batch" in rows(failed(GENERATED.format(2, 16), tmp_path, "400MiB"))
+
+
+def test_report_of_a_process_that_completed_names_the_one_that_ran_out(tmp_path: Path) -> None:
+    done = on_card(WORKERS, tmp_path, card="200MiB,context=100MiB")
+    reports = {path: memtrace("report", str(path)).out for path in tmp_path.glob("run.trace*")}
+    ran_out = next(path for path, text in reports.items() if "OUT OF MEMORY" in text)
+    others = [text for path, text in reports.items() if path != ran_out]
+    assert others, done.err
+    assert all(str(ran_out) in " ".join(text.split()) and "Another one of the run ran" in text for text in others)

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/batch_savings.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tools/analysis/frame_rules.h"
+#include "tools/analysis/frames.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using trace::Phase;
+using trace::Role;
+
+// Where what is computed has a part for each example.
+bool IsPass(Phase phase) {
+  return phase == Phase::kForward || phase == Phase::kRecompute || phase == Phase::kEvaluate ||
+         phase == Phase::kGenerate;
+}
+
+// The user's function that called for the memory: its file and its name; empty if there is none.
+using Caller = std::pair<std::string, std::string>;
+Caller CallerOf(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* user = InnermostUserFrame(stack);
+  return user == nullptr ? Caller() : Caller(user->file, user->function);
+}
+
+class BatchSavingFinder {
+ public:
+  explicit BatchSavingFinder(const SavingFacts& facts)
+      : facts_(facts),
+        batch_(AnnotatedNumber(facts.annotations, "forward.batch").value_or(0)),
+        sequence_(AnnotatedNumber(facts.annotations, "forward.sequence").value_or(0)) {}
+
+  std::vector<Saving> Run() {
+    // What failed attempts left is in the way of a batch of any size.
+    if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return {};
+    if (facts_.kept && facts_.kept->is_in_vain()) return {};
+    // A model on its way to the card has no batch.
+    if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
+    if (batch_ == 1) {
+      if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
+    } else if (IsOnePromptInSeveralSequences()) {
+      Add(Id::kFewerSequences, batch_);
+    } else {
+      const bool is_training =
+          facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
+      Add(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, batch_);
+    }
+    return list_.Take();
+  }
+
+ private:
+  bool IsOnePromptInSeveralSequences() const {
+    return facts_.moment.phase == Phase::kGenerate &&
+           AnnotatedNumber(facts_.annotations, "generate.batch") == 1;
+  }
+
+  // Half of what has an equal part for each of `count` examples. With a count that is not known
+  // that is all of it.
+  void Add(Id id, uint64_t count) {
+    const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
+    list_.Add(SavingOf(id, half, half));
+  }
+
+  // What the step that runs has computed: what earlier ones left behind does not depend on the
+  // batch.
+  uint64_t BytesOfPass(uint64_t count) const {
+    uint64_t bytes = 0;
+    std::set<Caller> callers;
+    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+      if (block.allocation.requested % count != 0 || !IsOfPass(block, part.identity.role)) return;
+      bytes += part.bytes;
+      callers.insert(CallerOf(facts_.source.Stack(block.allocation.stack)));
+    });
+    // At a limit the card has room for the request: what helps is the limit.
+    const bool is_of_pass = IsPass(facts_.moment.phase) && facts_.verdict.cause != Cause::kLimit &&
+                            callers.contains(CallerOfRequest());
+    if (is_of_pass && facts_.request_bytes % count == 0) bytes += facts_.request_bytes;
+    return bytes + (facts_.verdict.rest.cache ? facts_.verdict.rest.cache->to_come : 0);
+  }
+
+  Caller CallerOfRequest() const {
+    static const Caller kNobody("", "no request");
+    return facts_.request_stack.empty() ? kNobody : CallerOf(facts_.request_stack);
+  }
+
+  // A cache of generate() has a part for each of its sequences; one of a server is there from the
+  // start.
+  bool IsOfPass(const Block& block, Role role) const {
+    if (block.birth.step < facts_.moment.step) return false;
+    if (role == Role::kActivation) return true;
+    if (role == Role::kTemporary) return IsPass(block.birth.phase);
+    return role == Role::kKvCache && block.birth.phase == Phase::kGenerate;
+  }
+
+  const SavingFacts& facts_;
+  uint64_t batch_;     // 0 if it is not known
+  uint64_t sequence_;  // likewise
+  SavingList list_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindBatchSavings(const SavingFacts& facts) {
+  return BatchSavingFinder(facts).Run();
+}
+
+}  // namespace memtrace::analysis
