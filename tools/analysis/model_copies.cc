@@ -45,7 +45,7 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
       trained.insert(part.identity.path);
   });
   SiteNames lines(source);
-  const auto line_of = [&lines](const Block* block) -> const std::string& {
+  const auto line_of = [&lines](const Block* block) -> std::string {
     return lines.Name(
         lines.Site(trace::Role::kUnknown, 0, 0, block->allocation.stack, block->birth.phase));
   };
@@ -60,7 +60,7 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
     if (blocks.size() > kMostModels) continue;
     const std::string original = line_of(blocks.front());
     for (size_t i = 1; i < blocks.size(); ++i) {
-      const std::string& line = line_of(blocks[i]);
+      const std::string line = line_of(blocks[i]);
       if (line == original) continue;  // made again, by the line that made the first
       ModelCopy& copy = by_line[line];
       copy.site = line;
