@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/less.h"
 
@@ -74,41 +74,36 @@ class BlockSavingFinder {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
     Saving saving = SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes);
     saving.at_least = true;
+    if (facts_.kept->is_eval)
+      saving.change = "with torch.no_grad(): around this pass of a model in eval mode";
     list_.Add(std::move(saving));
-  }
-
-  struct OfAttention {
-    bool is_within = false;
-    bool is_softmax = false;
-  };
-
-  static OfAttention Judged(const std::vector<trace::Frame>& stack) {
-    return {IsWithinAttention(stack), IsAttentionSoftmax(stack)};
-  }
-
-  OfAttention Judged(const Block& block) {
-    const auto [known, is_new] = attention_.try_emplace(block.allocation.stack);
-    if (is_new) known->second = Judged(facts_.source.Stack(block.allocation.stack));
-    return known->second;
   }
 
   // Softmax's output is kept twice: as it is, and as dropout or the average over heads takes it.
-  void FindAttentionWeights() {
+  uint64_t AttentionWeights(const StackRule& is_within, const StackRule& is_softmax) {
     std::set<uint64_t> sizes;
-    const OfAttention request = Judged(facts_.request_stack);
-    if (request.is_softmax) sizes.insert(facts_.request_bytes);
-    facts_.ForEachBlock([&](BlockId, const Block& block) {
-      if (Judged(block).is_softmax) sizes.insert(block.allocation.requested);
-    });
-    uint64_t bytes =
-        request.is_within && sizes.contains(facts_.request_bytes) ? facts_.request_bytes : 0;
-    facts_.ForEachBlock([&](BlockId, const Block& block) {
-      const uint64_t requested = block.allocation.requested;
-      if (sizes.contains(requested) && Judged(block).is_within) bytes += requested;
-    });
+    if (is_softmax(facts_.request_stack)) sizes.insert(facts_.request_bytes);
+    for (const Block* block : facts_.BlocksWhere(is_softmax))
+      sizes.insert(block->allocation.requested);
+    // In fp32, and in the 16 bits that the scores have.
+    const auto are_weights = [&sizes](uint64_t bytes) {
+      return sizes.contains(bytes) || sizes.contains(2 * bytes);
+    };
+    if (sizes.empty()) return 0;
+    const bool is_asked = is_within(facts_.request_stack) && are_weights(facts_.request_bytes);
+    uint64_t bytes = is_asked ? facts_.request_bytes : 0;
+    for (const Block* block : facts_.BlocksWhere(is_within))
+      if (are_weights(block->allocation.requested)) bytes += block->allocation.requested;
+    return bytes;
+  }
+
+  void FindAttentionWeights() {
+    const uint64_t bytes = AttentionWeights(IsWithinAttention, IsAttentionSoftmax);
     Saving saving = SavingOf(Id::kNeedWeights, bytes, bytes);
     saving.percent_that_fits = kPercentOfPass;
     list_.Add(std::move(saving));
+    const uint64_t eager = AttentionWeights(IsWithinEagerAttention, IsEagerSoftmax);
+    list_.Add(SavingOf(Id::kFusedAttention, eager, eager));
   }
 
   // What the head gave in this step, if that is still in use; 0 if it is not.
@@ -234,7 +229,6 @@ class BlockSavingFinder {
   }
 
   const SavingFacts& facts_;
-  absl::flat_hash_map<trace::StackId, OfAttention> attention_;
   SavingList list_;
 };
 

@@ -128,7 +128,9 @@ class CallSavingFinder {
   void FindEvaluationResults() {
     uint64_t bytes = facts_.BytesWhere(IsEvaluationResult);
     if (IsEvaluationResult(facts_.request_stack)) bytes += facts_.request_bytes;
-    list_.Add(SavingOf(Id::kEvalAccumulation, bytes, bytes));
+    Saving saving = SavingOf(Id::kEvalAccumulation, bytes, bytes);
+    saving.ends_growth = facts_.GrowsBy(IsEvaluationResult);
+    list_.Add(std::move(saving));
   }
 
   // Not of what is trained: that is the row of bf16 parameters.

@@ -250,7 +250,9 @@ void Explainer::ExplainHolders() {
   const LiveSet& live = captures_.live();
   result_.held = BreakDown(card.blocks, live, source_, sites_);
   result_.attributed = Attribute(card.blocks, live, source_);
-  result_.kept_for_backward = FindKeptForBackward(card.blocks, live, source_, annotations());
+  const Position& now = is_failure() ? timeline_.failed()->at : card.when.at;
+  result_.kept_for_backward =
+      FindKeptForBackward(card.blocks, now, device(), live, source_, annotations());
   result_.holder_lines = HolderLines(result_.held, source_);
   const bool known = timeline_.cards().contains(device());
   result_.outside =
@@ -278,6 +280,8 @@ void Explainer::ExplainFailure() {
   const std::vector<CapturedBlock>& blocks = captured().blocks;
   const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
   result_.request = DescribeRequest(failed, number, source_, sites_);
+  result_.summed_passes =
+      FindSummedPasses(blocks, failed.at, captures_.live(), source_, annotations());
   result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
@@ -336,6 +340,7 @@ void Explainer::ExplainRemedies() {
       .verdict = result_.verdict,
       .copy = result_.foreach_copy,
       .kept = result_.kept_for_backward,
+      .summed = result_.summed_passes,
       .deleted = result_.deleted_models,
       .growth = is_growing ? result_.growth : none,
       .dead = result_.dead_cycles,

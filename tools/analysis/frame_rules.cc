@@ -24,6 +24,7 @@ constexpr std::array kStateCreations = {
 };
 
 constexpr Place kAttention = {"torch/nn/functional.py", "multi_head_attention_forward"};
+constexpr Place kEagerAttention = {"transformers/", "eager_attention_forward"};
 
 bool IsIn(const trace::Frame& frame, std::string_view file) {
   return frame.file.find(file) != std::string::npos;
@@ -31,6 +32,18 @@ bool IsIn(const trace::Frame& frame, std::string_view file) {
 
 bool IsAt(const trace::Frame& frame, const Place& place) {
   return IsIn(frame, place.file) && BareFunction(frame.function) == place.function;
+}
+
+bool IsWithin(const std::vector<trace::Frame>& stack, const Place& place) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [&place](const trace::Frame& frame) { return IsAt(frame, place); });
+}
+
+bool IsSoftmaxOf(const std::vector<trace::Frame>& stack, const Place& caller) {
+  constexpr Place kSoftmax = {"torch/nn/functional.py", "softmax"};
+  for (size_t i = 0; i + 1 < stack.size(); ++i)
+    if (IsAt(stack[i], kSoftmax) && IsAt(stack[i + 1], caller)) return true;
+  return false;
 }
 
 // A comprehension has a frame of its own before Python 3.12. It says nothing without its function.
@@ -155,15 +168,19 @@ bool IsGathering(const std::vector<trace::Frame>& stack) {
 }
 
 bool IsWithinAttention(const std::vector<trace::Frame>& stack) {
-  return std::any_of(stack.begin(), stack.end(),
-                     [](const trace::Frame& frame) { return IsAt(frame, kAttention); });
+  return IsWithin(stack, kAttention);
 }
 
 bool IsAttentionSoftmax(const std::vector<trace::Frame>& stack) {
-  constexpr Place kSoftmax = {"torch/nn/functional.py", "softmax"};
-  for (size_t i = 0; i + 1 < stack.size(); ++i)
-    if (IsAt(stack[i], kSoftmax) && IsAt(stack[i + 1], kAttention)) return true;
-  return false;
+  return IsSoftmaxOf(stack, kAttention);
+}
+
+bool IsWithinEagerAttention(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, kEagerAttention);
+}
+
+bool IsEagerSoftmax(const std::vector<trace::Frame>& stack) {
+  return IsSoftmaxOf(stack, kEagerAttention);
 }
 
 bool IsCheckpointed(const std::vector<trace::Frame>& stack) {

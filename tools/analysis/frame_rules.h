@@ -82,6 +82,11 @@ bool IsWithinAttention(const std::vector<trace::Frame>& stack);
 // True if it is the softmax of that path: of the attention weights.
 bool IsAttentionSoftmax(const std::vector<trace::Frame>& stack);
 
+// Likewise of the attention that models of transformers compute step by step
+// (attn_implementation="eager").
+bool IsWithinEagerAttention(const std::vector<trace::Frame>& stack);
+bool IsEagerSoftmax(const std::vector<trace::Frame>& stack);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_FRAME_RULES_H_

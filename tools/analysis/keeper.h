@@ -15,6 +15,7 @@ struct Keeper {
     kElements,        // what grows is in a container
     kElementsGraphs,  // what grows is in the graphs of the tensors in a container
     kGraph,           // what grows is in the graph of one tensor
+    kGradients,       // tensors and their gradients, which have graphs, refer to each other
   };
 
   Kind kind = Kind::kElements;
@@ -22,7 +23,7 @@ struct Keeper {
   std::string name;       // "kept", "self.seen"
   std::string place;      // "train.py", "validation_step, train.py"
   uint64_t count = 0;     // elements; operations of a graph
-  std::string line;       // the user's that made a tensor with its graph
+  std::string line;       // the user's that made a tensor with its graph, or called the backward
   std::string hook;       // that fills the container: "keep (train.py:6)"
 };
 

@@ -25,6 +25,7 @@ struct Statement {
   Keeper keeper;
   bool has_graphs = false;          // most elements of the container
   uint64_t span = 0;                // of the graph, in percent of all operations of the program
+  bool is_carried = true;           // the variable has a value from one iteration to the next
   std::vector<uint64_t> addresses;  // of blocks of the card; of a container those of some elements
 };
 
@@ -43,6 +44,7 @@ std::optional<Statement> Parsed(const std::string& text, int32_t device) {
                         .hook = fact.value("hook", "")};
     statement.has_graphs = fact.value("graphs", false);
     statement.span = fact.value("span", uint64_t{0});
+    statement.is_carried = fact.value("carried", true);
     for (const json& block : fact.at("blocks")) {
       if (block.at(0).get<int64_t>() == device)
         statement.addresses.push_back(block.at(1).get<uint64_t>());
@@ -115,7 +117,7 @@ class KeeperFinder {
       if (const Statement* found = Graph()) return WithLine(*found, Keeper::Kind::kGraph);
     }
     if (const Statement* found = Container(all_, false)) return found->keeper;
-    return std::nullopt;
+    return GradientsWithGraphs();
   }
 
  private:
@@ -130,8 +132,9 @@ class KeeperFinder {
     return found == statements_.end() ? nullptr : &*found;
   }
 
-  // The one that reaches farthest back, if that is about as far as memory grew: the graph of the
-  // latest iteration alone does not.
+  // Of those that iterations hand on the one that reaches farthest back, if that is about as far as
+  // memory grew: the graph of the latest iteration alone does not. What is made of one and not
+  // handed on reaches as far, and keeps nothing.
   const Statement* Graph() const {
     const GrowingSite& site = growth_.sites.front();
     const uint64_t grew = 100 * (site.last - site.since) / std::max<uint64_t>(site.last, 1);
@@ -139,8 +142,10 @@ class KeeperFinder {
     for (const Statement& statement : statements_) {
       if (!statement.is_graph || statement.keeper.count < site.last - site.since) continue;
       if (2 * statement.span < grew) continue;
-      if (farthest == nullptr || statement.keeper.count > farthest->keeper.count)
-        farthest = &statement;
+      const auto rank = [](const Statement& graph) {
+        return std::pair(graph.is_carried, graph.keeper.count);
+      };
+      if (farthest == nullptr || rank(statement) > rank(*farthest)) farthest = &statement;
     }
     return farthest;
   }
@@ -172,13 +177,24 @@ class KeeperFinder {
   }
 
   // Autograd keeps what a forward pass with gradients made.
-  bool IsMadeByForward() const {
+  bool IsMadeByForward() const { return IsMadeIn(trace::Phase::kForward); }
+
+  bool IsMadeIn(trace::Phase phase) const {
     return std::any_of(moment_.captured.begin(), moment_.captured.end(),
-                       [this](const CapturedBlock& entry) {
+                       [this, phase](const CapturedBlock& entry) {
                          const Block& block = live_.block(entry.id);
-                         return block.birth.phase == trace::Phase::kForward &&
-                                all_.contains(block.allocation.stack);
+                         return block.birth.phase == phase && all_.contains(block.allocation.stack);
                        });
+  }
+
+  // backward(create_graph=True) leaves gradients in leaves: a cycle that no collector finds.
+  std::optional<Keeper> GradientsWithGraphs() const {
+    const std::string place = AnnotatedText(moment_.annotations, "backward.creates_graph");
+    if (place.empty() || !IsMadeIn(trace::Phase::kBackward)) return std::nullopt;
+    Keeper keeper;
+    keeper.kind = Keeper::Kind::kGradients;
+    keeper.line = place;
+    return keeper;
   }
 
   Keeper WithLine(const Statement& statement, Keeper::Kind kind) const {

@@ -13,19 +13,24 @@
 
 namespace memtrace::analysis {
 
-// Activations of forward passes with gradients on, in a run in which no backward pass ran: autograd
-// keeps them for one. Under torch.no_grad() they would not be kept.
+// Activations of forward passes with gradients on for which no backward pass ran: in a run without
+// any, or of a model in eval mode that is trained in training mode. Autograd keeps them for one.
+// Under torch.no_grad() they would not be kept.
 struct KeptForBackward {
   uint64_t bytes = 0;
-  uint64_t forwards = 0;  // such passes before the moment, by the outermost module's calls
+  uint64_t forwards = 0;    // such passes before the moment, by the calls of one outermost module
+  bool is_trained = false;  // an optimizer has parameters on the card
+  bool is_eval = false;     // the model is in eval mode, and is trained in training mode
 
-  // With one pass, the backward may still have been to come.
-  bool is_in_vain() const { return forwards > 1; }
+  // With one pass, or in training, the backward may still have been to come: losses are summed.
+  bool is_in_vain() const { return is_eval || (forwards > 1 && !is_trained); }
 };
 
-// Nothing if a backward ran, if nothing is kept, or if it is not known how many passes there were.
-// `captured`: the blocks of the moment; `annotations`: as they stood then.
+// Nothing if a backward ran and the model is not in eval mode, if nothing is kept, or if it is not
+// known how many passes there were. `captured`: the blocks of the card at the moment `now`;
+// `annotations`: as they stood then.
 std::optional<KeptForBackward> FindKeptForBackward(const std::vector<CapturedBlock>& captured,
+                                                   const Position& now, int32_t device,
                                                    const LiveSet& live, const EventSource& source,
                                                    const Annotations& annotations);
 

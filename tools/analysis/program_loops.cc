@@ -57,6 +57,20 @@ const Seen& VisitedOnce(const std::vector<Seen>& lines, const Seen& of) {
   return *once;
 }
 
+// A function that is called once in an iteration has its own lines as often. Of these the loop that
+// calls modules is told, if only one around it does.
+std::vector<ProgramLoop> WithoutRepeats(std::vector<ProgramLoop> loops) {
+  std::vector<ProgramLoop> kept;
+  for (ProgramLoop& loop : loops) {
+    if (kept.empty() || kept.back().count() != loop.count()) {
+      kept.push_back(std::move(loop));
+    } else if (loop.calls_modules && !kept.back().calls_modules) {
+      kept.back() = std::move(loop);
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 void ProgramLoops::Apply(const trace::Allocate& allocation, uint64_t event, uint64_t in_use) {
@@ -161,11 +175,7 @@ std::vector<ProgramLoop> ProgramLoops::Around(trace::StackId stack, uint64_t eve
   }
   std::stable_partition(loops.begin(), loops.end(),
                         [](const ProgramLoop& loop) { return !loop.is_library; });
-  // A function that is called once in an iteration has its own lines as often.
-  const auto same = std::unique(
-      loops.begin(), loops.end(),
-      [](const ProgramLoop& a, const ProgramLoop& b) { return a.count() == b.count(); });
-  loops.erase(same, loops.end());
+  loops = WithoutRepeats(std::move(loops));
   if (loops.size() > kMostLoops) loops.resize(kMostLoops);
   return loops;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/saving_facts.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 
 namespace memtrace::analysis {
@@ -46,6 +48,13 @@ uint64_t SavingFacts::BytesWhere(const StackRule& is_such) const {
   uint64_t bytes = 0;
   for (const Block* block : BlocksWhere(is_such)) bytes += block->allocation.requested;
   return bytes;
+}
+
+bool SavingFacts::GrowsBy(const StackRule& is_such) const {
+  if (growth.sites.empty()) return false;
+  const std::vector<trace::StackId>& stacks = growth.sites.front().stacks;
+  return std::any_of(stacks.begin(), stacks.end(),
+                     [&](trace::StackId stack) { return is_such(source.Stack(stack)); });
 }
 
 }  // namespace memtrace::analysis

@@ -23,6 +23,7 @@
 #include "tools/analysis/kept_for_backward.h"
 #include "tools/analysis/live_set.h"
 #include "tools/analysis/other_processes.h"
+#include "tools/analysis/summed_passes.h"
 #include "tools/analysis/unread_names.h"
 #include "tools/analysis/update_watch.h"
 #include "tools/analysis/verdict.h"
@@ -77,6 +78,7 @@ struct SavingFacts {
   const Verdict& verdict;
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
+  const std::optional<SummedPasses>& summed;
   const std::optional<DeletedModels>& deleted;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   const std::optional<DeadCycles>& dead;
@@ -100,6 +102,9 @@ struct SavingFacts {
   // Returns blocks in use whose stack is such a one, and their bytes.
   std::vector<const Block*> BlocksWhere(const StackRule& is_such) const;
   uint64_t BytesWhere(const StackRule& is_such) const;
+
+  // True if the site that grows fastest has a stack that is such a one.
+  bool GrowsBy(const StackRule& is_such) const;
 };
 
 // Savings as they are found; one that frees nothing is none.

@@ -52,6 +52,13 @@ std::string TakerOf(const Keeper& keeper) {
 // `usual`: the change that is to be made where it is not known what keeps it.
 std::string WithoutKeeping(const GrowthCourse& growth, const std::string& usual) {
   const std::string made = "what " + GrowingLines(growth) + " makes";
+  if (growth.keeper && growth.keeper->kind == Keeper::Kind::kGradients) {
+    return "torch.autograd.grad(..., create_graph=True) instead of the backward at " +
+           growth.keeper->line +
+           ", or .grad = None of every tensor that it gave one once that was "
+           "used: nothing else frees " +
+           made;
+  }
   if (growth.keeper && growth.keeper->kind != Keeper::Kind::kElements) {
     return ".detach() or .item() before " + TakerOf(*growth.keeper) +
            " takes it, or torch.no_grad(): its graph keeps " + made;
@@ -77,6 +84,7 @@ class SavingFinder {
     for (const auto& find : {FindBatchSavings, FindOptimizerSavings, FindBlockSavings,
                              FindCallSavings, FindUnneededSavings})
       for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
+    FindSummedPasses();
     FindKept();
     std::vector<Saving> savings = list_.Take();
     std::erase_if(savings, [this](const Saving& saving) {
@@ -199,9 +207,27 @@ class SavingFinder {
     return facts_.dead && facts_.dead->bytes >= facts_.growth.gained() / 10 * 9;
   }
 
+  // Each pass lets its graph go; what grows within a step is their graphs.
+  void FindSummedPasses() {
+    if (!facts_.summed) return;
+    Saving saving = SavingOf(Id::kBackwardInEachPass, facts_.summed->bytes, facts_.summed->bytes);
+    saving.change = "inside of the loop at " + facts_.summed->loop +
+                    " the backward of what each pass adds to '" + facts_.summed->name +
+                    "', in the place of the one at " + facts_.summed->backward +
+                    ": gradients add up";
+    saving.ends_growth = IsGrowthWithinStep();
+    list_.Add(std::move(saving));
+  }
+
+  bool IsGrowthWithinStep() const {
+    return !facts_.growth.sites.empty() && facts_.growth.kind != IterationKind::kStep;
+  }
+
   // All that grows: with less of it the card is full later, not never.
   void FindKept() {
     if (facts_.growth.sites.empty() || IsOfDeadCycles()) return;
+    if (facts_.summed && IsGrowthWithinStep()) return;
+    if (facts_.GrowsBy(IsEvaluationResult)) return;  // the row for these ends it
     if (IsOfOldGradients(facts_.growth.sites.front())) return;
     const uint64_t gained = facts_.growth.gained();
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);

@@ -51,6 +51,8 @@ std::string_view KindName(Keeper::Kind kind) {
       return "elements";
     case Keeper::Kind::kElementsGraphs:
       return "graphs_of_elements";
+    case Keeper::Kind::kGradients:
+      return "gradients";
     case Keeper::Kind::kGraph:
       break;
   }
@@ -121,8 +123,13 @@ ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
 
 // "The list 'kept' (train.py) keeps it: 12,000 elements."
 std::string KeeperSentence(const Explanation& explanation) {
-  if (!Grows(explanation) || !explanation.growth.keeper) return "";
+  if (!Grows(explanation) || !explanation.growth.keeper || explanation.summed_passes) return "";
   const Keeper& keeper = *explanation.growth.keeper;
+  if (keeper.kind == Keeper::Kind::kGradients) {
+    return "backward(create_graph=True) at " + Printable(keeper.line) +
+           " makes gradients that have graphs: a tensor and its gradient then refer to each other, "
+           "and neither is freed, nor what the graph between them keeps.";
+  }
   const std::string& place = keeper.line.empty() ? keeper.place : keeper.line;
   const std::string name = "'" + Printable(keeper.name) + "' (" + Printable(place) + ")";
   if (keeper.kind == Keeper::Kind::kGraph) {

@@ -33,6 +33,10 @@ std::string KnownText(const Breakdown& held) {
 }
 
 std::string KeptText(const analysis::KeptForBackward& kept) {
+  if (kept.is_eval)
+    return FormatBytes(kept.bytes) +
+           " of activations are kept for a backward pass by a model in eval mode: torch.no_grad() "
+           "around it keeps none";
   return FormatBytes(kept.bytes) +
          " of activations are kept for a backward pass, and none ran in " +
          FormatCounted(kept.forwards, "call") +

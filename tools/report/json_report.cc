@@ -186,7 +186,10 @@ ordered_json HoldingsJson(const Explanation& explanation) {
 }
 
 ordered_json KeptForBackwardJson(const analysis::KeptForBackward& kept) {
-  return {{"bytes", kept.bytes}, {"forwards", kept.forwards}, {"in_vain", kept.is_in_vain()}};
+  return {{"bytes", kept.bytes},
+          {"forwards", kept.forwards},
+          {"eval", kept.is_eval},
+          {"in_vain", kept.is_in_vain()}};
 }
 
 ordered_json OutsideJson(const Explanation& explanation) {

@@ -14,6 +14,7 @@
 #include "tools/report/checkpointing_text.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/others_text.h"
+#include "tools/report/passes_text.h"
 #include "tools/report/peak_section.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -307,6 +308,7 @@ std::string DeletedModelsSentence(const Explanation& explanation) {
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text : {UnevenSentence(explanation), ScratchSentence(explanation),
                            GrowthSentence(explanation), KeeperSentence(explanation),
+                           SummedPassesSentence(explanation), EvalModeSentence(explanation),
                            UnreadSentence(explanation), CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }

@@ -13,6 +13,8 @@ import types
 from collections import deque
 from typing import Any
 
+from memtrace._holders.unread_names import is_function, passing_names
+from memtrace._holders.users_frames import all_frames
 from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
@@ -65,7 +67,9 @@ class _Keepers:
             elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
                 graphs.append(named)
         containers = _few_of_each_kind(sorted(containers, key=lambda found: -len(found[0].value)))
-        far = sorted((_graph(named) for named in graphs), key=lambda fact: -fact["count"])
+        passing = _passing() if graphs else set()
+        facts = (_graph(named) | {"carried": _variable_of(named) not in passing} for named in graphs)
+        far = sorted(facts, key=lambda fact: (not fact["carried"], -fact["count"]))
         return [self._container(*found) for found in containers[:_MOST_CONTAINERS]] + far[:_MOST_GRAPHS]
 
     def _is_tensor(self, value: Any) -> bool:
@@ -150,6 +154,22 @@ def _uses(function: types.FunctionType, named: Named) -> bool:
     except ValueError as error:  # not yet bound
         let_through(error)
         return False
+
+
+def _variable_of(named: Named) -> tuple[str, str]:
+    """Gives place and name of the variable, of an element those of its container."""
+    return named.place, named.name.partition("[")[0]
+
+
+def _passing() -> set[tuple[str, str]]:
+    """Gives place and name of variables of running functions and modules that no loop hands on."""
+    found: set[tuple[str, str]] = set()
+    for frame in all_frames():
+        code = frame.f_code
+        file = os.path.basename(code.co_filename)
+        places = [f"{code.co_name}, {file}"] if is_function(code) else [file, "__main__"]
+        found.update((place, name) for name in passing_names(code, frame.f_lasti) for place in places)
+    return found
 
 
 def _graph(named: Named) -> dict[str, Any]:

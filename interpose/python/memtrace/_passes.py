@@ -5,6 +5,7 @@
 import functools
 import importlib
 import weakref
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,7 @@ from memtrace._core import PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER, PHASE_R
 from memtrace._identity_map import IdentityMap
 from memtrace._optimizer_facts import optimizer_facts
 from memtrace._quiet import quieter
+from memtrace._recomputation import place_of_call
 from memtrace._say import say
 from memtrace._session import Session
 
@@ -31,15 +33,14 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         session.backward_ended()
 
     end = quiet(finish)
-    returns = quiet(_ReturnedGradients(session).see)
+    kinds = quiet(_KindsOfGradients(session).see)
 
     @functools.wraps(original)
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = session.phase
         try:
             begin()
-            if not kwargs.get("accumulate_grad"):
-                returns(args, kwargs)
+            kinds(args, kwargs)
             return original(*args, **kwargs)
         finally:
             if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint
@@ -51,21 +52,27 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
     _watch_first_gradients(torch, session)
 
 
-class _ReturnedGradients:
-    """States once that torch.autograd.grad gave a program gradients of leaves, which it then uses itself."""
+class _KindsOfGradients:
+    """States once each what a backward pass gives that is not just a gradient for an optimizer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._is_stated = False
+        self._stated: set[str] = set()
 
     def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Looks at the arguments of torch.autograd.grad's backward pass: the fifth is what it is asked for."""
-        if self._is_stated:
+        """Looks at the arguments of a backward pass: the fourth is create_graph, the fifth what it is asked for."""
+        if kwargs.get("accumulate_grad"):
+            if len(args) > 3 and args[3] is True:
+                self._state("backward.creates_graph", place_of_call)
             return
         inputs = args[4] if len(args) > 4 else kwargs.get("inputs", ())
         if any(getattr(tensor, "is_leaf", False) for tensor in inputs):
-            self._is_stated = True
-            self._session.core.annotate("backward.returns_gradients", "1")
+            self._state("backward.returns_gradients", lambda: "1")
+
+    def _state(self, key: str, value: Callable[[], str]) -> None:
+        if key not in self._stated:
+            self._stated.add(key)
+            self._session.core.annotate(key, value())
 
 
 def _watch_first_gradients(torch: ModuleType, session: Session) -> None:

@@ -84,7 +84,7 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
         is_cut = torch.is_grad_enabled() and not any(getattr(value, "requires_grad", False) for value in args)
         if is_cut and not is_told and _trains(function, torch):
             is_told.append(True)
-            session.core.annotate("checkpoint.without_gradient", _place_of_call())
+            session.core.annotate("checkpoint.without_gradient", place_of_call())
 
     quiet_look = quieter(torch)(look)
 
@@ -105,7 +105,7 @@ def _trains(function: Any, torch: ModuleType) -> bool:
     return any(parameter.requires_grad for parameter in module.parameters())
 
 
-def _place_of_call() -> str:
+def place_of_call() -> str:
     """The innermost line outside of torch and of this package: "train.py:18"."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("torch", "memtrace"):

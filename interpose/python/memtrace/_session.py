@@ -24,6 +24,7 @@ from memtrace._core import (
     Core,
     core,
 )
+from memtrace._forward_passes import ForwardPasses
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
@@ -59,7 +60,7 @@ class Session:
         self._steps_begun = 0
         self._steps_are_stated = False
         self.forwards = 0  # outermost calls of modules
-        self.forwards_since_backward = 0  # ... with gradients on
+        self.passes = ForwardPasses()  # ... with gradients on
         self._has_failed = False  # a request for memory, since the latest forward began
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
@@ -173,7 +174,7 @@ class Session:
         """A backward pass begins."""
         for look in self.before_backward:
             look()
-        self.forwards_since_backward = 0
+        self.passes.backward_began()
         self.set_phase(PHASE_BACKWARD)
 
     def backward_ended(self) -> None:
@@ -234,7 +235,8 @@ class Session:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
             self.core.annotate("forward.calls", str(self.forwards))
-            self.core.annotate("forward.since_backward", str(self.forwards_since_backward))
+            for key, value in self.passes.facts().items():
+                self.core.annotate(key, value)
             self._shim.memtrace_torch_label_workspaces()
             for state in self.with_labels:
                 state()

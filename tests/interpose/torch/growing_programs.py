@@ -39,6 +39,29 @@ def sum_of_losses() -> None:
         running = running + loss
 
 
+def state_handed_on() -> None:
+    """Each state has the graph of all before it; the score, which is made of it last, keeps nothing."""
+    cell = nn.GRUCell(1024, 1024).cuda().eval()
+    state = torch.zeros(256, 1024, device="cuda")
+    for _ in range(10_000):
+        x = torch.zeros(256, 1024, device="cuda")
+        state = cell(x, state)
+        score = state.square().mean() + 1
+        score.isnan()
+
+
+def penalties() -> None:
+    """An image, 4 MiB, and its gradient refer to each other. The gradients in the list are made anew each time."""
+    for _ in range(10_000):
+        image = torch.zeros(BATCH, 1024, device="cuda", requires_grad=True)
+        loss = NET(image).square().sum()
+        loss.backward(create_graph=True)
+        slopes = [p.grad for p in NET.parameters()]
+        image.grad.square().sum().backward()
+        NET.zero_grad()
+        slopes.clear()
+
+
 def one_line() -> None:
     """A loop of one line."""
     x = torch.zeros(BATCH, 1024, device="cuda")

@@ -35,6 +35,8 @@ GROWING = {
     "encode": ("x = torch", "kept.append", MIB, ("elements", "kept")),
     "caches": ("kept.append", "kept.append", 32 * MIB, ("elements", "kept")),
     "sum_of_losses": ("x = torch", "loss = NET", 9 * MIB, ("graph", "running")),
+    "state_handed_on": ("x = torch", "state = cell", 13 * MIB, ("graph", "state")),
+    "penalties": ("image = torch", "image = torch", 8 * MIB, ("gradients", "")),
     "one_line": ("losses.append", "losses.append", 4 * MIB, ("graphs_of_elements", "losses")),
     "micro_batches": ("x = torch", "out = NET", MIB, ("elements", "outputs")),
     "cat": ("x = torch", "seen = torch.cat", MIB, None),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from memtrace._holders.unread_names import unread_names
+from memtrace._holders.unread_names import passing_names, unread_names
 
 
 def unread_in(function: Callable[..., Any], *arguments: Any) -> list[set[str]]:
@@ -35,6 +35,43 @@ def test_a_value_of_a_loop_is_unread_from_its_last_use_until_it_is_set_again() -
     before, after = unread_in(loop)[:2]
     assert "value" not in before and "value" in after
     assert not {"total", "ask"} & (before | after)
+
+
+def of_methods(ask: Callable[[], None], model: Any) -> None:
+    for step in range(2):
+        value = [step]
+        model.eval()
+        len(value)
+        ask()
+
+
+def test_a_method_that_is_named_as_what_reads_all_names_reads_none() -> None:
+    class Model:
+        def eval(self) -> None:
+            pass
+
+    assert "value" in unread_in(of_methods, Model())[0]
+
+
+def carrying(ask: Callable[[int], None]) -> None:
+    total = 0
+    for step in range(2):
+        value = [step]
+        total += len(value)
+        ask(0)
+        print(value)
+    print(total)
+
+
+def test_a_loop_hands_on_what_it_reads_before_it_sets_it() -> None:
+    found: list[frozenset[str]] = []
+
+    def ask(_: int) -> None:
+        frame = sys._getframe(1)
+        found.append(passing_names(frame.f_code, frame.f_lasti))
+
+    carrying(ask)
+    assert "value" in found[0] and not {"total", "ask"} & found[0]
 
 
 def handled(ask: Callable[[], None]) -> None:

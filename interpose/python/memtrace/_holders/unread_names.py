@@ -40,31 +40,59 @@ def unread_names(code: CodeType, offset: int, *, outlive_code: bool) -> frozense
     Names that nested functions see are left out, and so is everything in code that is too long or that could read names
     in another way. With `outlive_code` others may read what is bound when the code ends.
     """
-    names, offsets, live_after = _analysed(code, outlive_code)
+    names, offsets, live_after, _ = _analysed(code, outlive_code)
     place = bisect.bisect_right(offsets, offset) - 1
     return names - live_after[place] if names and place >= 0 else frozenset()
 
 
+def passing_names(code: CodeType, offset: int) -> frozenset[str]:
+    """Gives the names that `code` sets and that no loop around the instruction at `offset` hands on to its next round.
+
+    A loop hands on what it reads before it sets it. The same names are left out as by `unread_names`.
+    """
+    names, _, _, loops = _analysed(code, False)
+    around = (handed_on for first, last, handed_on in loops if first <= offset <= last)
+    return names.difference(*around)
+
+
+_Loops = list[tuple[int, int, frozenset[str]]]  # the first and the last offset, and what may be read from the first on
+_Analysed = tuple[frozenset[str], list[int], list[frozenset[str]], _Loops]
+
+
 @functools.lru_cache(maxsize=64)
-def _analysed(code: CodeType, outlive_code: bool) -> tuple[frozenset[str], list[int], list[frozenset[str]]]:
-    """Gives the names, the offsets of all instructions, and what may be read after each of them."""
+def _analysed(code: CodeType, outlive_code: bool) -> _Analysed:
+    """Gives the names, the offsets of all instructions, what may be read after each of them, and the loops."""
     names = _own_names(code) if len(code.co_code) <= 2 * _MOST_INSTRUCTIONS else frozenset()
     if not names:
-        return names, [], []
+        return names, [], [], []
     at_end = names if outlive_code else frozenset()
     offsets, instructions = _instructions(code)
     _find_live(instructions, at_end)
-    return names, offsets, [_after(instructions, each, at_end) for each in instructions]
+    loops = [
+        (offsets[to], offsets[place], instructions[to].live)
+        for place, each in enumerate(instructions)
+        for to in each.next
+        if to < place
+    ]
+    return names, offsets, [_after(instructions, each, at_end) for each in instructions], loops
 
 
 def _own_names(code: CodeType) -> frozenset[str]:
     nested = {name for part in _nested(code) for name in (*part.co_names, *part.co_freevars)}
-    if _READ_ANY & (nested | set(code.co_names)) or _has_unknown_handlers(code):
+    if any(_reads_any(part) for part in (code, *_nested(code))) or _has_unknown_handlers(code):
         return frozenset()
     if is_function(code):
         return frozenset(code.co_varnames) - set(code.co_cellvars)
     stored = {name for each in dis.get_instructions(code) for kind, name in _touches(each, code) if kind == "STORE"}
     return frozenset(stored - nested)
+
+
+def _reads_any(code: CodeType) -> bool:
+    """True if it has one of those functions; a method may have the same name, as model.eval() has."""
+    if _READ_ANY.isdisjoint(code.co_names):
+        return False
+    loads = (each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    return not _READ_ANY.isdisjoint(loads)
 
 
 def _has_unknown_handlers(code: CodeType) -> bool:

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of outermost modules with gradients on, whose activations autograd keeps for a backward."""
+
+from typing import Any
+
+from memtrace._identity_map import IdentityMap
+
+
+class _Calls:
+    """Those of one module since the latest backward, and how it was called before."""
+
+    def __init__(self) -> None:
+        self.backwards = 0  # that had begun before
+        self.all = 0
+        self.in_eval = 0
+        self.is_latest_in_eval = False
+        self.trains = False  # a backward came after a call in training mode
+        self.trains_in_eval = False  # ... in eval mode
+
+
+class ForwardPasses:
+    """Counts calls since the latest backward: those of the module that was called most."""
+
+    def __init__(self) -> None:
+        """Nothing was called yet."""
+        self._backwards = 0
+        self._of_modules: IdentityMap[_Calls] = IdentityMap()
+
+    def began(self, module: Any) -> None:
+        """An outermost module is called with gradients on."""
+        calls = self._of_modules.get(module)
+        if calls is None:
+            calls = _Calls()
+            self._of_modules.set(module, calls)
+        if calls.backwards != self._backwards:
+            calls.trains_in_eval |= calls.is_latest_in_eval
+            calls.trains |= calls.all > 0 and not calls.is_latest_in_eval
+            calls.backwards, calls.all, calls.in_eval = self._backwards, 0, 0
+        is_eval = module.training is False
+        calls.all += 1
+        calls.in_eval += is_eval
+        calls.is_latest_in_eval = is_eval
+
+    def backward_began(self) -> None:
+        """What was called before is no longer kept for a backward to come."""
+        self._backwards += 1
+
+    def facts(self) -> dict[str, str]:
+        """Gives the numbers of `forward.since_backward` and `forward.eval_since_backward`.
+
+        Calls in eval mode count of a module that is trained in training mode: of another, a frozen part of what is
+        trained, the backward may come.
+        """
+        latest = [calls for _, calls in self._of_modules.items() if calls.backwards == self._backwards]
+        toggled = (calls.in_eval for calls in latest if calls.trains and not calls.trains_in_eval)
+        return {
+            "forward.since_backward": str(max((calls.all for calls in latest), default=0)),
+            "forward.eval_since_backward": str(max(toggled, default=0)),
+        }

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Passes whose losses are added up before one backward: until then autograd keeps the graph of each."""
+
+import ast
+import functools
+import os
+import types
+import warnings
+from types import FrameType
+from typing import Any
+
+from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
+from memtrace._holders.unread_names import is_function
+from memtrace._holders.users_frames import all_frames, names_are_recorded
+from memtrace._named_values import attributes, local_values
+from memtrace._session import Session
+from memtrace._signal_exceptions import let_through
+
+_KEY = "passes.summed"
+_LARGEST_FILE = 1 << 19
+_MOST_FRAMES = 20
+_MOST_SUMMANDS = 10_000
+
+
+def watch(torch: types.ModuleType, session: Session) -> None:
+    """Looks at an out-of-memory."""
+    if names_are_recorded():
+        session.at_failure.append(_SummedPasses(torch, session).look)
+
+
+class _SummedPasses:
+    def __init__(self, torch: types.ModuleType, session: Session) -> None:
+        self._torch = torch
+        self._session = session
+        self._stated = ""
+
+    def look(self) -> None:
+        """States name, line of the loop, line of the backward and passes that are over, with tabs between them."""
+        texts = [text for frame in all_frames()[:_MOST_FRAMES] if (text := self._text(frame))]
+        text = texts[0] if texts else ""
+        if text or self._stated:  # what was found earlier is taken back
+            self._session.core.annotate(_KEY, text)
+        self._stated = text
+
+    def _text(self, frame: FrameType) -> str:
+        found = _loop_of(frame.f_code.co_filename, frame.f_lineno)
+        passes = self._passes(_value(frame, found.name)) if found else 0
+        if found is None or passes == 0:
+            return ""
+        file = os.path.basename(frame.f_code.co_filename)
+        return f"{found.name}\t{file}:{found.loop}\t{file}:{found.backward}\t{passes}"
+
+    def _passes(self, value: Any) -> int:
+        """Counts what has been added up, as far as it has graphs."""
+        if type(value) is list:
+            return sum(self._has_graph(each) for each in value[:_MOST_SUMMANDS])
+        return _summands(value.grad_fn) if self._has_graph(value) else 0
+
+    def _has_graph(self, value: Any) -> bool:
+        return type(value) is self._torch.Tensor and value.is_cuda and value.grad_fn is not None
+
+
+def _summands(node: Any) -> int:
+    """Counts the sums that were added to one after the other."""
+    count = 0
+    while type(node).__name__ == "AddBackward0" and count < _MOST_SUMMANDS:
+        count += 1
+        node = node.next_functions[0][0]
+    return max(count, 1)
+
+
+def _loop_of(path: str, line: int | None) -> AccumulatingLoop | None:
+    tree = _tree(path)
+    return loop_at(tree, line) if tree is not None and line is not None else None
+
+
+@functools.lru_cache(maxsize=64)
+def _tree(path: str) -> ast.AST | None:
+    """What the file says; None if it cannot be read, as that of a prompt."""
+    try:
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the user's strings, at which Python has warned already
+            return ast.parse(file.read(_LARGEST_FILE))
+    except Exception as error:  # the file is gone, cut off or of another language
+        let_through(error)
+        return None
+
+
+def _value(frame: FrameType, name: str) -> Any:
+    """Gives what "loss" or "self.loss" is in the frame; None if it is not bound."""
+    first, *rest = name.split(".")
+    variables = dict(local_values(frame)) if is_function(frame.f_code) else frame.f_globals
+    value = variables.get(first)
+    for part in rest:
+        value = attributes(value).get(part)
+    return value

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of a program's source that add up losses whose backward comes after them."""
+
+import ast
+
+import pytest
+from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
+
+
+def found(source: str) -> set[AccumulatingLoop]:
+    """Gives what any line of the source belongs to."""
+    tree = ast.parse(source)
+    loops = (loop_at(tree, line) for line in range(1, len(source.splitlines()) + 1))
+    return {loop for loop in loops if loop}
+
+
+ADDING = {
+    "a sum": """\
+for batch in data:
+    loss = 0
+    for view in batch:
+        loss = loss + net(view).mean()
+    loss.backward()""",
+    "in place": """\
+for batch in data:
+    loss = 0
+    for view in batch:
+        loss += net(view) / 4
+    (loss / 2).backward()""",
+    "a method": """\
+def step(self, batch):
+    loss = 0
+    for view in batch:
+        loss += self.net(view)
+    self.manual_backward(loss)""",
+    "of a library": """\
+for batch in data:
+    loss, n = 0, 0
+    for view in batch:
+        loss += net(view).loss; n += 1
+    accelerator.backward(loss)""",
+}
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_a_loop_that_adds_up_is_named_with_the_backward_behind_it(name: str) -> None:
+    assert found(ADDING[name]) == {AccumulatingLoop("loss", 3, 5)}
+
+
+def test_a_list_of_losses_is_what_they_are_added_to() -> None:
+    source = (
+        "losses = []\n"
+        "for x in xs:\n"
+        "    losses.append(net(x).mean())\n"
+        "total = torch.stack(losses).sum()\n"
+        "total.backward()"
+    )
+    assert found(source) == {AccumulatingLoop("losses", 2, 5)}
+
+
+def test_inner_steps_are_part_of_the_pass_that_they_belong_to() -> None:
+    source = (
+        "total = 0\n"
+        "for task in tasks:\n"
+        "    weights = dict(net.named_parameters())\n"
+        "    for _ in range(5):\n"
+        "        slopes = torch.autograd.grad(loss_of(weights, task), weights.values(), create_graph=True)\n"
+        "        weights = {name: w - g for (name, w), g in zip(weights.items(), slopes)}\n"
+        "    total = total + loss_of(weights, task)\n"
+        "total.backward()"
+    )
+    assert found(source) == {AccumulatingLoop("total", 2, 8)}
+
+
+# A backward in each pass would be another one, would be in vain, or is there.
+OTHERS = {
+    "a state is handed on": """\
+h = 0
+loss = 0
+for x in xs:
+    y, h = cell(x, h)
+    loss += loss_of(y)
+loss.backward()""",
+    "a state is set at times": """\
+loss = 0
+for t, x in xs:
+    if t == 0:
+        h = zeros
+    h = cell(x, h)
+    loss += h.sum()
+loss.backward()""",
+    "an attribute is handed on": """\
+loss = 0
+for x in xs:
+    loss += net(x, self.h)
+    self.h = net.h
+loss.backward()""",
+    "layers": """\
+for x in xs:
+    for layer in layers:
+        x = x + layer(x)
+    x.sum().backward()""",
+    "within": """\
+total = 0
+for x in xs:
+    loss = net(x)
+    total += loss
+    loss.backward()""",
+    "a history": """\
+total = 0
+for x in xs:
+    total += net(x)
+print(total)
+net(x).backward()""",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_other_loop_is_taken_for_one(name: str) -> None:
+    assert not found(OTHERS[name])

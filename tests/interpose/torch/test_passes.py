@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Forward passes whose graphs stay: what is said of them tells training from evaluation, and a cure named cures."""
+
+from pathlib import Path
+from typing import Any
+
+from support.programs import MIB, memtrace, on_card
+
+# A pass keeps 8 outputs of 4 MiB.
+MODEL = """
+import torch
+from torch import nn
+model = nn.Sequential(*[m for _ in range(8) for m in (nn.Linear(1024, 1024), nn.Tanh())]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+SUMMED = """
+for step in range(2):
+    optimizer.zero_grad()
+    loss = 0.0
+    for view in range(8):
+        loss = loss + model(torch.zeros(1024, 1024, device="cuda")).mean()
+    loss.backward()
+    optimizer.step()
+"""
+BACKWARD_IN_EACH = """
+for step in range(2):
+    optimizer.zero_grad()
+    for view in range(8):
+        model(torch.zeros(1024, 1024, device="cuda")).mean().backward()
+    optimizer.step()
+"""
+# Each layer is called by itself: they are outermost modules, of one pass.
+LAYERS = """
+x = torch.zeros(4096, 1024, device="cuda")
+for layer in model:
+    x = layer(x)
+x.sum().backward()
+"""
+TRAINED = """
+def train():
+    model.train()
+    for step in range(2):
+        loss = model(torch.zeros(1024, 1024, device="cuda")).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+VALIDATED = """
+def validate():
+    model.eval()
+    output = model(torch.zeros(8192, 1024, device="cuda"))
+    return output.mean().item()
+train()
+validate()
+"""
+# The layers of a frozen normalization stay in eval mode, and are trained so.
+TRAINED_IN_EVAL = """
+train()
+model.eval()
+for rows in (1024, 8192):
+    model(torch.zeros(rows, 1024, device="cuda")).mean().backward()
+"""
+# A frozen critic of what is trained: its activations are for the backward to come.
+CRITIC = """
+critic = nn.Sequential(nn.Linear(1024, 1024), nn.Tanh(), nn.Linear(1024, 1024), nn.Tanh()).cuda().eval()
+for rows in (1024, 1024, 8192):
+    made = model[0](torch.zeros(rows, 1024, device="cuda"))
+    loss = critic(made).mean() + critic(made + 1).mean() + model[2](made).mean()
+    loss.backward()
+"""
+
+
+def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Runs it; gives the report, its remedies by name, and its text."""
+    done = on_card(MODEL + script, folder, card=f"{card},context=100MiB", expect=status)
+    report = done.report()
+    text = " ".join(memtrace("report", str(done.trace)).out.split())
+    return report, {row["name"]: row for row in report["remedies"]}, text
+
+
+def test_losses_that_are_added_up_before_one_backward_are_named_and_no_graph_is_called_vain(tmp_path: Path) -> None:
+    report, rows, text = told(SUMMED, tmp_path, "290MiB")
+    assert "no graph" not in rows and "torch.no_grad" not in text, text
+    first = report["remedies"][0]
+    assert first["name"] == "a backward in each pass", rows
+    assert "train.py:10" in first["change"] and "train.py:12" in first["change"] and "'loss'" in first["change"]
+    assert "added up in 'loss', whose backward comes after them (train.py:12)" in text
+    assert first["predicted_peak"] < 230 * MIB
+
+
+def test_a_backward_in_each_pass_completes_on_that_card(tmp_path: Path) -> None:
+    on_card(MODEL + BACKWARD_IN_EACH, tmp_path, card="290MiB,context=100MiB")
+
+
+def test_layers_that_a_training_calls_one_by_one_are_one_pass(tmp_path: Path) -> None:
+    report, rows, text = told(LAYERS, tmp_path, "200MiB")
+    assert report["kept_for_backward"]["in_vain"] is False
+    assert "no graph" not in rows and "no_grad" not in text, text
+
+
+def test_a_validation_with_gradients_on_is_told_by_the_mode_of_the_model(tmp_path: Path) -> None:
+    report, rows, text = told(TRAINED + VALIDATED, tmp_path, "300MiB")
+    assert report["kept_for_backward"]["eval"] is True
+    assert report["remedies"][0]["name"] == "no graph" and "eval mode" in report["remedies"][0]["change"], rows
+    assert "half the micro-batch" not in rows
+    assert "The model is in eval mode and gradients are on" in text
+
+
+def test_a_validation_without_gradients_completes_on_that_card(tmp_path: Path) -> None:
+    cured = VALIDATED.replace("    output", "    with torch.no_grad():\n        output")
+    on_card(MODEL + TRAINED + cured, tmp_path, card="300MiB,context=100MiB")
+
+
+def test_what_is_trained_in_eval_mode_is_no_validation(tmp_path: Path) -> None:
+    _, rows, text = told(TRAINED + TRAINED_IN_EVAL, tmp_path, "300MiB")
+    assert "no graph" not in rows and "eval mode" not in text, text
+
+
+def test_a_frozen_part_in_eval_mode_passes_gradients_on(tmp_path: Path) -> None:
+    _, rows, text = told(CRITIC, tmp_path, "230MiB")
+    assert "no graph" not in rows and "no_grad" not in text, text

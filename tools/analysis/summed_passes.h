@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_SUMMED_PASSES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_SUMMED_PASSES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/annotation.h"
+#include "tools/analysis/event_source.h"
+#include "tools/analysis/live_set.h"
+
+namespace memtrace::analysis {
+
+// Passes of a loop whose losses are added up before one backward: autograd keeps all their graphs.
+struct SummedPasses {
+  std::string name;      // the variable that they are added to
+  std::string loop;      // "train.py:22"
+  std::string backward;  // likewise
+  uint64_t passes = 0;   // that are over
+  uint64_t bytes = 0;    // that these keep, about: what the latest one has is no less than theirs
+};
+
+// Nothing if the hooks found no such loop. `captured`: the blocks of the card at the moment `now`.
+std::optional<SummedPasses> FindSummedPasses(const std::vector<CapturedBlock>& captured,
+                                             const Position& now, const LiveSet& live,
+                                             const EventSource& source,
+                                             const Annotations& annotations);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_SUMMED_PASSES_H_

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/passes_text.h"
+
+#include "tools/report/printable.h"
+#include "tools/report/quantity.h"
+
+namespace memtrace::report {
+
+std::string SummedPassesSentence(const analysis::Explanation& explanation) {
+  if (!explanation.summed_passes) return "";
+  const analysis::SummedPasses& summed = *explanation.summed_passes;
+  return "The losses of the passes of the loop at " + Printable(summed.loop) +
+         " are added up in '" + Printable(summed.name) + "', whose backward comes after them (" +
+         Printable(summed.backward) + "): until then the graph of each pass stays, " +
+         FormatCount(summed.passes) + " so far.";
+}
+
+std::string EvalModeSentence(const analysis::Explanation& explanation) {
+  const auto& kept = explanation.kept_for_backward;
+  if (!kept || !kept->is_eval || !explanation.is_of_weight(kept->bytes, 10)) return "";
+  return "The model is in eval mode and gradients are on: " + FormatBytes(kept->bytes) +
+         " of activations are kept for a backward that such passes had none of so far.";
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_PASSES_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_PASSES_TEXT_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// Says that losses of several passes wait for one backward; empty if none do.
+std::string SummedPassesSentence(const analysis::Explanation& explanation);
+
+// Says that a model in eval mode keeps activations; empty if it does not, or few.
+std::string EvalModeSentence(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_PASSES_TEXT_H_
