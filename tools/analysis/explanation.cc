@@ -141,13 +141,11 @@ absl::StatusOr<Explanation> Explainer::Run() {
   result_.card = is_failure() ? CardOf(result_.cards, timeline_.failed()->event.device)
                               : FullestCard(result_.cards);
   ExplainHolders();
-  if (is_failure()) {
-    ExplainFailure();
-  } else if (is_peak()) {
-    if (timeline_.got_over()) {
+  if (is_failure()) ExplainFailure();
+  if (is_peak()) {
+    if (timeline_.got_over())
       result_.got_over =
           DescribeRequest(*timeline_.failed(), timeline_.counts().out_of_memory, source_, sites_);
-    }
     ExplainNextStep();
     ExplainRemedies();
   }
@@ -309,6 +307,9 @@ void Explainer::ExplainNextStep() {
       MadeByUpdate(update, after_update_[card.index], captures_.live());
   result_.next_step = ForeseeNextStep(
       update, card.index, BreakDown(made, captures_.live(), source_, sites_), card.ledger);
+  if (result_.next_step && is_failure())
+    result_.next_step->left_gradients =
+        GradientsLeft(captured().blocks, timeline_.failed()->at, captures_.live(), source_);
 }
 
 void Explainer::ExplainUnreadNames() {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/analysis/block_parts.h"
+
 namespace memtrace::analysis {
 
 std::vector<CapturedBlock> MadeByUpdate(const Update& update,
@@ -34,6 +36,20 @@ std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, co
     next.need += ledger.positive(name);
   }
   return next;
+}
+
+uint64_t GradientsLeft(const std::vector<CapturedBlock>& captured, const Position& now,
+                       const LiveSet& live, const EventSource& source) {
+  if (now.phase != trace::Phase::kForward) return 0;
+  uint64_t bytes = 0;
+  for (const CapturedBlock& entry : captured) {
+    const Block& block = live.block(entry.id);
+    if (entry.waiting || block.birth.step >= now.step) continue;
+    for (const Part& part :
+         PartsOf(block, live.Labels(entry.id), live.position(), source.best_evidence()))
+      if (part.identity.role == trace::Role::kGradient) bytes += part.bytes;
+  }
+  return bytes;
 }
 
 }  // namespace memtrace::analysis

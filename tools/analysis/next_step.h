@@ -19,6 +19,8 @@ struct NextStep {
   uint64_t number = 0;      // of that step
   uint64_t new_states = 0;  // optimizer states that the update made
   uint64_t need = 0;        // bytes of the card, context and all
+  // Of the step before, where its forward failed while they were there: they may come on top.
+  uint64_t left_gradients = 0;
 };
 
 // The blocks that `update` made and that were there when it ended.
@@ -31,6 +33,11 @@ std::vector<CapturedBlock> MadeByUpdate(const Update& update,
 // what is on the card beside the allocator's.
 std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
                                         const Ledger& ledger);
+
+// Bytes of gradients among `captured` that an earlier step than the one of `now` made, if that is
+// in a forward; 0 in any other phase.
+uint64_t GradientsLeft(const std::vector<CapturedBlock>& captured, const Position& now,
+                       const LiveSet& live, const EventSource& source);
 
 }  // namespace memtrace::analysis
 

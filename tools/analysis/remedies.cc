@@ -44,7 +44,7 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
                                   ledger.total + verdict.step_short_by.value_or(verdict.short_by));
   const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
   if (!is_known && next && next->number == failed_in)
-    return {WholeMiB(std::max(next->need, least)), false};
+    return {WholeMiB(std::max(next->need, least)), next->left_gradients > 0};
   return {WholeMiB(least), !is_known};
 }
 

@@ -170,12 +170,19 @@ std::string ForeachSentence(const analysis::ForeachCopy& copy) {
          ": the step would still have needed " + FormatBytes(copy.still_needed) + ".";
 }
 
+std::string LeftGradientsText(const analysis::NextStep& next) {
+  if (next.left_gradients == 0) return "";
+  return ": the " + FormatBytes(next.left_gradients) +
+         " of gradients that the step before left may come on top";
+}
+
 std::string ForeseenSentence(const Explanation& explanation) {
   const analysis::NextStep* next = Foreseen(explanation);
   if (next == nullptr) return "";
   return "Going by the step before, which made " + FormatBytes(next->new_states) +
-         " of optimizer states only at its end, this one needs about " + FormatBytes(next->need) +
-         " of the card (estimated).";
+         " of optimizer states only at its end, this one needs " +
+         (next->left_gradients > 0 ? "at least " : "about ") + FormatBytes(next->need) +
+         " of the card (estimated)" + LeftGradientsText(*next) + ".";
 }
 
 std::string CopyText(const analysis::OptimizerNeed& need) {

@@ -120,3 +120,24 @@ def test_what_is_trained_in_eval_mode_is_no_validation(tmp_path: Path) -> None:
 def test_a_frozen_part_in_eval_mode_passes_gradients_on(tmp_path: Path) -> None:
     _, rows, text = told(CRITIC, tmp_path, "230MiB")
     assert "no graph" not in rows and "no_grad" not in text, text
+
+
+# 32 MiB of gradients stand beside the second forward, which the first had not; 64 MiB of states are foreseen.
+LEFT_GRADIENTS = """
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+for step in range(2):
+    loss = model(torch.zeros(8192, 1024, device="cuda")).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_gradients_that_the_step_before_left_come_on_top_of_what_is_foreseen(tmp_path: Path) -> None:
+    report, rows, text = told(LEFT_GRADIENTS, tmp_path, "530MiB")
+    assert report["request"]["at"]["step"] == 2, text
+    assert (
+        "this one needs at least" in text and "32.0 MiB of gradients that the step before left may come on top" in text
+    )
+    assert rows["a larger card"]["at_least"] is True
+    assert rows["no gradients left"]["predicted_peak"] < rows["a larger card"]["predicted_peak"]
