@@ -34,6 +34,8 @@ class BlockSavingFinder {
     FindCheckpoints();
     FindGraphsInVain();
     FindAttentionWeights();
+    FindGatheredOutputs();
+    FindTrainedCopies();
     FindLogits();
     FindCasts();
     FindOldGradients();
@@ -104,6 +106,37 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
     const uint64_t eager = AttentionWeights(IsWithinEagerAttention, IsEagerSoftmax);
     list_.Add(SavingOf(Id::kFusedAttention, eager, eager));
+  }
+
+  // What DataParallel gathered, and what was made of all of it in its size: of two cards or more
+  // each would have its part.
+  void FindGatheredOutputs() {
+    std::set<uint64_t> sizes;
+    for (const Block* block : facts_.BlocksWhere(IsParallelGather))
+      sizes.insert(block->allocation.requested);
+    if (sizes.empty()) return;
+    uint64_t bytes = sizes.contains(facts_.request_bytes) ? facts_.request_bytes : 0;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      if (sizes.contains(block.allocation.requested)) bytes += block.allocation.requested;
+    });
+    list_.Add(SavingOf(Id::kLossOnEachCard, bytes / 2, bytes / 2));
+  }
+
+  // Copies of whole modules that peft trains beside the adapters; these take a tenth as much or
+  // less.
+  void FindTrainedCopies() {
+    constexpr uint64_t kOfAdapters = 10;
+    uint64_t bytes = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      const bool is_of_training = part.identity.role == Role::kParameter ||
+                                  part.identity.role == Role::kGradient ||
+                                  part.identity.role == Role::kOptimizerState;
+      const std::string_view path = facts_.source.String(part.identity.path);
+      if (is_of_training && path.find(".modules_to_save.") != std::string_view::npos)
+        bytes += part.bytes;
+    });
+    list_.Add(
+        SavingOf(Id::kNoTrainedCopies, bytes - bytes / kOfAdapters, bytes - bytes / kOfAdapters));
   }
 
   // What the head gave in this step, if that is still in use; 0 if it is not.

@@ -150,6 +150,10 @@ bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsParallelGather(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, {"torch/nn/parallel/scatter_gather.py", "gather"});
+}
+
 bool IsLoading(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "torch/serialization.py") || IsIn(frame, "safetensors/torch.py");

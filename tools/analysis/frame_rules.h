@@ -50,6 +50,9 @@ bool IsEvaluationResult(const std::vector<trace::Frame>& stack);
 // none of torch's libraries is in it.
 bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack);
 
+// True if DataParallel gathers outputs of all cards on one.
+bool IsParallelGather(const std::vector<trace::Frame>& stack);
+
 // True if torch.load or safetensors made it.
 bool IsLoading(const std::vector<trace::Frame>& stack);
 

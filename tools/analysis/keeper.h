@@ -25,6 +25,7 @@ struct Keeper {
   uint64_t count = 0;     // elements; operations of a graph
   std::string line;       // the user's that made a tensor with its graph, or called the backward
   std::string hook;       // that fills the container: "keep (train.py:6)"
+  std::string metric;     // the class of torchmetrics whose state it is; empty if it is none
 };
 
 }  // namespace memtrace::analysis

@@ -41,7 +41,8 @@ std::optional<Statement> Parsed(const std::string& text, int32_t device) {
                         .place = fact.at("place").get<std::string>(),
                         .count = fact.at("count").get<uint64_t>(),
                         .line = {},
-                        .hook = fact.value("hook", "")};
+                        .hook = fact.value("hook", ""),
+                        .metric = fact.value("metric", "")};
     statement.has_graphs = fact.value("graphs", false);
     statement.span = fact.value("span", uint64_t{0});
     statement.is_carried = fact.value("carried", true);

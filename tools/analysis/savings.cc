@@ -63,6 +63,12 @@ std::string WithoutKeeping(const GrowthCourse& growth, const std::string& usual)
     return ".detach() or .item() before " + TakerOf(*growth.keeper) +
            " takes it, or torch.no_grad(): its graph keeps " + made;
   }
+  if (growth.keeper && !growth.keeper->metric.empty()) {
+    return growth.keeper->metric +
+           "(compute_on_cpu=True), or thresholds=N where it has them; "
+           "reset() after each epoch: its state '" +
+           growth.keeper->name + "' keeps " + made;
+  }
   if (growth.sites.front().is_enlarged)
     return made + " is made again each time, larger: allocate it once, or keep it on the host";
   const std::string where = growth.keeper ? " in '" + growth.keeper->name + "'" : "";
@@ -215,6 +221,7 @@ class SavingFinder {
                     " the backward of what each pass adds to '" + facts_.summed->name +
                     "', in the place of the one at " + facts_.summed->backward +
                     ": gradients add up";
+    saving.at_least = true;  // the backward of one pass has not been seen
     saving.ends_growth = IsGrowthWithinStep();
     list_.Add(std::move(saving));
   }

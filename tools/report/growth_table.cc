@@ -112,13 +112,10 @@ std::string SiteText(const GrowingSite& site) {
 
 ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
   if (!keeper) return nullptr;
-  return {{"kind", KindName(keeper->kind)},
-          {"container", keeper->container},
-          {"name", keeper->name},
-          {"place", keeper->place},
-          {"line", keeper->line},
-          {"count", keeper->count},
-          {"hook", keeper->hook}};
+  return {{"kind", KindName(keeper->kind)}, {"container", keeper->container},
+          {"name", keeper->name},           {"place", keeper->place},
+          {"line", keeper->line},           {"count", keeper->count},
+          {"hook", keeper->hook},           {"metric", keeper->metric}};
 }
 
 // "The list 'kept' (train.py) keeps it: 12,000 elements."
@@ -140,7 +137,9 @@ std::string KeeperSentence(const Explanation& explanation) {
       keeper.hook.empty() ? "" : ", which the forward hook " + Printable(keeper.hook) + " fills,";
   const std::string graphs =
       keeper.kind == Keeper::Kind::kElementsGraphs ? " with the graphs that made them" : "";
-  return "The " + Printable(keeper.container) + " " + name + filled +
+  const std::string state =
+      keeper.metric.empty() ? "" : ", a state of a " + Printable(keeper.metric) + ",";
+  return "The " + Printable(keeper.container) + " " + name + filled + state +
          " keeps it: " + FormatCount(keeper.count) + " elements" + graphs + ".";
 }
 

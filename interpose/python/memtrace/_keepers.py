@@ -8,6 +8,7 @@ Reports say of growing memory which of these holds it (docs/report.md), by the b
 import itertools
 import json
 import os
+import sys
 import time
 import types
 from collections import deque
@@ -59,7 +60,10 @@ class _Keepers:
     def _facts(self) -> list[dict[str, Any]]:
         containers: list[tuple[Named, list[Any]]] = []  # with some of their tensors
         graphs: list[Named] = []
+        metrics: dict[tuple[str, str], str] = {}  # classes of torchmetrics, by place and name
         for named in named_values(self._torch, min(_SECONDS, self._seconds_left)):
+            if _is_metric(named.value):
+                metrics[named.place, named.name] = type(named.value).__name__
             if type(named.value) in _KINDS:
                 tensors = self._some_tensors(named.value)
                 if tensors and (len(named.value) >= _FEWEST or _have_graphs(tensors)):
@@ -70,7 +74,10 @@ class _Keepers:
         passing = _passing() if graphs else set()
         facts = (_graph(named) | {"carried": _variable_of(named) not in passing} for named in graphs)
         far = sorted(facts, key=lambda fact: (not fact["carried"], -fact["count"]))
-        return [self._container(*found) for found in containers[:_MOST_CONTAINERS]] + far[:_MOST_GRAPHS]
+        largest = [self._container(*found) for found in containers[:_MOST_CONTAINERS]]
+        for fact in largest:
+            fact["metric"] = metrics.get((fact["place"], fact["name"].rpartition(".")[0]), "")
+        return largest + far[:_MOST_GRAPHS]
 
     def _is_tensor(self, value: Any) -> bool:
         """No parameter, and of no class of somebody's."""
@@ -131,6 +138,13 @@ def _few_of_each_kind(containers: list[tuple[Named, list[Any]]]) -> list[tuple[N
             continue
         few.append(found)
     return few
+
+
+def _is_metric(value: Any) -> bool:
+    """Tells whether it is a metric of torchmetrics, whose attributes are its states."""
+    torchmetrics = sys.modules.get("torchmetrics")
+    metric_class = attributes(torchmetrics).get("Metric") if torchmetrics is not None else None
+    return isinstance(metric_class, type) and is_a(value, metric_class)
 
 
 def _have_graphs(tensors: list[Any]) -> bool:
