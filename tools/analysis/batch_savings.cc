@@ -82,7 +82,7 @@ class BatchSavingFinder {
     const bool is_of_pass = IsPass(facts_.moment.phase) && facts_.verdict.cause != Cause::kLimit &&
                             callers.contains(CallerOfRequest());
     if (is_of_pass && facts_.request_bytes % count == 0) bytes += facts_.request_bytes;
-    return bytes + (facts_.verdict.rest.cache ? facts_.verdict.rest.cache->to_come : 0);
+    return bytes + facts_.verdict.rest.OfPass();
   }
 
   Caller CallerOfRequest() const {

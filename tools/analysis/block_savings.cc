@@ -74,7 +74,8 @@ class BlockSavingFinder {
   // Without a graph, too, a pass holds what it computes with at the moment: how much is not known.
   void FindGraphsInVain() {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
-    Saving saving = SavingOf(Id::kNoGraph, facts_.kept->bytes, facts_.kept->bytes);
+    const uint64_t kept = facts_.kept->bytes;
+    Saving saving = SavingOf(Id::kNoGraph, kept + facts_.verdict.rest.OfPass(), kept);
     saving.at_least = true;
     if (facts_.kept->is_eval)
       saving.change = "with torch.no_grad(): around this pass of a model in eval mode";

@@ -284,9 +284,10 @@ void Explainer::ExplainFailure() {
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
   const Ledger& ledger = result_.cards[result_.card].ledger;
-  const auto cache = FindCacheToCome(failed, blocks, captures_.live(), source_);
+  const BegunPass pass{.cache = FindCacheToCome(failed, blocks, captures_.live(), source_),
+                       .layers = FindLayersToCome(failed, blocks, captures_.live(), source_)};
   FailureEvidence evidence{
-      .rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, cache),
+      .rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, pass),
       .copy = result_.foreach_copy,
       .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
   if (result_.fragmentation.segments > 0) evidence.releasable = result_.fragmentation.releasable;

@@ -8,36 +8,17 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/frame_rules.h"
+#include "tools/analysis/layer_place.h"
 
 namespace memtrace::analysis {
 namespace {
 
 constexpr uint64_t kFewest = 4;
 
-struct Place {
-  std::string name;   // "model.layers.*"
-  std::string layer;  // "17"
-};
-
-// Nothing if no part of the path is a number.
-std::optional<Place> PlaceOf(std::string_view path) {
-  std::vector<std::string> parts = absl::StrSplit(absl::string_view(path.data(), path.size()), '.');
-  const auto number = std::find_if(parts.begin(), parts.end(), [](const std::string& part) {
-    return !part.empty() &&
-           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-  });
-  if (number == parts.end()) return std::nullopt;
-  std::string layer = std::exchange(*number, "*");
-  parts.erase(number + 1, parts.end());
-  return Place{absl::StrJoin(parts, "."), std::move(layer)};
-}
-
 struct Group {
-  std::map<std::string, uint64_t> layers;
+  std::map<uint64_t, uint64_t> layers;
   std::map<uint64_t, uint64_t> sizes;  // -> how many blocks
   trace::StackId stack = 0;            // of one of them
 };
@@ -66,13 +47,13 @@ RepeatedLayers Measured(const std::string& name, const Group& group,
 std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>& captured,
                                                const LiveSet& live, const EventSource& source) {
   std::map<std::string, Group> groups;
-  std::map<trace::StringId, std::optional<Place>> places;
+  std::map<trace::StringId, std::optional<LayerPlace>> places;
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     const trace::Allocate& allocation = block.allocation;
     if (entry.waiting || allocation.module == 0) continue;
     const auto [place, is_new] = places.try_emplace(allocation.module);
-    if (is_new) place->second = PlaceOf(source.String(allocation.module));
+    if (is_new) place->second = LayerPlaceOf(source.String(allocation.module));
     if (!place->second) continue;
     uint64_t bytes = 0;
     for (const Part& part :

@@ -58,15 +58,21 @@ uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
          BytesOfRole(held, Role::kWorkspace);
 }
 
+uint64_t OfLayers(const BegunPass& pass) { return pass.layers ? pass.layers->to_come : 0; }
+
 }  // namespace
+
+uint64_t RestOfStep::OfPass() const {
+  if (cache) return cache->to_come;
+  return layers && rise == layers->to_come ? layers->to_come : 0;
+}
 
 uint64_t RestOfStep::RiseWith(const OptimizerNeed& other) const {
   return std::max(Less(other.bytes(), gone_at_update), request);
 }
 
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
-                             const std::optional<ForeachCopy>& copy,
-                             const std::optional<CacheToCome>& cache) {
+                             const std::optional<ForeachCopy>& copy, const BegunPass& pass) {
   RestOfStep rest;
   const auto optimizers = NeedOfOptimizers(failed, held, copy);
   const uint64_t request = failed.event.requested;
@@ -76,10 +82,10 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
     rest.at_least = true;
     return rest;
   }
-  if (cache) {
+  if (pass.cache) {
     rest.source = NeedSource::kKvCache;
-    rest.cache = cache;
-    rest.rise = cache->to_come + request;
+    rest.cache = pass.cache;
+    rest.rise = pass.cache->to_come + request;
     rest.at_least = true;
     return rest;
   }
@@ -92,13 +98,19 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
     rest.optimizer = *optimizers;
     rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
     rest.gone_at_update = GoneAtUpdate(failed, held);
-    rest.request = failed.at.phase == Phase::kOptimizer ? 0 : request;
+    if (failed.at.phase != Phase::kOptimizer) rest.request = std::max(request, OfLayers(pass));
     rest.rise = std::max(rest.RiseWith(*optimizers), request);
     rest.at_least = failed.at.phase != Phase::kOptimizer;
   } else if (copy) {
     rest.source = NeedSource::kForeachCopy;
     rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);
     rest.rise = std::max(rest.optimizer.copy, request);
+  }
+  if (pass.layers && !failed.rise_of_micro_batch) {
+    rest.layers = pass.layers;
+    if (rest.source == NeedSource::kUnknown) rest.source = NeedSource::kLayers;
+    rest.rise = std::max({OfLayers(pass), rest.rise.value_or(0), request});
+    rest.at_least = true;
   }
   if (failed.rise_of_micro_batch) {
     rest.source = NeedSource::kPreviousMicroBatch;

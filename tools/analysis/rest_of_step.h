@@ -9,6 +9,7 @@
 #include "tools/analysis/breakdown.h"
 #include "tools/analysis/cache_to_come.h"
 #include "tools/analysis/foreach_copy.h"
+#include "tools/analysis/layers_to_come.h"
 #include "tools/analysis/timeline.h"
 
 namespace memtrace::analysis {
@@ -20,6 +21,7 @@ enum class NeedSource : uint8_t {
   kOptimizer,           // from the sizes of the parameters that the optimizers train
   kPlacement,           // the rest of a model that is on its way to the card
   kKvCache,             // the layers of a KV cache that generate() had not made yet
+  kLayers,              // the layers of a model that a forward pass had not come to
   kPreviousMicroBatch,  // and, if that is more, from the optimizers
   kPreviousStep,
 };
@@ -42,22 +44,33 @@ struct RestOfStep {
   std::optional<uint64_t> rise;
   OptimizerNeed optimizer;  // zeros if it is not known
   std::optional<CacheToCome> cache = std::nullopt;
+  std::optional<LayersToCome> layers = std::nullopt;
   uint64_t gone_at_update = 0;  // of what is in use: bytes that are gone when optimizers step
-  uint64_t request = 0;         // the failed one; 0 if it is one of the optimizers'
-  // True if `rise` is only what the optimizers will need, a model's weights or a KV cache: the
-  // passes before or after may need more.
+  // What the pass still takes: the failed request, or the layers to come, which hold it; 0 if the
+  // request is one of the optimizers'.
+  uint64_t request = 0;
+  // True if `rise` is only what the optimizers will need, a model's weights, layers or a KV cache:
+  // the passes before or after may need more.
   bool at_least = false;
+
+  // Of `rise`, what layers and a KV cache take that a pass had not come to; 0 if something else
+  // needs more.
+  uint64_t OfPass() const;
 
   // What `rise` would be if optimizers needed this. REQUIRES: `source` is kOptimizer or
   // kForeachCopy.
   uint64_t RiseWith(const OptimizerNeed& other) const;
 };
 
-// `held` is what is in use on the card of the request when it failed, and `cache` what of it
-// generate() had begun.
+// What a pass had begun when a request failed.
+struct BegunPass {
+  std::optional<CacheToCome> cache = std::nullopt;
+  std::optional<LayersToCome> layers = std::nullopt;
+};
+
+// `held` is what is in use on the card of the request when it failed.
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
-                             const std::optional<ForeachCopy>& copy,
-                             const std::optional<CacheToCome>& cache = std::nullopt);
+                             const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});
 
 }  // namespace memtrace::analysis
 

@@ -155,9 +155,17 @@ class SavingFinder {
       const bool is_in_layers = layers.is_checkpointed &&
                                 AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();
       if (layers.bytes <= kept || is_in_layers) continue;
-      list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept, layers.bytes - kept),
+      const uint64_t to_come = OfLayersToCome(layers);
+      list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept + to_come, layers.bytes - kept),
                 CheckpointingOf(layers, facts_.annotations));
     }
+  }
+
+  // What of these layers a pass had not come to, and would not keep.
+  uint64_t OfLayersToCome(const RepeatedLayers& layers) const {
+    const RestOfStep& rest = facts_.verdict.rest;
+    if (rest.OfPass() == 0 || !rest.layers || rest.layers->name != layers.name) return 0;
+    return rest.layers->WithoutBoundaries(layers.boundary);
   }
 
   // Only after an update: until then nobody has states. What torch.autograd.grad hands to the

@@ -91,6 +91,8 @@ std::string_view NeedSourceName(analysis::NeedSource source) {
       return "optimizer";
     case analysis::NeedSource::kPlacement:
       return "placement";
+    case analysis::NeedSource::kLayers:
+      return "layers";
     case analysis::NeedSource::kKvCache:
       return "kv_cache";
     case analysis::NeedSource::kPreviousMicroBatch:
@@ -110,6 +112,15 @@ ordered_json StillToComeJson(const analysis::RestOfStep& rest) {
           {"optimizer_states_made", need.states_made},
           {"copy", need.copy},
           {"at_least", rest.at_least}};
+}
+
+ordered_json LayersToComeJson(const analysis::RestOfStep& rest) {
+  if (!rest.layers) return nullptr;
+  return {{"name", rest.layers->name},
+          {"current", rest.layers->current + 1},
+          {"layers", rest.layers->layers},
+          {"each", rest.layers->each},
+          {"bytes", rest.layers->to_come}};
 }
 
 ordered_json VerdictJson(const Explanation& explanation) {
@@ -132,7 +143,8 @@ ordered_json VerdictJson(const Explanation& explanation) {
           {"step_short_by",
            verdict.step_short_by ? ordered_json(*verdict.step_short_by) : ordered_json(nullptr)},
           {"step_short_by_from", std::string(NeedSourceName(verdict.rest.source))},
-          {"still_to_come", StillToComeJson(verdict.rest)}};
+          {"still_to_come", StillToComeJson(verdict.rest)},
+          {"layers_to_come", LayersToComeJson(verdict.rest)}};
 }
 
 // Null unless the program completed although requests failed; then of the last.

@@ -218,10 +218,20 @@ std::string CacheSentence(const Explanation& explanation) {
          FormatBytes(cache->to_come) + " more.";
 }
 
+// What the layers that a forward pass had not come to would have kept.
+std::string LayersSentence(const Explanation& explanation) {
+  const auto& layers = explanation.verdict.rest.layers;
+  if (!layers) return "";
+  return "Layer " + FormatCount(layers->current + 1) + " of " + FormatCount(layers->layers) + " (" +
+         Printable(layers->name) +
+         ") was running: the rest of the forward pass would have kept about " +
+         FormatBytes(layers->to_come) + " more.";
+}
+
 void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
   const analysis::Verdict& verdict = explanation.verdict;
   for (std::string text : {OptimizerSentence(explanation), ForeseenSentence(explanation),
-                           CacheSentence(explanation)}) {
+                           CacheSentence(explanation), LayersSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
