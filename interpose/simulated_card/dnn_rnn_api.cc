@@ -131,8 +131,7 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t, cudnnF
                               void*, cudnnTensorDescriptor_t, const void*, void*, std::size_t,
                               const void*, std::size_t workspace_bytes, void* workspace,
                               std::size_t reserve_bytes, void* reserve) {
-  return Compute("cudnnRNNForward", handle, {workspace, workspace_bytes},
-                 {reserve, reserve_bytes});
+  return Compute("cudnnRNNForward", handle, {workspace, workspace_bytes}, {reserve, reserve_bytes});
 }
 
 cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t,

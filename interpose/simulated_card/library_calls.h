@@ -68,7 +68,8 @@ int memtrace_card_launch_kernel(const void* host_function, void* stream,
 int memtrace_card_launch_call(const char* name, void* stream);
 
 // A library is given a workspace of the current device whose size it answered by an assumed rule.
-// Tells the observer of memtrace_card_set_workspace_observer; nothing if it is null or has no bytes.
+// Tells the observer of memtrace_card_set_workspace_observer; nothing if it is null or has no
+// bytes.
 void memtrace_card_use_workspace(const char* library, const void* workspace, std::uint64_t bytes);
 
 // What such calls would have computed, in floating-point operations.

@@ -141,8 +141,16 @@ class OptimizerSavingFinder {
     then.gradients /= 2;
     then.states /= 2;
     then.copy /= 2;
-    list_.Add(SavingOf(Id::kBfloat16, halves + CopyInUse() / 2 + LessToCome(then), halves),
+    const uint64_t in_use = halves + CopyInUse() / 2 + HalfOfPass();
+    list_.Add(SavingOf(Id::kBfloat16, in_use + LessToCome(then), halves),
               "model.to(torch.bfloat16) before the optimizer is made");
+  }
+
+  // Activations follow the type of the parameters, but for what autocast casts.
+  uint64_t HalfOfPass() const {
+    if (AnnotatedText(facts_.annotations, "forward.autocast") == "1") return 0;
+    const uint64_t computed = facts_.Held(Role::kActivation) + facts_.Held(Role::kTemporary);
+    return (computed + rest_.OfPass()) / 2;
   }
 
   // Of a model of transformers, most of which is trained.
@@ -154,7 +162,8 @@ class OptimizerSavingFinder {
     uint64_t now = facts_.Held(Role::kOptimizerState);
     // The rest of a step like the one before makes its gradients.
     now += rest_.source == NeedSource::kPreviousStep ? trained : facts_.Held(Role::kGradient);
-    const uint64_t all = now + CopyInUse() + LessToCome({});
+    // Frozen layers keep less of what a pass computes; how much less is not known.
+    const uint64_t all = now + CopyInUse() + LessToCome({}) + rest_.OfPass();
     const uint64_t adapters = trained / 100 * kPercentOfAdapters * 5;  // and their training
     list_.Add(SavingOf(Id::kLora, Less(all, adapters), Less(now, adapters)));
   }

@@ -27,6 +27,12 @@ bool LeavesRoom(const Saving& saving, uint64_t need, const Ledger& ledger) {
   return ledger.total_known && need <= ledger.total / kPercent * saving.percent_that_fits;
 }
 
+// The pass of the next step comes to the layers that this one did not come to, and to states.
+uint64_t OfNextPass(const Verdict& verdict) {
+  const auto& layers = verdict.rest.layers;
+  return layers ? layers->to_come + verdict.rest.optimizer.states : 0;
+}
+
 }  // namespace
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
@@ -40,8 +46,9 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
   if (verdict.cause == Cause::kTooLarge || verdict.cause == Cause::kCached)
     return {WholeMiB(used + verdict.requested), true};
   // Holes beside blocks are too small for most of what is to come: on a larger card they stay.
-  const uint64_t least = std::max(used + verdict.rest.rise.value_or(0),
-                                  ledger.total + verdict.step_short_by.value_or(verdict.short_by));
+  const uint64_t least =
+      std::max({used + verdict.rest.rise.value_or(0), used + OfNextPass(verdict),
+                ledger.total + verdict.step_short_by.value_or(verdict.short_by)});
   const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
   if (!is_known && next && next->number == failed_in)
     return {WholeMiB(std::max(next->need, least)), next->left_gradients > 0};

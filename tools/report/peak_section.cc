@@ -98,8 +98,9 @@ Facts ReservedFacts(const CardExplanation& card) {
 Facts AssumedFacts(const analysis::Breakdown& peak) {
   const uint64_t assumed = AssumedBytes(peak);
   if (assumed == 0) return {};
-  return {.rows = {{"assumed", FormatBytes(assumed) + " of the peak are workspaces whose size the simulated card "
-                                  "assumes (docs/simulated-card.md)"}}};
+  return {.rows = {{"assumed", FormatBytes(assumed) +
+                                   " of the peak are workspaces whose size the simulated card "
+                                   "assumes (docs/simulated-card.md)"}}};
 }
 
 // ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are little beside what was left.

@@ -29,8 +29,9 @@ class CallFacts:
     def see(self, module: Any, args: Any, kwargs: Any) -> None:
         """Looks at a call of `module` with these arguments."""
         torch = self._torch
-        keeps = torch.is_autocast_enabled() and torch.is_autocast_cache_enabled()
-        self._write_if_known("forward.autocast_cache", int(keeps))
+        casts = torch.is_autocast_enabled()
+        self._write("forward.autocast", str(int(casts)))
+        self._write_if_known("forward.autocast_cache", int(casts and torch.is_autocast_cache_enabled()))
         tensor = self._first_batch(args, kwargs)
         if tensor is not None:
             self._write("forward.batch", str(int(tensor.shape[0])))
