@@ -36,7 +36,7 @@ for step in range(2):
     optimizer.step()
     optimizer.zero_grad()
 """
-# A layer keeps what gelu takes and gives and its result, 128 + 128 + 32 MiB; its input is the result of the layer before.
+# A layer keeps what gelu takes and gives, and its result: 128 + 128 + 32 MiB. Its input is the result of another.
 KEPT = (128 + 128 + 32) * MIB
 
 
