@@ -110,22 +110,30 @@ function(memtrace_add_test target)
   endif()
 endfunction()
 
-# memtrace_add_python_test(<name> <file> [LABELS ...] [TIMEOUT s] [PROCESSES n]): a pytest file, run under the guard
-# (tests/support/guard.py) that limits time, memory and the number of processes.
+# memtrace_add_python_test(<name> <file> [WITH_SLOW] [LABELS ...] [TIMEOUT s] [PROCESSES n]): a pytest file, run under the
+# guard (tests/support/guard.py) that limits time, memory and the number of processes. WITH_SLOW: what the file marks
+# `pytest.mark.slow` is a test of its own, <name>_slow, which is labelled `slow`.
 function(memtrace_add_python_test name file)
-  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
+  cmake_parse_arguments(arg "WITH_SLOW" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
   if(NOT arg_PROCESSES)
     set(arg_PROCESSES 40)
   endif()
-  add_test(NAME ${name} COMMAND ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py
-    --seconds ${arg_TIMEOUT} --processes ${arg_PROCESSES} --memory-gib 16 --
-    ${MEMTRACE_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set(guarded ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py --seconds ${arg_TIMEOUT}
+    --processes ${arg_PROCESSES} --memory-gib 16 -- ${MEMTRACE_PYTHON} -m pytest -q -rs -p no:cacheprovider
+    --durations=8 --durations-min=2 ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   math(EXPR outer "${arg_TIMEOUT} + 30")
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${outer} LABELS "python;${arg_LABELS}"
-    ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
+  set(properties TIMEOUT ${outer} ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")
+  if(arg_WITH_SLOW)
+    add_test(NAME ${name} COMMAND ${guarded} -m "not slow")
+    add_test(NAME ${name}_slow COMMAND ${guarded} -m slow)
+    set_tests_properties(${name}_slow PROPERTIES ${properties} LABELS "python;slow;${arg_LABELS}")
+  else()
+    add_test(NAME ${name} COMMAND ${guarded})
+  endif()
+  set_tests_properties(${name} PROPERTIES ${properties} LABELS "python;${arg_LABELS}")
 endfunction()
 
 # memtrace_add_node_test(<name> <files> [LABELS ...] [TIMEOUT s] [PROCESSES n]): files of TypeScript, which node's own runner

@@ -51,11 +51,6 @@ def check_every_failing_call_by_a_plan(error, how_often, folder):
     assert placed > 9 * elsewhere > 0
 
 
-@pytest.mark.parametrize("error", ["2", "999"])
-@pytest.mark.parametrize("how_often", ["once", "for-ever"])
+@pytest.mark.parametrize(("error", "how_often"), [("2", "once"), ("999", "for-ever")])
 def test_every_failing_driver_call_of_a_training(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)
-
-
-def test_every_failing_driver_call_of_a_planned_training(tmp_path):
-    check_every_failing_call_by_a_plan("2", "once", tmp_path)

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """As test_failing_calls.py, with errors that take mostly the same ways, frees that wait as they can, and by plans."""
 
+import itertools
+
 import pytest
 from test_failing_calls import check_every_failing_call, check_every_failing_call_by_a_plan
 
+OTHERS = [("2", "for-ever"), ("999", "once"), *itertools.product(["1", "4", "700"], ["once", "for-ever"])]
 
-@pytest.mark.parametrize("error", ["1", "4", "700"])
-@pytest.mark.parametrize("how_often", ["once", "for-ever"])
+
+@pytest.mark.parametrize(("error", "how_often"), OTHERS)
 def test_every_failing_driver_call_of_a_training_with_another_error(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)
 
@@ -18,6 +21,6 @@ def test_every_failing_driver_call_of_a_training_on_a_lazy_card(error, how_often
     check_every_failing_call(error, how_often, tmp_path, "--events", "lazy")
 
 
-@pytest.mark.parametrize(("error", "how_often"), [("2", "for-ever"), ("999", "once"), ("999", "for-ever")])
-def test_every_failing_driver_call_of_a_planned_training_with_another_error(error, how_often, tmp_path):
+@pytest.mark.parametrize(("error", "how_often"), itertools.product(["2", "999"], ["once", "for-ever"]))
+def test_every_failing_driver_call_of_a_planned_training(error, how_often, tmp_path):
     check_every_failing_call_by_a_plan(error, how_often, tmp_path)

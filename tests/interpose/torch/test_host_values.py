@@ -103,7 +103,7 @@ assert state["step"].item() == 1.0
 }
 
 
-@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+@pytest.mark.parametrize("allocator", ["memtrace", pytest.param("native", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", TRUE_VALUES)
 def test_values_are_those_of_a_gpu(name, allocator, tmp_path):
     script = TRUE_VALUES[name]

@@ -56,7 +56,7 @@ def assert_as_recorded(devices: list[dict[str, Any]], told: list[dict[str, int]]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed: int) -> None:
     card = ("2GiB", "3GiB", "2x2GiB")[seed % 3]
     finished = play(tmp_path, seed, settings, card, "lazy", "empty_cache", "fraction", "pools")
@@ -65,7 +65,7 @@ def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed
     assert_as_recorded(devices, told)
 
 
-@pytest.mark.parametrize("pools", ["pools", "no pools"])
+@pytest.mark.parametrize("pools", [pytest.param("pools", marks=pytest.mark.slow), "no pools"])
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)

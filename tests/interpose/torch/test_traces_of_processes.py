@@ -28,6 +28,7 @@ def traces(folder: Path) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [(), ("--keep", "4MiB")], ids=["whole", "kept"])
 def test_traces_of_twenty_killed_trainings_are_whole(tmp_path, keep):
     arguments = ("10", "3", "400000") if keep else ("20", "3", "0")
