@@ -3,10 +3,28 @@
 #include "tools/analysis/request.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "tools/analysis/annotation.h"
+#include "tools/analysis/frames.h"
 #include "tools/analysis/role_inference.h"
 
 namespace memtrace::analysis {
+namespace {
+
+// As the hook states it at each call that is another than the one before: file and line, with a tab
+// between them.
+std::optional<trace::Frame> LineOfBackward(const Annotations& annotations) {
+  const std::pair<std::string, std::string> parts =
+      absl::StrSplit(AnnotatedText(annotations, "backward.place"), absl::MaxSplits('\t', 1));
+  trace::Frame frame{.file = parts.first, .function = "", .line = 0};
+  if (frame.file.empty() || !absl::SimpleAtoi(parts.second, &frame.line)) return std::nullopt;
+  return frame;
+}
+
+}  // namespace
 
 Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
                         SiteNames& sites) {
@@ -17,6 +35,8 @@ Request DescribeRequest(const FailedRequest& failed, uint64_t number, const Even
   request.limit = event.limit;
   request.owner = event.owner == 0 ? "(none)" : std::string(source.String(event.owner));
   request.stack = source.Stack(event.stack);
+  if (request.stack.empty() && failed.at.phase == trace::Phase::kBackward)
+    request.backward = LineOfBackward(failed.annotations);
   request.role = InferRequestRole(failed.at, request.stack);
   if (request.role != trace::Role::kUnknown)
     request.evidence = std::min(Evidence::kPhase, source.best_evidence());
@@ -25,6 +45,11 @@ Request DescribeRequest(const FailedRequest& failed, uint64_t number, const Even
   request.at = failed.at;
   request.number = number;
   return request;
+}
+
+std::string UserLine(const Request& request) {
+  if (request.backward) return ShortFrame(*request.backward);
+  return UserLine(request.stack);
 }
 
 }  // namespace memtrace::analysis

@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_REQUEST_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Request {
   Evidence evidence = Evidence::kNone;  // for the role
   std::string site;
   std::vector<trace::Frame> stack;  // innermost first
+  // Of a request without a stack: the line whose backward pass was running, by threads that have
+  // no Python lines.
+  std::optional<trace::Frame> backward;
   Position at;
   uint64_t number = 1;  // of so many in the trace, counted from 1
 };
@@ -32,6 +36,10 @@ struct Request {
 // `number`: of the out-of-memories of the trace, counted from 1.
 Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
                         SiteNames& sites);
+
+// The user's own line of the request ("train.py:31"), or whose backward pass it belongs to; empty
+// if there is none.
+std::string UserLine(const Request& request);
 
 }  // namespace memtrace::analysis
 

@@ -100,8 +100,8 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
 
 // The user's own line; where there is none, what the report names.
 std::string LineOf(const analysis::Request& request) {
-  const trace::Frame* user = analysis::InnermostUserFrame(request.stack);
-  return user == nullptr ? request.site : analysis::ShortFrame(*user);
+  const std::string line = analysis::UserLine(request);
+  return line.empty() ? request.site : line;
 }
 
 // The request that ended the run, else the last one that it got over.

@@ -164,6 +164,7 @@ ordered_json RequestJson(const Explanation& explanation) {
   for (const trace::Frame& frame : request.stack) {
     stack.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}});
   }
+  const std::string line = analysis::UserLine(request);
   return {{"bytes", request.bytes},
           {"owner", request.owner},
           {"role", std::string(RoleName(request.role))},
@@ -173,6 +174,7 @@ ordered_json RequestJson(const Explanation& explanation) {
           {"oom", request.number},
           {"of", explanation.counts.out_of_memory},
           {"at", PositionJson(request.at)},
+          {"line", line.empty() ? ordered_json() : ordered_json(line)},
           {"stack", stack}};
 }
 

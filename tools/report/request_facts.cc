@@ -38,7 +38,14 @@ void AddFrames(const std::string& label, const trace::Frame* first, const trace:
     facts.rows.push_back({label, "… " + std::to_string(all - shown) + " more", true});
 }
 
-void AddStack(const std::vector<trace::Frame>& stack, Facts& facts) {
+void AddStack(const analysis::Request& request, Facts& facts) {
+  const std::vector<trace::Frame>& stack = request.stack;
+  if (request.backward) {
+    facts.rows.push_back({"at", Printable(analysis::ShortFrame(*request.backward)), true});
+    facts.rows.push_back(
+        {"inside", "the backward pass that it runs; its threads have no lines", true});
+    return;
+  }
   if (stack.empty()) {
     facts.rows.push_back({"at", "(no stack was taken)", true});
     return;
@@ -67,7 +74,7 @@ Section RequestSection(const analysis::Explanation& explanation) {
   what += ", site " + Printable(request.site);
   Facts facts;
   facts.rows.push_back({"asked for", what});
-  AddStack(request.stack, facts);
+  AddStack(request, facts);
   section.parts.emplace_back(std::move(facts));
   return section;
 }

@@ -85,8 +85,8 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
 
 // " (train.py:9)"; empty if the stack has no line of the user's.
 std::string LineOf(const analysis::Request& request) {
-  const trace::Frame* user = analysis::InnermostUserFrame(request.stack);
-  return user == nullptr ? "" : " (" + Printable(analysis::ShortFrame(*user)) + ")";
+  const std::string line = analysis::UserLine(request);
+  return line.empty() ? "" : " (" + Printable(line) + ")";
 }
 
 std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger) {

@@ -4,12 +4,14 @@
 
 import functools
 import importlib
+import sys
 import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from memtrace._core import PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER, PHASE_RECOMPUTE
+from memtrace._holders.users_frames import innermost_users_frame, place_of
 from memtrace._identity_map import IdentityMap
 from memtrace._optimizer_facts import optimizer_facts
 from memtrace._quiet import quieter
@@ -34,6 +36,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
 
     end = quiet(finish)
     kinds = quiet(_KindsOfGradients(session).see)
+    place = quiet(_PlaceOfBackward(session).see)
 
     @functools.wraps(original)
     def run_backward(*args: Any, **kwargs: Any) -> Any:
@@ -41,6 +44,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         try:
             begin()
             kinds(args, kwargs)
+            place()
             return original(*args, **kwargs)
         finally:
             if before not in (PHASE_BACKWARD, PHASE_RECOMPUTE):  # not the inner one of a reentrant checkpoint
@@ -50,6 +54,21 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
 
     torch.autograd._engine_run_backward = run_backward
     _watch_first_gradients(torch, session)
+
+
+class _PlaceOfBackward:
+    """States which line of the program's calls a backward pass: what its threads request has no line of its own."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._stated = ""
+
+    def see(self) -> None:
+        frame = innermost_users_frame(sys._getframe().f_back)
+        place = place_of(frame) if frame is not None else ""
+        if place and place != self._stated:
+            self._stated = place
+            self._session.core.annotate("backward.place", place)
 
 
 class _KindsOfGradients:

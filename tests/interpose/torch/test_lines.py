@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from support.events import TRACE_TEXT
-from support.programs import MIB, on_card
+from support.programs import MIB, memtrace, on_card
 
 # Each line keeps a block of its own size in MiB, and its comment says which line that is to be.
 SCRIPT = """
@@ -81,3 +81,24 @@ optimizer.load_state_dict(torch.load("state.pt", map_location="cuda"))
     done = subprocess.run([TRACE_TEXT, run.trace], capture_output=True, text=True, timeout=100, check=True)
     assert "train.py" in done.stdout and "Module._apply" in done.stdout
     assert "/memtrace/" not in done.stdout.replace(str(tmp_path), "")
+
+
+# Backward passes that one function calls; the last one makes a gradient of 1 GiB.
+BACKWARDS = """
+import torch
+layers = [torch.nn.Linear(4096, 1024, device="cuda") for _ in range(2)]
+def learn(loss):
+    loss.backward()
+for size in (8, 8, 65536):
+    learn(layers[0](torch.zeros(8, 4096, device="cuda")).sum())
+    learn(layers[1](torch.zeros(size, 4096, device="cuda", requires_grad=True)).sum())
+"""
+
+
+def test_a_request_of_a_backward_pass_has_the_line_that_called_it(tmp_path: Path) -> None:
+    run = on_card(BACKWARDS, tmp_path, card="2500MiB,context=100MiB", expect=1)
+    request = run.report()["request"]
+    assert request["at"]["phase"] == "backward" and request["stack"] == []
+    assert request["line"] == "train.py:5"
+    text = " ".join(memtrace("report", str(run.trace)).out.split())
+    assert "at train.py:5 inside the backward pass that it runs" in text

@@ -27,6 +27,15 @@ def place_of(frame: FrameType) -> str:
     return f"{file}\t{frame.f_lineno}"
 
 
+def innermost_users_frame(frame: FrameType | None) -> FrameType | None:
+    """Gives the first one from `frame` outwards that runs code of the program's own."""
+    for _ in range(_MOST_FRAMES):
+        if frame is None or not is_library(frame.f_code.co_filename):
+            return frame
+        frame = frame.f_back
+    return None
+
+
 def users_frames(frame: FrameType | None) -> list[FrameType]:
     """Lists those from `frame` outwards, innermost first."""
     found: list[FrameType] = []
