@@ -3,6 +3,7 @@
 #include "tools/analysis/foreach_copy.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
@@ -34,8 +35,12 @@ uint64_t MadeSoFar(const FailedRequest& failed, const std::vector<CapturedBlock>
   return made;
 }
 
-// Adam and AdamW keep two states the size of the copy; others must announce theirs.
-std::optional<uint64_t> AnnouncedStates(const Annotations& annotations, const ForeachCopy& copy) {
+// The states of all optimizers, several of which may live. Else Adam and AdamW keep two states the
+// size of the copy; others must announce theirs.
+std::optional<uint64_t> AnnouncedStates(const FailedRequest& failed, const ForeachCopy& copy) {
+  const Annotations& annotations = failed.annotations;
+  const std::string of_card = "optimizer.states_to_make." + std::to_string(failed.event.device);
+  if (const auto bytes = AnnotatedNumber(annotations, of_card)) return bytes;
   if (const auto bytes = AnnotatedNumber(annotations, "optimizer.state_bytes")) return bytes;
   if (copy.optimizer == "Adam" || copy.optimizer == "AdamW") return 2 * copy.copy_bytes;
   return std::nullopt;
@@ -56,7 +61,7 @@ std::optional<ForeachCopy> FindForeachCopy(const FailedRequest& failed,
   copy.made_bytes = std::min(copy.copy_bytes, MadeSoFar(failed, captured, live, source));
   const uint64_t to_make = copy.copy_bytes - copy.made_bytes;
   copy.still_needed = to_make - std::min(to_make, failed.event.obtainable);
-  const auto announced = AnnouncedStates(failed.annotations, copy);
+  const auto announced = AnnouncedStates(failed, copy);
   copy.states_complete =
       announced && BytesOfRole(at_failure, trace::Role::kOptimizerState) >= *announced;
   return copy;

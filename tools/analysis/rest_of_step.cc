@@ -58,6 +58,13 @@ uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
          BytesOfRole(held, Role::kWorkspace);
 }
 
+// Other optimizers have not stepped yet: their gradients are to come, too, if they are not let go
+// at once.
+bool OthersWait(const FailedRequest& failed) {
+  const std::string key = "optimizer.others_wait." + std::to_string(failed.event.device);
+  return AnnotatedNumber(failed.annotations, key).value_or(0) != 0;
+}
+
 uint64_t OfLayers(const BegunPass& pass) { return pass.layers ? pass.layers->to_come : 0; }
 
 }  // namespace
@@ -100,7 +107,7 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
     rest.gone_at_update = GoneAtUpdate(failed, held);
     if (failed.at.phase != Phase::kOptimizer) rest.request = std::max(request, OfLayers(pass));
     rest.rise = std::max(rest.RiseWith(*optimizers), request);
-    rest.at_least = failed.at.phase != Phase::kOptimizer;
+    rest.at_least = failed.at.phase != Phase::kOptimizer || OthersWait(failed);
   } else if (copy) {
     rest.source = NeedSource::kForeachCopy;
     rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);

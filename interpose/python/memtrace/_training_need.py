@@ -60,15 +60,18 @@ class _TrainingNeed:
         states: Counter[int] = Counter()
         copies: Counter[int] = Counter()
         unknown: set[int] = set()
+        waiting: set[int] = set()
         is_sharded = False
         for optimizer, _ in self._optimizers.items():
             name = type(optimizer).__name__
             for group in optimizer.param_groups:
                 kept = states_of(name, group)
                 lists: Counter[tuple[int, Any]] = Counter()
-                for parameter, part in self._trained(group):
+                for parameter, part in self._trained(optimizer, group):
                     card = part.device.index
                     is_sharded |= part is not parameter
+                    if self._waits(optimizer):
+                        waiting.add(card)
                     trained.setdefault(card, {})[id(parameter)] = part.nbytes
                     elements.setdefault(card, {})[id(parameter)] = part.numel()
                     lists[card, part.dtype] += part.nbytes
@@ -79,7 +82,7 @@ class _TrainingNeed:
                 if name not in COPIES_SECOND_MOMENTS or group.get("fused"):
                     continue
                 if not uses_foreach(self._torch, group):
-                    self._add_temporaries(group, copies)
+                    self._add_temporaries(optimizer, group, copies)
                 else:
                     for (card, _dtype), size in lists.items():
                         copies[card] = max(copies[card], size)
@@ -93,18 +96,36 @@ class _TrainingNeed:
             annotate(f"optimizer.trained_bytes.{card}", str(sum(sizes.values())))
             annotate(f"optimizer.states_to_make.{card}", "unknown" if card in unknown else str(states[card]))
             annotate(f"optimizer.copy_to_make.{card}", str(copies[card]))
+            annotate(f"optimizer.others_wait.{card}", str(int(card in waiting)))
 
-    def _add_temporaries(self, group: dict[str, Any], copies: Counter[int]) -> None:
+    def _add_temporaries(self, optimizer: Any, group: dict[str, Any], copies: Counter[int]) -> None:
         """An update of one parameter at a time has two of its size at once (torch/optim/adam.py, `denom`)."""
-        for _, part in self._trained(group):
+        for _, part in self._trained(optimizer, group):
             copies[part.device.index] = max(copies[part.device.index], 2 * part.nbytes)
 
-    def _trained(self, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    def _trained(self, optimizer: Any, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Gives each parameter that will be stepped, and what of it this process has on a card."""
+        will_step = self._rule_of(optimizer)
         for parameter in group["params"]:
             part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor
-            is_stepped = parameter.requires_grad
-            if self._session.phase == PHASE_OPTIMIZER:
-                is_stepped = parameter.grad is not None
-            if is_stepped and part.is_cuda:
+            if part.is_cuda and will_step(parameter):
                 yield parameter, part
+
+    def _rule_of(self, optimizer: Any) -> Callable[[Any], bool]:
+        """Tells what an optimizer will step: in its update what has gradients, after one what that stepped, too.
+
+        What no pass before its first update gave a gradient has got none in later ones, as a rule.
+        """
+        if self._session.phase == PHASE_OPTIMIZER and _has_gradients(optimizer):
+            return lambda parameter: parameter.grad is not None
+        if optimizer.state:
+            return lambda parameter: parameter.grad is not None or parameter in optimizer.state
+        return lambda parameter: bool(parameter.requires_grad)
+
+    def _waits(self, optimizer: Any) -> bool:
+        """True while another optimizer updates, if this one has not and no pass for it has run."""
+        return self._session.phase == PHASE_OPTIMIZER and not optimizer.state and not _has_gradients(optimizer)
+
+
+def _has_gradients(optimizer: Any) -> bool:
+    return any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
