@@ -48,7 +48,9 @@ class BatchSavingFinder {
     } else if (IsOnePromptInSeveralSequences()) {
       Add(Id::kFewerSequences, batch_);
     } else {
+      // A validation within a training has passes of its own.
       const bool is_training =
+          facts_.moment.phase != Phase::kEvaluate && facts_.moment.phase != Phase::kGenerate &&
           facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
       Add(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, batch_);
     }

@@ -64,6 +64,13 @@ size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device) {
   return static_cast<size_t>(found - cards.begin());
 }
 
+// The passes of a loop within a step keep graphs, of which a variable has the latest end.
+bool GraphsGrowWithinStep(const Explanation& explanation) {
+  const GrowthCourse& growth = explanation.growth;
+  return !growth.sites.empty() && growth.kind != IterationKind::kStep && growth.keeper &&
+         growth.keeper->kind == Keeper::Kind::kGraph;
+}
+
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
@@ -280,6 +287,8 @@ void Explainer::ExplainFailure() {
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.summed_passes =
       FindSummedPasses(blocks, failed.at, captures_.live(), source_, annotations());
+  if (result_.summed_passes && result_.summed_passes->hands_on() && !GraphsGrowWithinStep(result_))
+    result_.summed_passes.reset();
   result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
@@ -360,7 +369,8 @@ void Explainer::ExplainRemedies() {
   result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
                                   is_failure() ? failed->at.step : 0, FindSavings(facts));
   if (is_growing || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
-  if (result_.growth_is_reason()) DropWhatPostpones(result_.remedies);
+  const bool ends = result_.summed_passes && result_.summed_passes->hands_on();  // with the loop
+  if (result_.growth_is_reason() && !ends) DropWhatPostpones(result_.remedies);
 }
 
 }  // namespace

@@ -187,6 +187,13 @@ bool IsEagerSoftmax(const std::vector<trace::Frame>& stack) {
   return IsSoftmaxOf(stack, kEagerAttention);
 }
 
+bool IsOfFunctionTransform(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "torch/_functorch/vmap.py") ||
+           IsIn(frame, "torch/_functorch/eager_transforms.py");
+  });
+}
+
 bool IsCheckpointed(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "torch/utils/checkpoint.py");

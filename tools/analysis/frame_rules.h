@@ -37,6 +37,9 @@ bool IsWithinTransformers(const std::vector<trace::Frame>& stack);
 // True if torch.utils.checkpoint ran what called for the memory.
 bool IsCheckpointed(const std::vector<trace::Frame>& stack);
 
+// True if a transform of torch.func (vmap, grad) ran what called for the memory.
+bool IsOfFunctionTransform(const std::vector<trace::Frame>& stack);
+
 // True if a VAE of diffusers decodes images (diffusers/models/autoencoders).
 bool IsVaeDecoding(const std::vector<trace::Frame>& stack);
 

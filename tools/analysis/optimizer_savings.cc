@@ -13,6 +13,7 @@ namespace memtrace::analysis {
 namespace {
 
 using remedies::Id;
+using trace::Phase;
 using trace::Role;
 
 // torch/optim/adam.py, _single_tensor_adam: the root of the second state, its quotient and the sum
@@ -135,6 +136,7 @@ class OptimizerSavingFinder {
 
   void FindBfloat16() {
     if (elements_ == 0 || States() != elements_ * 8) return;  // states are not in fp32
+    if (elements_ * 4 < parameters_ / 4) return;  // adapters: the model has a type of its own
     const uint64_t halves =
         elements_ * 2 + facts_.Held(Role::kGradient) / 2 + facts_.Held(Role::kOptimizerState) / 2;
     OptimizerNeed then = to_come_;
@@ -148,6 +150,9 @@ class OptimizerSavingFinder {
 
   // Activations follow the type of the parameters, but for what autocast casts.
   uint64_t HalfOfPass() const {
+    const Phase phase = facts_.moment.phase;
+    if (phase == Phase::kEvaluate || phase == Phase::kGenerate)
+      return 0;  // it may be of another model
     if (AnnotatedText(facts_.annotations, "forward.autocast") == "1") return 0;
     const uint64_t computed = facts_.Held(Role::kActivation) + facts_.Held(Role::kTemporary);
     return (computed + rest_.OfPass()) / 2;

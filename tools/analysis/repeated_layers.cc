@@ -39,6 +39,7 @@ RepeatedLayers Measured(const std::string& name, const Group& group,
   layers.boundary = most->first;
   layers.is_of_transformers = IsWithinTransformers(stack);
   layers.is_checkpointed = IsCheckpointed(stack);
+  layers.is_transformed = IsOfFunctionTransform(stack);
   return layers;
 }
 

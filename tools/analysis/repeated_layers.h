@@ -24,6 +24,7 @@ struct RepeatedLayers {
   // By the stacks of their activations.
   bool is_of_transformers = false;  // the model has gradient_checkpointing_enable()
   bool is_checkpointed = false;     // torch.utils.checkpoint runs them
+  bool is_transformed = false;      // torch.func runs them, within which it cannot
 };
 
 // Of four layers or more, largest first.

@@ -154,7 +154,7 @@ class SavingFinder {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
       const bool is_in_layers = layers.is_checkpointed &&
                                 AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();
-      if (layers.bytes <= kept || is_in_layers) continue;
+      if (layers.bytes <= kept || is_in_layers || layers.is_transformed) continue;
       const uint64_t to_come = OfLayersToCome(layers);
       list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept + to_come, layers.bytes - kept),
                 CheckpointingOf(layers, facts_.annotations));
@@ -223,7 +223,7 @@ class SavingFinder {
 
   // Each pass lets its graph go; what grows within a step is their graphs.
   void FindSummedPasses() {
-    if (!facts_.summed) return;
+    if (!facts_.summed || facts_.summed->hands_on()) return;
     Saving saving = SavingOf(Id::kBackwardInEachPass, facts_.summed->bytes, facts_.summed->bytes);
     saving.change = "inside of the loop at " + facts_.summed->loop +
                     " the backward of what each pass adds to '" + facts_.summed->name +

@@ -31,7 +31,7 @@ std::optional<SummedPasses> FindSummedPasses(const std::vector<CapturedBlock>& c
                                              const EventSource& source,
                                              const Annotations& annotations) {
   std::optional<SummedPasses> found = Parsed(AnnotatedText(annotations, "passes.summed"));
-  if (!found || found->passes == 0) return std::nullopt;
+  if (!found || found->hands_on()) return found;
   uint64_t bytes = 0;
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);

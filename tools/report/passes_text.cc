@@ -10,6 +10,11 @@ namespace memtrace::report {
 std::string SummedPassesSentence(const analysis::Explanation& explanation) {
   if (!explanation.summed_passes) return "";
   const analysis::SummedPasses& summed = *explanation.summed_passes;
+  if (summed.hands_on()) {
+    return "Each pass of the loop at " + Printable(summed.loop) + " hands '" +
+           Printable(summed.name) + "' on to the next, and the backward comes after them (" +
+           Printable(summed.backward) + "): until then the graphs of all passes stay.";
+  }
   return "The losses of the passes of the loop at " + Printable(summed.loop) +
          " are added up in '" + Printable(summed.name) + "', whose backward comes after them (" +
          Printable(summed.backward) + "): until then the graph of each pass stays, " +

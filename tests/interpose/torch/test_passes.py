@@ -89,6 +89,24 @@ def test_losses_that_are_added_up_before_one_backward_are_named_and_no_graph_is_
     assert first["predicted_peak"] < 230 * MIB
 
 
+# Sampling steps each of which goes on with what the one before made, and one backward for all of them.
+HANDED_ON = """
+x = torch.zeros(512, 1024, device="cuda")
+for step in range(24):
+    x = x - 0.1 * model(x)
+loss = x.mean()
+loss.backward()
+"""
+
+
+def test_what_passes_hand_on_to_one_backward_is_not_to_be_detached(tmp_path: Path) -> None:
+    report, rows, text = told(HANDED_ON, tmp_path, "290MiB")
+    assert report["growth"]["keeper"]["name"] == "x", report["growth"]
+    assert "Each pass of the loop at train.py:8 hands 'x' on to the next, and the backward" in text, text
+    assert "do not keep" not in rows and "no graph" not in rows, rows
+    assert ".detach()" not in text and "no_grad" not in text, text
+
+
 def test_a_backward_in_each_pass_completes_on_that_card(tmp_path: Path) -> None:
     on_card(MODEL + BACKWARD_IN_EACH, tmp_path, card="290MiB,context=100MiB")
 
@@ -110,6 +128,30 @@ def test_a_validation_with_gradients_on_is_told_by_the_mode_of_the_model(tmp_pat
 def test_a_validation_without_gradients_completes_on_that_card(tmp_path: Path) -> None:
     cured = VALIDATED.replace("    output", "    with torch.no_grad():\n        output")
     on_card(MODEL + TRAINED + cured, tmp_path, card="300MiB,context=100MiB")
+
+
+def test_a_validation_has_a_batch_of_its_own_and_no_parameters_to_train_in_bf16(tmp_path: Path) -> None:
+    trained = TRAINED.replace("model.train()", "optimizer = torch.optim.Adam(model.parameters())\n    model.train()")
+    validated = VALIDATED.replace("    output =", "    torch.set_grad_enabled(False)\n    output =").replace(
+        "8192", "20000"
+    )
+    _, rows, _ = told(trained + validated, tmp_path, "350MiB")
+    assert "half the batch" in rows and "half the micro-batch" not in rows, rows
+
+
+# Per-sample gradients: within torch.func a checkpoint fails.
+PER_SAMPLE = """
+from torch.func import functional_call, grad, vmap
+weights = {name: weight.detach() for name, weight in model.named_parameters()}
+def loss_of(weights, x):
+    return functional_call(model, weights, (x,)).mean()
+vmap(grad(loss_of), in_dims=(None, 0))(weights, torch.zeros(256, 64, 1024, device="cuda"))
+"""
+
+
+def test_layers_within_a_function_transform_are_not_to_be_checkpointed(tmp_path: Path) -> None:
+    _, rows, _ = told(PER_SAMPLE, tmp_path, "600MiB")
+    assert "gradient checkpointing" not in rows, rows
 
 
 def test_what_is_trained_in_eval_mode_is_no_validation(tmp_path: Path) -> None:

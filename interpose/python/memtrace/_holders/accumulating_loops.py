@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that add up losses whose backward comes after the loop: what the source of a program says."""
+"""Loops whose passes wait for one backward after the loop: what the source of a program says."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,12 @@ _MAY_BE_SKIPPED = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, *_COMPREHENSIONS)
 
 @dataclass(frozen=True)
 class AccumulatingLoop:
-    """A loop, the name in which it adds up, and the call of a backward behind it."""
+    """A loop, the name in which it adds up or that it hands on, and the call of a backward behind it."""
 
     name: str
     loop: int  # line
     backward: int  # line
+    hands_on: bool = False  # each pass goes on with what the one before made
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class _Touch:
 def loop_at(tree: ast.AST, line: int) -> AccumulatingLoop | None:
     """Finds the outermost loop of this kind whose body, or whose backward, has the line; None if there is none.
 
-    None, too, if an iteration reads what the one before made: a backward of its own would need the graph of that one.
+    An iteration that reads what the one before made adds up to nothing: a backward of its own would need the graph of
+    that one. If the backward needs what is handed on, the loop is one that hands on.
     """
     scope = _scope_of(tree, line)
     loops = [node for node in _own_nodes(scope) if isinstance(node, _LOOPS)]
@@ -42,9 +44,12 @@ def loop_at(tree: ast.AST, line: int) -> AccumulatingLoop | None:
         alike = [call for call in after if _around(call, loops) == _around(loop, loops)]
         if not alike or not (_has(loop, line) or _has(alike[0], line)) or any(_is_backward(n) for n in ast.walk(loop)):
             continue
-        sums = _sums(loop) & _names_behind(alike[0], loop, scope)
-        if sums and not _carried(loop):
+        needed = _names_behind(alike[0], loop, scope)
+        carried = _carried(loop)
+        if (sums := _sums(loop) & needed) and not carried:
             return AccumulatingLoop(min(sums), loop.lineno, _line(alike[0]))
+        if handed_on := carried & needed or (carried if _sums(loop) & needed else set()):
+            return AccumulatingLoop(min(handed_on), loop.lineno, _line(alike[0]), hands_on=True)
     return None
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Passes whose losses are added up before one backward: until then autograd keeps the graph of each."""
+"""Passes that wait for one backward: added up, or each of what the one before made. Autograd keeps all their graphs."""
 
 import ast
 import functools
@@ -36,7 +36,10 @@ class _SummedPasses:
         self._stated = ""
 
     def look(self) -> None:
-        """States name, line of the loop, line of the backward and passes that are over, with tabs between them."""
+        """States name, line of the loop, line of the backward and passes that are over, with tabs between them.
+
+        Of passes that hand a value on the number is 0: its graph does not tell where one ends.
+        """
         texts = [text for frame in all_frames()[:_MOST_FRAMES] if (text := self._text(frame))]
         text = texts[0] if texts else ""
         if text or self._stated:  # what was found earlier is taken back
@@ -48,6 +51,8 @@ class _SummedPasses:
         passes = self._passes(_value(frame, found.name)) if found else 0
         if found is None or passes == 0:
             return ""
+        if found.hands_on:
+            passes = 0
         file = os.path.basename(frame.f_code.co_filename)
         return f"{found.name}\t{file}:{found.loop}\t{file}:{found.backward}\t{passes}"
 
