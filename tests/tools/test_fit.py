@@ -117,6 +117,7 @@ def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) ->
     assert found["recommended"] == "fused optimizer"
 
 
+@pytest.mark.slow
 def test_the_scripts_own_option_is_varied(tmp_path: Path) -> None:
     options = ("--card", "1GiB", "--vary", "rows=60000,10", "--json")
     done = fit(tmp_path, TRAINING, "{rows}", options=options)

@@ -64,13 +64,6 @@ size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device) {
   return static_cast<size_t>(found - cards.begin());
 }
 
-// The passes of a loop within a step keep graphs, of which a variable has the latest end.
-bool GraphsGrowWithinStep(const Explanation& explanation) {
-  const GrowthCourse& growth = explanation.growth;
-  return !growth.sites.empty() && growth.kind != IterationKind::kStep && growth.keeper &&
-         growth.keeper->kind == Keeper::Kind::kGraph;
-}
-
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
@@ -287,8 +280,10 @@ void Explainer::ExplainFailure() {
   result_.request = DescribeRequest(failed, number, source_, sites_);
   result_.summed_passes =
       FindSummedPasses(blocks, failed.at, captures_.live(), source_, annotations());
-  if (result_.summed_passes && result_.summed_passes->hands_on() && !GraphsGrowWithinStep(result_))
+  if (result_.summed_passes && result_.summed_passes->hands_on() &&
+      !result_.growth.is_of_graphs_within_step())
     result_.summed_passes.reset();
+  result_.variables = ParseVariables(failed.annotations, device());
   result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
   result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);

@@ -36,6 +36,7 @@
 #include "tools/analysis/summed_passes.h"
 #include "tools/analysis/timeline.h"
 #include "tools/analysis/unread_names.h"
+#include "tools/analysis/variables.h"
 #include "tools/analysis/verdict.h"
 
 namespace memtrace::analysis {
@@ -93,6 +94,7 @@ struct Explanation {
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure
   std::optional<DeletedModels> deleted_models;       // of `held`
   std::vector<UnreadValue> unread;                   // of `held`; at a failure or a peak
+  std::vector<Variable> variables;                   // of that card; at a failure
   std::optional<IdleBlocks> idle;                    // of `held`; nothing without CUPTI
   ActivityWatch activities;                          // what CUPTI told
   std::optional<NextStep> next_step;

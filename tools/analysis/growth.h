@@ -59,6 +59,11 @@ struct GrowthCourse {
   // ... and surely, and by so much that a request that failed by `short_by` bytes would have been
   // served without it.
   bool is_reason(uint64_t held, uint64_t short_by) const;
+  // The passes of a loop within a step keep graphs, of which a variable has the latest end.
+  bool is_of_graphs_within_step() const {
+    return !sites.empty() && kind != IterationKind::kStep && keeper &&
+           keeper->kind == Keeper::Kind::kGraph;
+  }
 };
 
 struct GrowthLevel {

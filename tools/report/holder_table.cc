@@ -8,6 +8,7 @@
 #include "tools/report/known_bytes.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
+#include "tools/report/variables_text.h"
 
 namespace memtrace::report {
 namespace {
@@ -142,6 +143,8 @@ Section HolderSection(const Explanation& explanation) {
   }
   table.rest = RestOf(held.holdings, shown);
   section.parts = {std::move(table), Note{KnownText(held)}};
+  if (std::string variables = VariablesText(explanation); !variables.empty())
+    section.parts.emplace_back(Note{std::move(variables)});
   if (std::string made = MadeAgainText(explanation); !made.empty())
     section.parts.emplace_back(Note{std::move(made)});
   const auto& kept = explanation.kept_for_backward;

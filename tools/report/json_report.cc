@@ -14,6 +14,7 @@
 #include "tools/report/others_text.h"
 #include "tools/report/peak_section.h"
 #include "tools/report/unneeded_text.h"
+#include "tools/report/variables_text.h"
 #include "tools/report/verdict_text.h"
 
 namespace memtrace::report {
@@ -323,6 +324,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["growth"] = GrowthJson(explanation);
   report["scratch"] = ScratchJson(explanation);
   report["holdings"] = HoldingsJson(explanation);
+  if (!explanation.variables.empty()) report["variables"] = VariablesJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
   if (explanation.kept_for_backward)
     report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept_for_backward);

@@ -35,7 +35,7 @@ from memtrace._core import (
     PHASE_RECOMPUTE,
     UNKNOWN_MODULE,
 )
-from memtrace._holders import bound_names, dead_cycles, kept_failures, summed_passes
+from memtrace._holders import bound_names, dead_cycles, kept_failures, summed_passes, variables
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
@@ -62,6 +62,7 @@ def register(torch: ModuleType, session: Session) -> None:
     bound_names.watch(torch, session)
     dead_cycles.watch(torch, session)
     kept_failures.watch(torch, session)
+    variables.watch(torch, session)
     summed_passes.watch(torch, session)
     _allocator_counts.watch(torch, session)
 

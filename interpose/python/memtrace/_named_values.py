@@ -54,7 +54,7 @@ def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
     """Gives each value once, those with the shortest way first; stops after that time. Runs no code of the program."""
     end = time.monotonic() + seconds
     known: set[int] = set()
-    waiting = deque((named, 0) for named in _variables())
+    waiting = deque((named, 0) for named in variables())
     while waiting and time.monotonic() < end and len(known) < _MOST_VALUES:
         named, depth = waiting.popleft()
         if id(named.value) in known or is_a(named.value, _LEAVES):
@@ -62,11 +62,11 @@ def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
         known.add(id(named.value))
         yield named
         if depth < _DEEPEST and not is_a(named.value, torch.Tensor):
-            waiting.extend((part, depth + 1) for part in _parts(named, torch.nn.Module))
+            waiting.extend((part, depth + 1) for part in parts_of(named, torch.nn.Module))
 
 
-def _variables() -> Iterator[Named]:
-    """Of the user's modules, of the user's functions that run, of those of libraries."""
+def variables() -> Iterator[Named]:
+    """Gives them: of the user's modules, of the user's functions that run, of those of libraries."""
     yield from _globals()
     functions = list(_functions())
     for is_of_library in (False, True):
@@ -109,7 +109,8 @@ def local_values(frame: types.FrameType) -> list[tuple[str, Any]]:
     return found
 
 
-def _parts(named: Named, module_class: type) -> Iterator[Named]:
+def parts_of(named: Named, module_class: type) -> Iterator[Named]:
+    """Gives what an object has itself, by name; of many elements or attributes none."""
     value, name, place = named.value, named.name, named.place
     if is_a(value, types.FunctionType):
         yield from _closure(value)

@@ -16,7 +16,7 @@ from memtrace._holders.storages import Range, is_tensor, storages_of
 from memtrace._named_values import is_a
 
 # These hold the program together: what they refer to is not looked at, and they would not die.
-_OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
+OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
 
 
 def freed_with(torch: types.ModuleType, found: list[Any], most: int) -> list[Range]:
@@ -24,7 +24,7 @@ def freed_with(torch: types.ModuleType, found: list[Any], most: int) -> list[Ran
 
     Nothing is given if more than `most` objects can be reached. `found` has them all afterwards.
     """
-    if not gc.is_tracked(found[0]) or is_a(found[0], _OUTSIDE):
+    if not gc.is_tracked(found[0]) or is_a(found[0], OUTSIDE):
         return []
     places = _reach(found, most)
     tensors = [] if places is None else [place for place, each in enumerate(found) if is_tensor(torch, each)]
@@ -46,7 +46,7 @@ def _reach(found: list[Any], most: int) -> dict[int, int] | None:
         referents = gc.get_referents(*found[begin:])
         begin = len(found)
         for each in referents:
-            if id(each) not in places and gc.is_tracked(each) and not is_a(each, _OUTSIDE):
+            if id(each) not in places and gc.is_tracked(each) and not is_a(each, OUTSIDE):
                 places[id(each)] = len(found)
                 found.append(each)
         if len(found) > most:

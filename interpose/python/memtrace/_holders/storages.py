@@ -51,6 +51,18 @@ def text_of(ranges: list[Range]) -> str:
     return " ".join(f"{card}:{address:x}" for card, address, _ in ranges[:_MOST_IN_TEXT])
 
 
+def range_of(torch: ModuleType, tensor: Any) -> Range | None:
+    """Gives where the tensor's storage lies; None if it is not on a card."""
+    try:
+        storage = torch._C.TensorBase.untyped_storage(tensor)
+        if storage.device.type != "cuda" or not storage.data_ptr():
+            return None
+        return storage.device.index, storage.data_ptr(), storage.nbytes()
+    except Exception as error:  # sparse, wrapped or fake: it has no storage
+        let_through(error)
+        return None
+
+
 def is_tensor(torch: ModuleType, value: Any) -> bool:
     """Tells it by the type alone: isinstance() may run code of the program's."""
     return is_a(value, torch.Tensor)
@@ -60,7 +72,7 @@ def is_tensor(torch: ModuleType, value: Any) -> bool:
 def _unshared(torch: ModuleType) -> _Unshared:
     leaf = torch.empty(1, requires_grad=True)
     leaf.grad = torch.empty(1)
-    for gradient in _others_held(torch._C.TensorBase, leaf):
+    for gradient in others_held(torch._C.TensorBase, leaf):
         references = sys.getrefcount(gradient)
     storage = torch._C.TensorBase.untyped_storage(leaf)
     uses = torch._C._storage_Use_Count(storage._cdata)
@@ -71,7 +83,7 @@ def _holders(tensor_class: Any, dying: list[Any], unshared_references: int) -> d
     """Counts for each tensor, by its id, the references of C++ to it that die; appends the tensors that die, too."""
     holders: dict[int, int] = {id(tensor): 1 for tensor in dying}  # Python's own object is one
     for tensor in dying:
-        for other in _others_held(tensor_class, tensor):
+        for other in others_held(tensor_class, tensor):
             if id(other) not in holders and sys.getrefcount(other) <= unshared_references:
                 holders[id(other)] = 1
                 dying.append(other)
@@ -80,7 +92,7 @@ def _holders(tensor_class: Any, dying: list[Any], unshared_references: int) -> d
     return holders
 
 
-def _others_held(tensor_class: Any, tensor: Any) -> list[Any]:
+def others_held(tensor_class: Any, tensor: Any) -> list[Any]:
     """Lists the base of a view and the gradient of a leaf; classes of the program's may have their own attributes."""
     base = tensor_class._base.__get__(tensor) if tensor_class._is_view(tensor) else None
     gradient = tensor_class.grad.__get__(tensor) if tensor_class.is_leaf.__get__(tensor) else None
