@@ -41,6 +41,8 @@ class BatchSavingFinder {
     // What failed attempts left is in the way of a batch of any size.
     if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return {};
     if (facts_.kept && facts_.kept->is_in_vain()) return {};
+    // What is computed of the results of all batches is not of one of them.
+    if (facts_.is_after_loop && !facts_.request_stack.empty()) return {};
     // A model on its way to the card has no batch.
     if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
     if (batch_ == 1) {

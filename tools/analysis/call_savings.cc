@@ -212,12 +212,18 @@ class CallSavingFinder {
     constexpr uint64_t kTenth = 10;
     const bool is_large =
         facts_.ledger.total_known && facts_.request_bytes >= facts_.ledger.total / kTenth;
-    const std::string line = LineOfOperation(facts_.request_stack);
+    const trace::Frame* innermost = InnermostOfPython(facts_.request_stack);
+    const bool is_activation = innermost != nullptr && IsActivation(*innermost);
+    const std::string line =
+        is_activation ? UserLine(facts_.request_stack) : LineOfOperation(facts_.request_stack);
     if (!is_large || line.empty() || !IsWithoutGraph()) return;
-    if (AnnotatedText(facts_.annotations, "request.computes") != line) return;
+    if (!is_activation && AnnotatedText(facts_.annotations, "request.computes") != line) return;
     if (!IsComputedOfAlike(FunctionsOfRequest())) return;
     Saving saving = SavingOf(Id::kInPlace, facts_.request_bytes, 0);
     saving.change = line + ": " + saving.change;
+    if (is_activation)
+      saving.change = line + ": inplace=True of " + std::string(BareFunction(innermost->function)) +
+                      ", where its input is not read again, else in pieces (tiles)";
     list_.Add(std::move(saving));
   }
 

@@ -352,6 +352,7 @@ void Explainer::ExplainRemedies() {
       .dead = result_.dead_cycles,
       .attempts = result_.failed_attempts,
       .unread = result_.unread,
+      .is_after_loop = growth_.is_after_loop(),
       .device = device(),
       .others = result_.cards[result_.card].others,
       .moment = is_failure() ? failed->at : captured().when.at,

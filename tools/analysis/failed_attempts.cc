@@ -6,9 +6,11 @@
 #include <set>
 #include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_split.h"
 #include "tools/analysis/annotation.h"
 #include "tools/analysis/block_parts.h"
+#include "tools/analysis/storage_places.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -28,15 +30,30 @@ bool IsMadeForPass(Role role) {
          role == Role::kUnknown;
 }
 
-// "handled" or "name", the name and the place, with tabs between them.
-void AddKeeper(const std::string& text, FailedAttempts& left) {
-  const std::vector<std::string> parts = absl::StrSplit(text, '\t');
-  if (parts.size() != 3) return;
-  using Keeper = FailedAttempts::Keeper;
-  left.keeper = parts[0] == "handled" ? Keeper::kHandler : Keeper::kName;
-  left.name = parts[1];
-  left.place = parts[2];
-}
+// Where an exception is kept, as the hooks say it: "handled" or "name", the name, the place and the
+// storages that its ended frames alone hold, with tabs between them.
+class KeptFailure {
+ public:
+  KeptFailure(const std::string& text, int32_t device) : parts_(absl::StrSplit(text, '\t')) {
+    if (parts_.size() < 4) return;
+    for (const auto& [card, address] : ParseStoragePlaces(parts_[3]))
+      if (card == device) addresses_.insert(address);
+  }
+
+  bool Holds(const Block& block) const { return addresses_.contains(block.allocation.address); }
+
+  void NameIn(FailedAttempts& left) const {
+    if (parts_.size() < 3) return;
+    using Keeper = FailedAttempts::Keeper;
+    left.keeper = parts_[0] == "handled" ? Keeper::kHandler : Keeper::kName;
+    left.name = parts_[1];
+    left.place = parts_[2];
+  }
+
+ private:
+  std::vector<std::string> parts_;
+  absl::flat_hash_set<uint64_t> addresses_;
+};
 
 }  // namespace
 
@@ -90,18 +107,19 @@ std::optional<FailedAttempts> AttemptWatch::LeftBehind(const FailedRequest& fail
                                                        const EventSource& source) const {
   FailedAttempts left;
   std::set<const Attempt*> makers;
+  const KeptFailure kept(AnnotatedText(failed.annotations, "failure.kept"), failed.event.device);
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     const Attempt* maker = entry.waiting ? nullptr : MakerOf(block, failed.ordinal);
-    if (maker == nullptr) continue;
+    if (maker == nullptr && (entry.waiting || !kept.Holds(block))) continue;
     if (!IsMadeForPass(MainIdentity(entry.id, live, source.best_evidence()).role)) continue;
     left.bytes += block.allocation.requested;
     ++left.blocks;
-    makers.insert(maker);
+    if (maker != nullptr) makers.insert(maker);
   }
   if (left.bytes == 0) return std::nullopt;
-  left.attempts = makers.size();
-  AddKeeper(AnnotatedText(failed.annotations, "failure.kept"), left);
+  left.attempts = std::max<uint64_t>(makers.size(), 1);
+  kept.NameIn(left);
   return left;
 }
 

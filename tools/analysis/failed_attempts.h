@@ -14,7 +14,8 @@
 
 namespace memtrace::analysis {
 
-// Blocks in use that were made by passes which an earlier out-of-memory ended.
+// Blocks in use that were made by passes which an earlier out-of-memory ended, or that the frames
+// hold which its exception keeps.
 struct FailedAttempts {
   uint64_t bytes = 0;
   uint64_t blocks = 0;

@@ -194,6 +194,15 @@ bool IsOfFunctionTransform(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsActivation(const trace::Frame& frame) {
+  constexpr std::array<std::string_view, 12> kFunctions = {
+      "celu", "elu",  "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+      "mish", "relu", "relu6",       "rrelu",     "selu",     "silu"};
+  return IsIn(frame, "torch/nn/functional.py") &&
+         std::find(kFunctions.begin(), kFunctions.end(), BareFunction(frame.function)) !=
+             kFunctions.end();
+}
+
 bool IsCheckpointed(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
     return IsIn(frame, "torch/utils/checkpoint.py");

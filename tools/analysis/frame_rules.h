@@ -65,6 +65,9 @@ bool IsOfSafetensors(const std::vector<trace::Frame>& stack);
 // True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 
+// True if it is an activation of torch.nn.functional that can be done in place (`inplace=True`).
+bool IsActivation(const trace::Frame& frame);
+
 // Returns the innermost frame that is not native code's; null if there is none.
 const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack);
 

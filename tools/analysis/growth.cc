@@ -130,9 +130,11 @@ uint64_t GrowthCourse::gained() const {
 }
 
 bool GrowthCourse::is_worth_saying(uint64_t held) const {
-  constexpr uint64_t kPart = 1000;  // small things always come and go
+  // Small things always come and go, and a loop that is over, or a program that completed, has
+  // taken what it takes.
+  const uint64_t part = kind == IterationKind::kLoop && is_past ? 10 : 1000;
   if (bytes_per_iteration <= 0 || sites.empty()) return false;
-  return sites.front().gained > 0 && sites.front().gained >= held / kPart;
+  return sites.front().gained > 0 && sites.front().gained >= held / part;
 }
 
 bool GrowthCourse::is_reason(uint64_t held, uint64_t short_by) const {
@@ -156,9 +158,12 @@ void GrowthWatch::See(uint64_t step, int32_t device, const LiveSet& live, SiteNa
   Card& card = cards_[device];
   card.steps.push_back(step);
   uint64_t& in_use = card.in_use.emplace_back(0);
+  const uint64_t newest_before = card.newest;
   live.ForEachInUse(device, [&](BlockId id) {
     const Block& block = live.block(id);
-    if (of_loop_ && block.labelled && IsCache(live.Labels(id))) return;
+    card.newest = std::max(card.newest, block.sequence);
+    const bool is_new = block.sequence > newest_before;
+    if (of_loop_ && is_new && block.labelled && IsCache(live.Labels(id))) return;
     const trace::Allocate& allocation = block.allocation;
     const SiteId site = sites.Site(trace::Role::kUnknown, 0, allocation.module, allocation.stack,
                                    block.birth.phase);

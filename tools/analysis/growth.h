@@ -52,6 +52,7 @@ struct GrowthCourse {
   std::vector<GrowingSite> sites;   // fastest first
   std::optional<Keeper> keeper;     // what keeps it, if that is known
   bool is_sure = false;             // no layers: steps, many iterations, or a known keeper
+  bool is_past = false;             // the loop is over, or the program completed
 
   uint64_t gained() const;  // by all sites
   // The card as a whole grows, and a site of it by a part of what is held that is worth a word.
@@ -75,7 +76,8 @@ struct GrowthLevel {
 // Looks at some iterations on the cards as they begin, and finds the sites that grow.
 class GrowthWatch {
  public:
-  // `of_loop`: caches of keys and values are left out. They grow with each token of a generation.
+  // `of_loop`: caches of keys and values that are newer than the iteration before are left out.
+  // They grow with each token of a generation, which makes them anew; one that is older is kept.
   explicit GrowthWatch(bool of_loop = false) : of_loop_(of_loop) {}
 
   // Which of `steps` step beginnings, counted from 0, are looked at: the last few, and some evenly
@@ -97,6 +99,7 @@ class GrowthWatch {
   struct Card {
     std::vector<uint64_t> steps;   // looked at
     std::vector<uint64_t> in_use;  // then
+    uint64_t newest = 0;           // the sequence number of the newest block seen
     absl::flat_hash_map<Place, std::vector<GrowthLevel>> levels;
   };
   bool of_loop_;

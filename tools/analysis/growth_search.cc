@@ -46,6 +46,7 @@ void GrowthSearch::Watch(uint64_t moment, trace::StackId stack, const Annotation
   WatchSteps(moment, captures, sites);
   if (!with_loops) return;
   const std::vector<ProgramLoop> loops = loops_.Around(stack, moment);
+  is_after_loop_ = loops_.IsAfterLoop(stack, moment);
   const uint64_t calls = AnnotatedNumber(annotations, "forward.calls").value_or(0);
   const auto watch = [&](bool is_library) {
     for (const ProgramLoop& loop : loops) {
@@ -55,6 +56,7 @@ void GrowthSearch::Watch(uint64_t moment, trace::StackId stack, const Annotation
       WatchVisits({.kind = IterationKind::kLoop,
                    .line = loop.line,
                    .needs_keeper = !loop.calls_modules,
+                   .is_over = loop.is_over,
                    .watch = GrowthWatch(/*of_loop=*/true)},
                   loop.iterations, captures, sites);
     }
@@ -116,7 +118,8 @@ GrowthCourse GrowthSearch::Course(const Candidate& candidate, const GrowthMoment
                       .bytes_per_iteration = candidate.watch.PerIteration(moment.device),
                       .sites = candidate.watch.Growing(moment.device, sites, source_),
                       .keeper = {},
-                      .is_sure = false};
+                      .is_sure = false,
+                      .is_past = candidate.is_over || !moment.is_failure};
   if (candidate.kind == IterationKind::kStep)
     course.bytes_per_iteration =
         GrowthPerStep(timeline_.LevelsAtSteps(moment.device, moment.event));

@@ -37,6 +37,10 @@ class GrowthSearch {
   // If nothing grows by a part of what is held that is worth a word, the course of the steps.
   GrowthCourse Found(const GrowthMoment& moment, const LiveSet& live, const SiteNames& sites) const;
 
+  // True if the request is made after a loop that called modules, at a line that calls none: what
+  // is computed there is not of one of its iterations.
+  bool is_after_loop() const { return is_after_loop_; }
+
  private:
   // Iterations of one kind, and what they were seen to do.
   struct Candidate {
@@ -46,6 +50,7 @@ class GrowthSearch {
     // A loop without a call of a module may fill a list that has to be there, such as the tensors
     // of a file: it counts only if a variable is known to keep what grows.
     bool needs_keeper = false;
+    bool is_over = false;
     GrowthWatch watch;
   };
 
@@ -58,6 +63,7 @@ class GrowthSearch {
   const EventSource& source_;
   const Timeline& timeline_;
   ProgramLoops loops_;
+  bool is_after_loop_ = false;
   std::deque<Candidate> candidates_;  // in the order in which they are told; looks refer to them
 };
 

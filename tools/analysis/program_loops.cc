@@ -16,8 +16,10 @@ constexpr uint64_t kFewestIterations = 5;
 // comes back to its first line.
 constexpr uint64_t kMostWithinIteration = 4;
 
+}  // namespace
+
 // The visits of a line up to an event; not empty.
-struct Seen {
+struct LineVisits {
   LineId id = kRoot;
   std::vector<Visit> visits;
 
@@ -25,6 +27,10 @@ struct Seen {
   uint64_t last() const { return visits.back().event; }
   bool repeats() const { return count() >= kFewestIterations; }
 };
+
+namespace {
+
+using Seen = LineVisits;
 
 // The line itself if it is visited again and again, else the one that is and was visited last.
 const Seen* Repeated(const std::vector<Seen>& lines, LineId id) {
@@ -136,8 +142,12 @@ std::optional<ProgramLoop> ProgramLoops::LoopOfLines(LineId id, uint64_t event) 
   const Seen* repeated = Repeated(lines, id);
   if (repeated == nullptr) return std::nullopt;
   const std::vector<Seen> same = OfSameLoop(lines, *repeated);
+  const bool is_over = repeated->id != id && IsAfter(id, lines);
   const Seen& once = VisitedOnce(same, *repeated);
-  ProgramLoop loop{.line = {}, .iterations = once.visits, .is_library = lines_.line(id).is_library};
+  ProgramLoop loop{.line = {},
+                   .iterations = once.visits,
+                   .is_library = lines_.line(id).is_library,
+                   .is_over = is_over};
   LineId first = once.id;
   for (const Seen& seen : same) {
     loop.calls_modules |= lines_.calls_modules(seen.id);
@@ -146,6 +156,38 @@ std::optional<ProgramLoop> ProgramLoops::LoopOfLines(LineId id, uint64_t event) 
   }
   loop.line = lines_.line(first).name;
   return loop;
+}
+
+// True if a line is reached for the first time, after all that repeat, and has called no module.
+bool ProgramLoops::IsAfter(LineId id, const std::vector<LineVisits>& lines) const {
+  if (lines_.calls_modules(id)) return false;
+  return std::none_of(lines.begin(), lines.end(), [this, id](const Seen& seen) {
+    if (seen.id == id) return seen.count() > 1;
+    return seen.repeats() && lines_.line(seen.id).number >= lines_.line(id).number;
+  });
+}
+
+bool ProgramLoops::IsAfterLoop(trace::StackId stack, uint64_t event) {
+  LineId id = lines_.PathOf(stack).leaf;
+  nodes_.resize(lines_.size());
+  for (; id != kRoot && !lines_.calls_modules(id); id = lines_.Parent(id)) {
+    const std::vector<Visit> visits = nodes_[id].visits.Until(event);
+    if (!visits.empty() && visits.back().number > 1) return false;
+    const std::vector<LineId> lines = lines_.OfSameFunction(id);
+    const bool is_after = std::any_of(lines.begin(), lines.end(), [&](LineId other) {
+      return lines_.calls_modules(other) && lines_.line(other).number < lines_.line(id).number &&
+             Repeats(other, event);
+    });
+    if (is_after) return true;
+  }
+  return false;
+}
+
+// True if it is a line of a loop, or all of one.
+bool ProgramLoops::Repeats(LineId id, uint64_t event) const {
+  const std::vector<Visit> visits = nodes_[id].visits.Until(event);
+  if (!visits.empty() && visits.back().number >= kFewestIterations) return true;
+  return LoopOfOneLine(id, event).has_value();
 }
 
 std::optional<ProgramLoop> ProgramLoops::LoopOfOneLine(LineId id, uint64_t event) const {

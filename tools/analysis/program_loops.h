@@ -22,9 +22,13 @@ struct ProgramLoop {
   bool is_library = false;        // its lines are not the user's
   bool calls_modules = false;     // a module of torch is called in it
   bool is_of_one_line = false;
+  bool is_over =
+      false;  // as far as can be told: the program is at a later line, for the first time
 
   uint64_t count() const { return iterations.back().number; }
 };
+
+struct LineVisits;
 
 // Finds the loops of a program in the stacks of its allocations, one after another: no event says
 // where an iteration begins. A line is visited whenever an allocation lies below it and the one
@@ -51,6 +55,10 @@ class ProgramLoops {
   // innermost first.
   std::vector<ProgramLoop> Around(trace::StackId stack, uint64_t event);
 
+  // Returns true if the stack is at a line that is reached for the first time and calls no module,
+  // after a loop of the same function that called modules.
+  bool IsAfterLoop(trace::StackId stack, uint64_t event);
+
  private:
   // A kind of allocation below a line of which each iteration of a loop of that line alone has one.
   struct Anchor {
@@ -70,6 +78,8 @@ class ProgramLoops {
                  uint64_t in_use);
   LineId VisitedLast(uint64_t event) const;
   std::optional<ProgramLoop> LoopOfLines(LineId id, uint64_t event) const;
+  bool IsAfter(LineId id, const std::vector<LineVisits>& lines) const;
+  bool Repeats(LineId id, uint64_t event) const;
   std::optional<ProgramLoop> LoopOfOneLine(LineId id, uint64_t event) const;
 
   ProgramLines lines_;

@@ -84,6 +84,7 @@ struct SavingFacts {
   const std::optional<DeadCycles>& dead;
   const std::optional<FailedAttempts>& attempts;
   const std::vector<UnreadValue>& unread;
+  bool is_after_loop = false;  // of GrowthSearch
   int32_t device = 0;
   const std::vector<OtherProcess>& others;  // of the launch
   Position moment;

@@ -72,7 +72,11 @@ std::string WithoutKeeping(const GrowthCourse& growth, const std::string& usual)
   if (growth.sites.front().is_enlarged)
     return made + " is made again each time, larger: allocate it once, or keep it on the host";
   const std::string where = growth.keeper ? " in '" + growth.keeper->name + "'" : "";
-  return "do not keep " + made + where + ": " + usual;
+  // Of a run that completed nobody has looked for cycles.
+  const bool may_be_cycles =
+      !growth.keeper && growth.is_past && growth.kind == IterationKind::kLoop;
+  return "do not keep " + made + where + ": " + usual +
+         (may_be_cycles ? "; if no variable keeps it, reference cycles do until gc.collect()" : "");
 }
 
 class SavingFinder {

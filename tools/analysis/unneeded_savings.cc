@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "tools/analysis/less.h"
@@ -45,15 +46,30 @@ std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const Savin
   return Less(used, value.bytes) + std::max(*facts.rise_of_same_request, facts.request_bytes);
 }
 
+constexpr std::string_view kCostOfCache = "what is cached is made again when it is asked for";
+
+// A statement that reads a name itself needs it so far: it has to be taken apart.
+std::string WhereToDelete(const UnreadValue& value) {
+  if (value.is_cached)
+    return value.name + ".cache_clear() before the request, a smaller maxsize, or no lru_cache (" +
+           value.place + "): of a method it keeps each `self`";
+  const std::string name = "del " + value.name;
+  if (value.is_earlier)
+    return name + " before " + value.made_at + " makes the next: nothing reads it again";
+  if (value.is_read_by_line)
+    return name + " within " + value.place +
+           ", as soon as it has been read: in two statements; nothing reads it again";
+  return name + " before " + value.place + ": nothing reads it again";
+}
+
 // What an earlier value leaves for the rest of the step is known only if the step before, by which
 // the rest is foreseen, had no earlier one.
 void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
   for (const UnreadValue& value : facts.unread) {
     Saving saving = SavingOf(Id::kDeleteName, value.bytes, value.is_earlier ? value.bytes : 0);
-    saving.name = "del " + value.name;
-    saving.change = saving.name + " before " +
-                    (value.is_earlier ? value.made_at + " makes the next" : value.place) +
-                    ": nothing reads it again";
+    saving.name = value.is_cached ? value.name + ".cache_clear()" : "del " + value.name;
+    saving.change = WhereToDelete(value);
+    if (value.is_cached) saving.cost = kCostOfCache;
     saving.at_least = value.step > 1 && value.step != facts.moment.step;
     const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
                              AnnotatedNumber(facts.annotations, "source.trains") == 0;

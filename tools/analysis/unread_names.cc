@@ -29,6 +29,8 @@ std::optional<UnreadName> ParseLine(const std::string& line) {
   found.file = parts[2];
   found.storages = ParseStoragePlaces(parts[4]);
   found.is_replaced = parts.size() == 6 && parts[5] == "replaced";
+  found.is_read_by_line = parts.size() == 6 && parts[5] == "read";
+  found.is_cached = parts.size() == 6 && parts[5] == "cached";
   return found;
 }
 
@@ -69,6 +71,8 @@ class Valuation {
     value_.name = name.name;
     file_ = ShortFile(name.file);
     value_.place = LineText(name.line);
+    value_.is_read_by_line = name.is_read_by_line;
+    value_.is_cached = name.is_cached;
     is_replaced_ = name.is_replaced;
   }
 
@@ -88,7 +92,7 @@ class Valuation {
     const auto [line, step] = most->first;
     value_.step = step;
     if (line != 0) value_.made_at = LineText(line);
-    value_.is_earlier = line != 0 && MakesNext(line);
+    value_.is_earlier = line != 0 && !value_.is_cached && MakesNext(line);
     if (is_replaced_) {
       value_.made_at = value_.place;
       value_.is_earlier = true;

@@ -26,7 +26,9 @@ struct UnreadName {
   std::string file;
   uint32_t line = 0;  // that the function was at
   std::vector<StoragePlace> storages;
-  bool is_replaced = false;  // the line gives it its next value, once the call is over
+  bool is_replaced = false;      // the line gives it its next value, once the call is over
+  bool is_read_by_line = false;  // the statement that runs has read it
+  bool is_cached = false;        // the name is of a function whose functools.lru_cache holds it
 };
 
 // Other lines are left out.
@@ -39,8 +41,10 @@ struct UnreadValue {
   std::string made_at;  // the line of the same function that made most of it; may be empty
   uint64_t bytes = 0;
   uint64_t blocks = 0;
-  uint64_t step = 0;        // of birth, of most of it
-  bool is_earlier = false;  // the line that made it was making the next value
+  uint64_t step = 0;             // of birth, of most of it
+  bool is_earlier = false;       // the line that made it was making the next value
+  bool is_read_by_line = false;  // `place` has read it already
+  bool is_cached = false;  // the cache of the function `name`, which begins at `place`, holds it
 };
 
 // The moment for which values are looked up.

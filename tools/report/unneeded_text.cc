@@ -67,7 +67,8 @@ ordered_json UnreadNamesJson(const Explanation& explanation) {
                     {"bytes", value.bytes},
                     {"blocks", value.blocks},
                     {"since_step", value.step},
-                    {"is_earlier", value.is_earlier}});
+                    {"is_earlier", value.is_earlier},
+                    {"is_cached", value.is_cached}});
   }
   return rows;
 }
@@ -110,6 +111,9 @@ std::string UnreadSentence(const Explanation& explanation) {
   if (found == explanation.unread.end() || !explanation.is_of_weight(found->bytes, kTwentieth))
     return "";
   const std::string made = found->made_at.empty() ? "" : " (" + Printable(found->made_at) + ")";
+  if (found->is_cached)
+    return "The functools.lru_cache of " + Printable(found->name) + " (" + Printable(found->place) +
+           ") alone holds " + FormatBytes(found->bytes) + ".";
   return "'" + Printable(found->name) + "' " + (explanation.request ? "holds " : "held ") +
          FormatBytes(found->bytes) + made + " that nothing reads again.";
 }

@@ -8,10 +8,11 @@ Reports say of growing memory which of these holds it (docs/report.md), by the b
 import itertools
 import json
 import os
+import re
 import sys
 import time
 import types
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 from memtrace._holders.unread_names import is_function, passing_names
@@ -32,7 +33,16 @@ _MOST_GRAPH_TENSORS = 40
 _MOST_OPERATIONS = 20_000  # of one graph that are counted
 _NO_OPERATION = 1 << 62  # numbers from here on are of nodes that accumulate gradients
 _MOST_MODULES = 10_000
-_KINDS: dict[type, str] = {list: "list", tuple: "tuple", dict: "dict", set: "set", deque: "deque"}
+_INDEX = re.compile(r"\[[^][]*\]")
+_KINDS: dict[type, str] = {
+    list: "list",
+    tuple: "tuple",
+    dict: "dict",
+    OrderedDict: "dict",
+    defaultdict: "dict",
+    set: "set",
+    deque: "deque",
+}
 
 
 def watch(torch: types.ModuleType, session: Session) -> None:
@@ -132,9 +142,9 @@ def _few_of_each_kind(containers: list[tuple[Named, list[Any]]]) -> list[tuple[N
     known: dict[str, int] = {}
     few = []
     for found in containers:
-        outer = f"{found[0].place}:{found[0].name.rpartition('[')[0]}"
-        known[outer] = known.get(outer, 0) + 1
-        if not outer.endswith(":") and known[outer] > _MOST_ALIKE:
+        alike = f"{found[0].place}:{_INDEX.sub('[*]', found[0].name)}"
+        known[alike] = known.get(alike, 0) + 1
+        if "[*]" in alike and known[alike] > _MOST_ALIKE:
             continue
         few.append(found)
     return few

@@ -134,3 +134,31 @@ def test_one_failure_has_no_attempt_before_it(tmp_path: Path) -> None:
     report = report_of(tmp_path, "step(16)")
     assert "failed_attempts" not in report
     assert any("half" in row["name"] for row in report["remedies"])
+
+
+# As servers keep them: each job is 256 MiB or 64 MiB before its first module, and again within it.
+FUTURES = """
+from concurrent.futures import ThreadPoolExecutor
+import torch
+from torch import nn
+network = nn.Sequential(nn.Linear(1024, 1024), nn.Tanh()).cuda().eval()
+executor = ThreadPoolExecutor(1)
+jobs = {{}}
+@torch.no_grad()
+def infer(rows):
+    total = torch.zeros(rows, 1024, device="cuda")
+    return network(torch.ones(rows, 1024, device="cuda")) + total
+for name, rows in (("large", 1 << 16), ("small", 1 << 14)):
+    jobs[name] = executor.submit(infer, rows)
+    print(name, type(jobs[name].exception()).__name__)
+    {}
+"""
+
+
+def test_what_an_attempt_had_made_before_its_first_module_is_counted(tmp_path: Path) -> None:
+    failed = on_card(FUTURES.format(""), tmp_path, card=CARD)
+    assert failed.out.split() == ["large", "OutOfMemoryError", "small", "OutOfMemoryError"]
+    left = failed.report()["failed_attempts"]
+    assert (left["bytes"], left["name"]) == (512 * MIB, "jobs['large']._exception")
+    cured = FUTURES.format("jobs[name]._exception = None")
+    assert on_card(cured, tmp_path, card=CARD).out.split()[2:] == ["small", "NoneType"]

@@ -96,6 +96,59 @@ ids = torch.ones({}, 512, dtype=torch.long, device="cuda")
 model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=2, num_beams={}, do_sample=False,
                pad_token_id=0, eos_token_id=None)
 """
+# The similarity of all examples, 4096 x 4096 floats, is 64 MiB, whatever the batch of 128 is.
+RANKED = """
+import torch
+from torch import nn
+encoder = nn.Linear(64, 64).cuda().eval()
+features = []
+with torch.no_grad():
+    for batch in range(32):
+        features.append(encoder(torch.ones(128, 64, device="cuda")))
+    joined = torch.cat(features)
+    torch.argsort(joined @ joined.t())
+"""
+# Each call leaves the keys and values of 4 x 520 tokens, 4 MiB a layer, and 8 scores of 4 x 32000 floats.
+KEPT_OUTPUTS = """
+import torch
+from collections import OrderedDict
+from transformers import MistralConfig, MistralForCausalLM
+model = MistralForCausalLM(MistralConfig(vocab_size=32000, hidden_size=256, intermediate_size=512, num_hidden_layers=4,
+                                         num_attention_heads=4, num_key_value_heads=4)).cuda().eval()
+class Backend:
+    def __init__(self):
+        self.outputs = OrderedDict()
+    def ask(self, key):
+        ids = torch.ones(4, 512, dtype=torch.long, device="cuda")
+        output = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False,
+                                pad_token_id=0, eos_token_id=None, return_dict_in_generate=True, output_scores=True)
+        self.outputs[key] = output{}
+backend = Backend()
+for request in range(24):
+    backend.ask(request)
+"""
+# As a server that keeps what it has loaded, and an object that a cached method was called of: 128 MiB each.
+CACHED = """
+import functools
+import torch
+from torch import nn
+def make():
+    return nn.Sequential(*[nn.Linear(2048, 2048, bias=False, device="cuda") for _ in range(8)]).eval()
+@functools.lru_cache(maxsize=8)
+def load(name):
+    return make()
+class World:
+    def __init__(self, model):
+        self.model = model
+    @functools.lru_cache(maxsize=1)
+    def count(self):
+        return 1
+def evaluate():
+    world = World(make())
+    return world.count()
+for name in ("first", "second"):
+    {}
+"""
 WORKERS = """
 import torch, torch.multiprocessing as mp
 def serve(number):
@@ -204,6 +257,54 @@ def test_a_cache_that_generate_has_begun_is_foreseen_by_its_layers_and_beams(tmp
     larger = found["a larger card"]["predicted_peak"]
     assert found["a larger card"]["at_least"] and 0.8 * needed < larger <= needed + 110 * MIB
     assert "half the batch" in rows(failed(GENERATED.format(2, 16), tmp_path, "400MiB"))
+
+
+@pytest.mark.parametrize(("line", "function"), [("load(name)", "load"), ("evaluate()", "World.count")])
+def test_what_a_cache_of_a_function_alone_holds_is_named(line: str, function: str, tmp_path: Path) -> None:
+    report = failed(CACHED.format(line), tmp_path, "300MiB")
+    assert f"The functools.lru_cache of {function} (train.py:" in report["verdict"]["sentence"]
+    assert "alone holds 128.0 MiB." in report["verdict"]["sentence"]
+    first = report["remedies"][0]
+    assert first["name"] == f"{function}.cache_clear()"
+    completes(CACHED.format(f"{line}; {function}.cache_clear()"), tmp_path, "300MiB")
+
+
+def test_what_a_variable_holds_beside_a_cache_is_not_named(tmp_path: Path) -> None:
+    report = failed(CACHED.format("models = [*globals().get('models', []), load(name)]"), tmp_path, "300MiB")
+    assert "lru_cache" not in report["verdict"]["sentence"]
+
+
+ACTIVATED = """
+import torch
+from torch import nn
+def upscale(x):
+    return nn.functional.leaky_relu(x.repeat(4, 1), 0.2, inplace={})
+with torch.no_grad():
+    upscale(torch.zeros(1024, 4096, device="cuda"))
+"""
+
+
+def test_an_activation_beside_its_input_is_to_be_done_in_place_and_fits_then(tmp_path: Path) -> None:
+    row = rows(failed(ACTIVATED.format("False"), tmp_path, "200MiB"))["in place or in pieces"]
+    assert row["change"].startswith("train.py:5: inplace=True of leaky_relu")
+    assert row["predicted_peak"] < 200 * MIB
+    completes(ACTIVATED.format("True"), tmp_path, "200MiB")
+
+
+def test_what_is_computed_of_all_batches_is_not_halved_with_one(tmp_path: Path) -> None:
+    report = failed(RANKED, tmp_path, "300MiB")
+    assert not [name for name in rows(report) if "half" in name]
+    assert "grows" not in report["verdict"]["sentence"]
+
+
+def test_caches_of_calls_that_are_over_grow_and_what_keeps_them_is_named(tmp_path: Path) -> None:
+    report = failed(KEPT_OUTPUTS.format(""), tmp_path, "500MiB")
+    growth = report["growth"]
+    call = 4 * 519 * 256 * 4 * 2 * 4 + 8 * 4 * 32000 * 4
+    assert abs(growth["bytes_per_step"] - call) < call / 20, growth
+    assert "'backend.outputs'" in report["verdict"]["sentence"]
+    assert [name for name in rows(report) if name != "a larger card"] == ["do not keep"]
+    completes(KEPT_OUTPUTS.format('["sequences"]'), tmp_path, "500MiB")
 
 
 def test_report_of_a_process_that_completed_names_the_one_that_ran_out(tmp_path: Path) -> None:

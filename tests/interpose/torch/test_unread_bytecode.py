@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from memtrace._holders.unread_names import passing_names, unread_names
+from memtrace._holders.unread_names import names_read_by_statement, passing_names, unread_names
 
 
 def unread_in(function: Callable[..., Any], *arguments: Any) -> list[set[str]]:
@@ -162,3 +162,34 @@ def test_names_of_a_script_are_unread_unless_functions_of_it_use_them() -> None:
 
     exec(code, {"ask": ask})
     assert found == {False: {"unread", "use"}, True: set()}
+
+
+def read_by_statement(function: Callable[..., Any], *arguments: Any) -> set[str]:
+    """As `unread_in`, of what the statement that asks has read before."""
+    found: list[set[str]] = []
+
+    def ask() -> None:
+        frame = sys._getframe(1)
+        found.append(set(names_read_by_statement(frame.f_code, frame.f_lasti)))
+
+    function(ask, *arguments)
+    return found[0]
+
+
+def of_several_lines(ask: Callable[[], None], first: list[int], second: list[int]) -> None:
+    other = list(second)
+    print(
+        len(first),
+        ask(),
+        other,
+    )
+
+
+def of_one_line(ask: Callable[[], None], first: list[int]) -> None:
+    copy = list(first)
+    print(copy); ask()  # fmt: skip # noqa: E702
+
+
+def test_a_statement_has_read_what_stands_before_the_call_in_it() -> None:
+    assert read_by_statement(of_several_lines, [1], [2]) - {"ask"} == {"first"}
+    assert read_by_statement(of_one_line, [1]) - {"ask"} == {"copy"}

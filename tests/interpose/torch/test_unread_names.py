@@ -164,3 +164,29 @@ work()
 print(torch.cuda.memory_allocated())
 """
     assert on_card(script, tmp_path).out.strip() == "0"
+
+
+# 64 MiB each: the negative is made of x by the statement that then asks for the third.
+READ_BY_STATEMENT = """
+import torch
+def positive(x):
+    x = x.repeat(4, 1)
+    return torch.relu(
+        torch.neg(x))
+def positive_in_two(x):
+    x = x.repeat(4, 1)
+    negative = torch.neg(x)
+    del x
+    return torch.relu(negative)
+import sys
+x = torch.zeros(1024, 4096, device="cuda")
+(positive_in_two if "two" in sys.argv else positive)(x)
+"""
+
+
+def test_what_the_statement_has_read_itself_cannot_be_deleted_before_it(tmp_path: Path) -> None:
+    card, native = "260MiB,context=100MiB", ("--allocator", "native")
+    report = on_card(READ_BY_STATEMENT, tmp_path, card=card, expect=1, options=native).report()
+    row = next(row for row in report["remedies"] if row["name"] == "del x")
+    assert row["change"].startswith("del x within train.py:5, as soon as it has been read: in two statements")
+    on_card(READ_BY_STATEMENT, tmp_path, "two", card=card, options=native)

@@ -11,16 +11,18 @@ import time
 from types import FrameType, ModuleType
 from typing import Any
 
+from memtrace._holders.cached_results import cached_results
 from memtrace._holders.replaced_values import replaced_value
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import text_of
-from memtrace._holders.unread_names import is_function, unread_names
-from memtrace._holders.users_frames import all_frames, names_are_recorded, place_of, users_frames
+from memtrace._holders.unread_names import is_function, names_read_by_statement, unread_names
+from memtrace._holders.users_frames import all_frames, names_are_recorded, place_of, recorded_file, users_frames
 from memtrace._named_values import local_values
 from memtrace._quiet import quieter
 from memtrace._session import Session
 
 _KEY = "names.unread"
+_READ = "\tread"  # by the statement that runs
 _MOST_NAMES = 16
 _MOST_OBJECTS = 20_000  # that are looked at of a name
 _ALL_STEPS = 4  # and then those that are powers of two
@@ -65,6 +67,8 @@ class _BoundNames:
                 if time.thread_time() - begin < self._seconds_left:
                     lines.extend(self._lines(frame))
                     lines.extend(self._replaced(frame, frames[:place]) if with_replaced else ())
+            if with_replaced and time.thread_time() - begin < self._seconds_left:
+                lines.extend(self._cached())
         finally:  # a signal handler may raise
             self._seconds_left -= time.thread_time() - begin
         lines.sort(reverse=True)
@@ -78,11 +82,12 @@ class _BoundNames:
         code = frame.f_code
         names = unread_names(code, frame.f_lasti, outlive_code=_outlives(frame))
         values = _values(frame, names)
+        read = names_read_by_statement(code, frame.f_lasti) if values else frozenset()
         lines = []
         for name in list(values):
             ranges = freed_with(self._torch, [values.pop(name)], _MOST_OBJECTS)
             if ranges:
-                text = f"{name}\t{code.co_name}\t{place_of(frame)}\t{text_of(ranges)}"
+                text = f"{name}\t{code.co_name}\t{place_of(frame)}\t{text_of(ranges)}{_READ * (name in read)}"
                 lines.append((sum([size for _, _, size in ranges]), text))
         return lines
 
@@ -95,6 +100,16 @@ class _BoundNames:
             return []
         text = f"{names[0]}\t{frame.f_code.co_name}\t{place_of(frame)}\t{text_of(ranges)}\treplaced"
         return [(sum([size for _, _, size in ranges]), text)]
+
+    def _cached(self) -> list[tuple[int, str]]:
+        """As `_lines`, of what the caches of functions hold."""
+        lines = []
+        for function, ranges in cached_results(self._torch):
+            code = function.__code__
+            place = f"{recorded_file(code)}\t{code.co_firstlineno}"
+            text = f"{function.__qualname__}\t{code.co_name}\t{place}\t{text_of(ranges)}\tcached"
+            lines.append((sum([size for _, _, size in ranges]), text))
+        return lines
 
 
 def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:

@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions of an earlier out-of-memory that still live: their tracebacks hold what the failed attempt had made."""
 
+import gc
 import os
 import sys
 import time
 import types
 from typing import Any
 
+from memtrace._holders.sole_references import freed_with
+from memtrace._holders.storages import text_of
 from memtrace._holders.users_frames import names_are_recorded
 from memtrace._named_values import is_a, named_values
 from memtrace._session import Session
 
 _KEY = "failure.kept"
 _LONGEST_CHAIN = 16
+_MOST_OBJECTS = 20_000  # that are looked at of frames that have ended
 _SECONDS = 0.2  # for one look at the program's variables
 _MOST_SECONDS = 1.0  # for all looks: a program may run out of memory again and again
 # Where the interpreter keeps what ended the latest cell of a notebook or line of a prompt.
@@ -31,12 +35,23 @@ class _KeptFailures:
         self._session = session
         self._seconds_left = _MOST_SECONDS
         self._is_first = True
+        self._errors: list[Any] = []  # found in the look that runs
 
     def look(self) -> None:
-        """States where one is kept: "handled" or "name", the name and the place, with tabs between them."""
+        """States where one is kept: "handled" or "name", the name, the place and storages, with tabs between them."""
         if not self._is_first and names_are_recorded():
-            self._session.core.annotate(_KEY, self._handled() or self._of_interpreter() or self._named())
+            try:
+                found = self._handled() or self._of_interpreter() or self._named()
+                self._session.core.annotate(_KEY, found and f"{found}\t{self._held()}")
+            finally:
+                self._errors.clear()
         self._is_first = False
+
+    def _held(self) -> str:
+        """Gives the storages that only frames which have ended hold, those of the tracebacks that were found."""
+        frames = _ended_frames(self._errors)
+        values = gc.get_referents(*frames) if frames else []
+        return text_of(freed_with(self._torch, [values], _MOST_OBJECTS, frames))
 
     def _handled(self) -> str:
         """The program tries again in the very clause that handles the exception."""
@@ -71,10 +86,29 @@ class _KeptFailures:
                 return False
             has_frames = _own(error, "__traceback__") is not None
             if has_frames and is_a(error, self._torch.OutOfMemoryError):
+                self._errors.append(error)
                 return True
             cause = _own(error, "__cause__")
             error = _own(error, "__context__") if cause is None else cause
         return False
+
+
+def _ended_frames(errors: list[Any]) -> list[types.FrameType]:
+    """Lists the frames of their tracebacks that no thread runs any more, once each."""
+    running: set[int] = set()
+    for current in sys._current_frames().values():
+        frame: types.FrameType | None = current
+        while frame is not None:
+            running.add(id(frame))
+            frame = frame.f_back
+    ended: dict[int, types.FrameType] = {}
+    for error in errors:
+        traceback = _own(error, "__traceback__")
+        while traceback is not None:
+            if id(traceback.tb_frame) not in running:
+                ended[id(traceback.tb_frame)] = traceback.tb_frame
+            traceback = traceback.tb_next
+    return list(ended.values())
 
 
 def _own(error: Any, name: str) -> Any:

@@ -10,6 +10,7 @@ program runs meanwhile.
 import gc
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from memtrace._holders.storages import Range, is_tensor, storages_of
@@ -19,10 +20,11 @@ from memtrace._named_values import is_a
 OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
 
 
-def freed_with(torch: types.ModuleType, found: list[Any], most: int) -> list[Range]:
+def freed_with(torch: types.ModuleType, found: list[Any], most: int, holders: Sequence[Any] = ()) -> list[Range]:
     """Gives the storages on cards that die with one reference to the object in `found`, which holds another.
 
-    Nothing is given if more than `most` objects can be reached. `found` has them all afterwards.
+    References of `holders` are dropped, too. Nothing is given if more than `most` objects can be reached. `found` has
+    them all afterwards.
     """
     if not gc.is_tracked(found[0]) or is_a(found[0], OUTSIDE):
         return []
@@ -34,6 +36,8 @@ def freed_with(torch: types.ModuleType, found: list[Any], most: int) -> list[Ran
     held = [count - own for count in map(sys.getrefcount, found)]
     held[0] -= 1
     _subtract_inner(found, places, held)
+    if holders:
+        _subtract_inner(holders, places, held)
     _spread(found, places, held)
     return storages_of(torch, [found[place] for place in tensors if held[place] <= 0])
 
@@ -54,7 +58,7 @@ def _reach(found: list[Any], most: int) -> dict[int, int] | None:
     return places
 
 
-def _subtract_inner(found: list[Any], places: dict[int, int], held: list[int]) -> None:
+def _subtract_inner(found: Sequence[Any], places: dict[int, int], held: list[int]) -> None:
     for each in map(id, gc.get_referents(*found)):
         if each in places:
             held[places[each]] -= 1

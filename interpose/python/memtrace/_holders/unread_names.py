@@ -17,6 +17,7 @@ _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS")
 _JUMPS_ALWAYS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE")
 # Whoever calls one of these may read any name.
 _READ_ANY = frozenset({"globals", "locals", "vars", "eval", "exec"})
+_ENDS_STATEMENT = ("STORE_", "DELETE_", "POP_TOP", "FOR_ITER", "POP_JUMP", "RETURN_", "RESUME")
 _OWN_LOCALS = 2  # CO_NEWLOCALS: a function, not a module
 
 
@@ -53,6 +54,27 @@ def passing_names(code: CodeType, offset: int) -> frozenset[str]:
     names, _, _, loops = _analysed(code, False)
     around = (handed_on for first, last, handed_on in loops if first <= offset <= last)
     return names.difference(*around)
+
+
+def names_read_by_statement(code: CodeType, offset: int) -> frozenset[str]:
+    """Gives the names that the statement around the instruction at `offset` has read before it, as far as can be told.
+
+    It goes back to where the statement before it has left nothing on the stack, or to the beginning of the line.
+    """
+    before = [each for each in dis.get_instructions(code) if each.offset < offset]
+    line = _line_at(code, offset)
+    names: set[str] = set()
+    in_statement = True
+    for each in reversed(before):
+        in_statement = in_statement and not each.opname.startswith(_ENDS_STATEMENT)
+        if not in_statement and _line_at(code, each.offset) != line:
+            break
+        names.update(name for kind, name in _touches(each, code) if kind == "LOAD")
+    return frozenset(names)
+
+
+def _line_at(code: CodeType, offset: int) -> int | None:
+    return max(((start, line) for start, line in dis.findlinestarts(code) if start <= offset), default=(0, None))[1]
 
 
 _Loops = list[tuple[int, int, frozenset[str]]]  # the first and the last offset, and what may be read from the first on

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 
 from memtrace._user_modules import is_library
 
@@ -21,10 +21,12 @@ def names_are_recorded() -> bool:
 
 def place_of(frame: FrameType) -> str:
     """Gives the file, as stacks in the trace have it, and the line, with a tab between them."""
-    file = frame.f_code.co_filename
-    if os.environ.get("MEMTRACE_PATHS") == "0":
-        file = _FOLDERS.sub("", file)
-    return f"{file}\t{frame.f_lineno}"
+    return f"{recorded_file(frame.f_code)}\t{frame.f_lineno}"
+
+
+def recorded_file(code: CodeType) -> str:
+    """Gives the file of some code, as stacks in the trace have it."""
+    return _FOLDERS.sub("", code.co_filename) if os.environ.get("MEMTRACE_PATHS") == "0" else code.co_filename
 
 
 def innermost_users_frame(frame: FrameType | None) -> FrameType | None:
