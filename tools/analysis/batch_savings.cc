@@ -83,10 +83,22 @@ class BatchSavingFinder {
       callers.insert(CallerOf(facts_.source.Stack(block.allocation.stack)));
     });
     // At a limit the card has room for the request: what helps is the limit.
-    const bool is_of_pass = IsPass(facts_.moment.phase) && facts_.verdict.cause != Cause::kLimit &&
-                            callers.contains(CallerOfRequest());
+    const bool is_asked =
+        IsPass(facts_.moment.phase) ? callers.contains(CallerOfRequest()) : IsRequestOfBackward();
+    const bool is_of_pass = is_asked && facts_.verdict.cause != Cause::kLimit;
     if (is_of_pass && facts_.request_bytes % count == 0) bytes += facts_.request_bytes;
     return bytes + facts_.verdict.rest.OfPass();
+  }
+
+  // True if a backward requested more than the gradient of any parameter takes, so that it is of
+  // the examples; what it gathers of other ranks is not.
+  bool IsRequestOfBackward() const {
+    if (facts_.moment.phase != Phase::kBackward || IsGathering(facts_.request_stack)) return false;
+    uint64_t largest = 0;
+    facts_.ForEachPart(Evidence::kStated, [&largest](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter) largest = std::max(largest, part.bytes);
+    });
+    return largest > 0 && facts_.request_bytes > largest;
   }
 
   Caller CallerOfRequest() const {

@@ -37,6 +37,12 @@ uint64_t OfNextPass(const Verdict& verdict) {
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
 
+// Whether the pieces would do after a change is not known: only that the sum must fit, of which the
+// request is a part.
+bool IsOfPieces(const Verdict& verdict, const Saving& saving) {
+  return verdict.cause == Cause::kFragmentation && !saving.need;
+}
+
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in) {
   const uint64_t used = Less(ledger.total, ledger.positive("free") + ledger.granules);
@@ -61,8 +67,10 @@ void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
     // The row is there only if the limit is the cause.
     const bool is_of_limit =
         remedy.name == memtrace::remedies::RowOf(memtrace::remedies::Id::kHigherLimit).name;
+    const bool is_replayed = remedy.how_known == "replayed";  // it served the request
     return std::tuple(!remedy.ends_growth, !is_of_limit, remedy.effort == Effort::kMoney, !fits,
-                      fits ? remedy.effort : Effort::kSetting, remedy.need());
+                      !fits && !is_replayed, fits ? remedy.effort : Effort::kSetting,
+                      remedy.need());
   };
   std::stable_sort(remedies.begin(), remedies.end(),
                    [&rank](const Remedy& a, const Remedy& b) { return rank(a) < rank(b); });
@@ -103,6 +111,11 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .effort = saving.effort,
                   .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
                   .ends_growth = saving.ends_growth};
+    if (IsOfPieces(verdict, saving)) {
+      const uint64_t sum = Less(ledger.total, Unused(ledger)) + verdict.requested;
+      remedy.this_step = WholeMiB(Less(std::min(sum, need.bytes), saving.bytes));
+      remedy.at_least = true;
+    }
     if (saving.need) {
       remedy.this_step = WholeMiB(*saving.need);
       remedy.at_least = saving.at_least;

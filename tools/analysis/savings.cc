@@ -194,14 +194,21 @@ class SavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // A model that was deleted is nobody's copy.
+  // A model that was deleted is nobody's copy. If as much is trained, the two are to differ.
   void FindCopies() {
     if (facts_.deleted) return;
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
-      if (IsUnread(copy)) continue;
+      if (IsUnread(copy) || IsCopyOfTrained(copy)) continue;
       list_.Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
                 "share what " + copy.site + " copies and does not change");
     }
+  }
+
+  // Optimizers have as many parameters: the original changes, and the copy is to stay as it was, or
+  // the other way round. Of a model that adapters train both stay.
+  bool IsCopyOfTrained(const ModelCopy& copy) const {
+    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
+    return AnnotatedNumber(facts_.annotations, key).value_or(0) >= copy.bytes;
   }
 
   // A name holds most of it that nothing reads again: it is the last one, and the next will be

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Remedies of programs that train, where an earlier rule led away; what is advised is tried."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MIB, on_card
+
+# Each word of each example has a matrix for a moment: 8 x 64 x 256 x 512 x 4 bytes are 256 MiB. In step 2 a state lies
+# where that of step 1 was.
+PER_SAMPLE = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(256, 512), nn.Tanh(), nn.Linear(512, 2)).cuda()
+def of_samples(module, grad_input, grad_output):
+    each = torch.einsum("n...i,n...j->n...ij", grad_output[0], module.inputs)
+    module.weight.grad_sample = torch.einsum("n...ij->nij", each)
+model[0].register_forward_hook(lambda module, inputs, output: setattr(module, "inputs", inputs[0]))
+model[0].register_full_backward_hook(of_samples)
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(3):
+    model(torch.zeros({batch}, 64, 256, device="cuda", requires_grad=True)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    states = [torch.zeros(1 << 20, device="cuda") for _ in range(12)] if step == 0 else states
+"""
+SPLIT_CARD = "872MiB,context=480MiB"
+
+
+def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in report["remedies"]}
+
+
+def test_of_a_fragmented_card_half_the_batch_is_not_said_to_be_too_little(tmp_path: Path) -> None:
+    options = ("--allocator", "native")
+    failed = on_card(PER_SAMPLE.format(batch=8), tmp_path, card=SPLIT_CARD, expect=1, options=options)
+    report = failed.report()
+    assert report["verdict"]["cause"] == "fragmentation" and report["request"]["bytes"] == 256 * MIB
+    assert [row["how_known"] for row in report["remedies"][:2]] == ["replayed", "replayed"]
+    half = rows(report)["half the micro-batch"]
+    assert half["at_least"] and half["predicted_peak"] <= report["card"]["bytes"] - 128 * MIB
+    on_card(PER_SAMPLE.format(batch=4), tmp_path, card=SPLIT_CARD, options=options)
+
+
+# The reference is to stay as it was while the other is trained: 128 MiB each.
+REFERENCE = """
+import copy
+import torch
+from torch import nn
+def made():
+    return nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(8)])
+model = made().cuda()
+reference = copy.deepcopy(model).requires_grad_(False)
+optimizer = {optimizer}
+x = torch.zeros(4096, 2048, device="cuda")
+for _ in range(2):
+    with torch.no_grad():
+        wanted = reference(x)
+    loss = (model(x) - wanted).square().mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("trains_all", [True, False])
+def test_the_copy_of_a_trained_model_is_not_said_to_be_shared(tmp_path: Path, trains_all: bool) -> None:
+    optimizer = f"torch.optim.SGD(model{'' if trains_all else '[7]'}.parameters())"
+    failed = on_card(REFERENCE.format(optimizer=optimizer), tmp_path, card="900MiB,context=480MiB", expect=1)
+    assert ("no second copy" in rows(failed.report())) is not trains_all
+
+
+# Line 5 needs lt and rb no more when it comes to the next operation: 64 MiB each.
+PAIRS = """
+import torch
+def overlaps(a, b):
+    lt, rb = torch.max(a[:, None], b), torch.min(a[:, None], b)
+    wh = {difference}
+    return wh.sum()
+x = torch.zeros(4096, device="cuda")
+overlaps(x, x)
+"""
+
+
+def test_a_name_that_the_statement_itself_reads_is_not_deleted_before_it(tmp_path: Path) -> None:
+    card = "688MiB,context=480MiB"
+    failed = on_card(PAIRS.format(difference="(rb - lt + 1).clamp(min=0)"), tmp_path, card=card, expect=1)
+    row = rows(failed.report())["del rb"]
+    assert row["change"] == "split train.py:5 and del rb after its last use there: nothing reads it again"
+    on_card(PAIRS.format(difference="rb - lt; del rb; wh = (wh + 1)"), tmp_path, card=card)
