@@ -26,7 +26,7 @@ enum class Role : uint8_t {
   kKvCache,
   kComm,
   kBuffer,      // of a module: what it keeps and no optimizer steps
-  kCheckpoint,  // tensors of a file that was loaded, or gathered to be saved
+  kCheckpoint,  // tensors of a file that was loaded, or gathered or copied to be saved
 };
 // A role above these is a later writer's and reads as kUnknown.
 inline constexpr size_t kRoleCount = static_cast<size_t>(Role::kCheckpoint) + 1;

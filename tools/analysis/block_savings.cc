@@ -52,13 +52,16 @@ class BlockSavingFinder {
     uint64_t loaded = 0;
     uint64_t of_safetensors = 0;
     uint64_t gathered = 0;
+    uint64_t copied = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
       if (part.identity.role != Role::kCheckpoint) return;
       const auto stack = facts_.source.Stack(block.allocation.stack);
       if (IsLoading(stack)) loaded += part.bytes;
       if (IsOfSafetensors(stack)) of_safetensors += part.bytes;
       if (IsGathering(stack)) gathered += part.bytes;
+      if (IsDeepCopy(stack)) copied += part.bytes;
     });
+    FindCopiedState(copied);
     Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
     if (2 * of_safetensors > loaded)
       on_host.change = "load_file(..., device=\"cpu\"), or del of what was taken over";
@@ -69,6 +72,15 @@ class BlockSavingFinder {
       on_host.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(on_host));
     list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
+  }
+
+  void FindCopiedState(uint64_t bytes) {
+    Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
+    saving.change =
+        "copy each tensor of the state dict by .cpu(), or torch.save() it, instead of "
+        "copy.deepcopy";
+    saving.cost = "a copy to the host";
+    list_.Add(std::move(saving));
   }
 
   // Without a graph, too, a pass holds what it computes with at the moment: how much is not known.

@@ -160,6 +160,10 @@ bool IsLoading(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsDeepCopy(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, {"torch/_tensor.py", "__deepcopy__"});
+}
+
 bool IsOfSafetensors(const std::vector<trace::Frame>& stack) {
   return std::any_of(stack.begin(), stack.end(),
                      [](const trace::Frame& frame) { return IsIn(frame, "safetensors/torch.py"); });

@@ -59,6 +59,9 @@ bool IsParallelGather(const std::vector<trace::Frame>& stack);
 // True if torch.load or safetensors made it.
 bool IsLoading(const std::vector<trace::Frame>& stack);
 
+// True if copy.deepcopy copies a tensor.
+bool IsDeepCopy(const std::vector<trace::Frame>& stack);
+
 // True if safetensors made it (load_file, safe_open).
 bool IsOfSafetensors(const std::vector<trace::Frame>& stack);
 

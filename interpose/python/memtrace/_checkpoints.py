@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: what a file puts on a card, what is gathered to be saved, and states that an optimizer takes over."""
+"""Checkpoints: what a file puts on a card, what is gathered or copied to be saved, and states that are taken over."""
 
+import copy
 import functools
 from collections.abc import Callable
 from types import ModuleType
@@ -28,13 +29,31 @@ _OTHERS: Calls = {
 }
 
 
+_OF_OPTIMIZER = {"state", "param_groups"}  # the keys of an optimizer's state dict
+
+
 def watch(torch: Any, session: Session) -> None:
     """Watches torch, and other libraries once they are imported."""
     torch.load = torch.serialization.load = session.stating(ROLE_CHECKPOINT, torch.load)
     module = torch.nn.Module
     module.state_dict = session.stating(ROLE_CHECKPOINT, module.state_dict)
     _watch_optimizers(torch, session)
+    _watch_copies(session)
     _stated_calls.watch(session, ROLE_CHECKPOINT, _OTHERS)
+
+
+def _watch_copies(session: Session) -> None:
+    """What copy.deepcopy makes of a state dict is one, on the same card."""
+    original: Callable[..., Any] = copy.deepcopy
+    stating = session.stating(ROLE_CHECKPOINT, original)
+
+    @functools.wraps(original)
+    def deepcopy(value: Any, *args: Any, **kwargs: Any) -> Any:
+        is_state = isinstance(value, dict) and (hasattr(value, "_metadata") or value.keys() == _OF_OPTIMIZER)
+        return (stating if is_state else original)(value, *args, **kwargs)
+
+    module: Any = copy
+    module.deepcopy = deepcopy
 
 
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:

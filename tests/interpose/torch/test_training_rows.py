@@ -89,3 +89,32 @@ def test_a_name_that_the_statement_itself_reads_is_not_deleted_before_it(tmp_pat
     row = rows(failed.report())["del rb"]
     assert row["change"] == "split train.py:5 and del rb after its last use there: nothing reads it again"
     on_card(PAIRS.format(difference="rb - lt; del rb; wh = (wh + 1)"), tmp_path, card=card)
+
+
+# 64 MiB of weights, as much of momentum: the best of both is kept, and read in the end.
+BEST = """
+import copy
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(4)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), momentum=0.9)
+for epoch in range(2):
+    model(torch.zeros(8, 2048, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    with torch.no_grad():
+        model(torch.zeros(8, 2048, device="cuda"))
+    best = {{"model": {model}, "optimizer": copy.deepcopy(optimizer.state_dict())}}
+model.load_state_dict(best["model"])
+"""
+
+
+def test_the_copied_state_is_a_checkpoint_for_the_host(tmp_path: Path) -> None:
+    card = "792MiB,context=480MiB"
+    failed = on_card(BEST.format(model="copy.deepcopy(model.state_dict())"), tmp_path, card=card, expect=1)
+    report = failed.report()
+    copied = [row for row in report["holdings"] if row["role"] == "checkpoint"]
+    assert [row["bytes"] for row in copied] == [128 * MIB]
+    row = rows(report)["checkpoint in host memory"]
+    assert row["change"].startswith("copy each tensor of the state dict by .cpu()")
+    on_card(BEST.format(model="{key: value.cpu() for key, value in model.state_dict().items()}"), tmp_path, card=card)
