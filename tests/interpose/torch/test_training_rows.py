@@ -87,7 +87,10 @@ def test_a_name_that_the_statement_itself_reads_is_not_deleted_before_it(tmp_pat
     card = "688MiB,context=480MiB"
     failed = on_card(PAIRS.format(difference="(rb - lt + 1).clamp(min=0)"), tmp_path, card=card, expect=1)
     row = rows(failed.report())["del rb"]
-    assert row["change"] == "split train.py:5 and del rb after its last use there: nothing reads it again"
+    assert (
+        row["change"]
+        == "del rb within train.py:5, as soon as it has been read: in two statements; nothing reads it again"
+    )
     on_card(PAIRS.format(difference="rb - lt; del rb; wh = (wh + 1)"), tmp_path, card=card)
 
 
