@@ -22,7 +22,7 @@ from memtrace._quiet import quieter
 from memtrace._session import Session
 
 _KEY = "names.unread"
-_READ = "\tread"  # by the statement that runs
+_READ = "\t" + "read"  # by the statement that runs
 _MOST_NAMES = 16
 _MOST_OBJECTS = 20_000  # that are looked at of a name
 _ALL_STEPS = 4  # and then those that are powers of two
