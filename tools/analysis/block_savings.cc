@@ -271,6 +271,7 @@ class BlockSavingFinder {
     const uint64_t free = facts_.ledger.positive("private_pools");
     Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
     saving.at_least = true;
+    saving.ends_growth = facts_.GrowsByCaptures();
     list_.Add(std::move(saving));
   }
 

@@ -32,6 +32,7 @@ class CallSavingFinder {
     FindWideWeights();
     FindWideMoves();
     FindComputedCopies();
+    FindTooLargeForCard();
     return list_.Take();
   }
 
@@ -224,6 +225,17 @@ class CallSavingFinder {
     if (is_activation)
       saving.change = line + ": inplace=True of " + std::string(BareFunction(innermost->function)) +
                       ", where its input is not read again, else in pieces (tiles)";
+    list_.Add(std::move(saving));
+  }
+
+  // One tensor that no state of this card has room for, and that a line of the user's asks for by
+  // itself. What a part of it takes is not known.
+  void FindTooLargeForCard() {
+    const std::string line = LineOfOperation(facts_.request_stack);
+    if (!facts_.verdict.is_larger_than_card || line.empty() || !IsWithoutGraph()) return;
+    Saving saving = SavingOf(Id::kPartsFromHost, facts_.request_bytes, 0);
+    saving.change = line + ": " + saving.change;
+    saving.at_least = true;
     list_.Add(std::move(saving));
   }
 

@@ -18,7 +18,8 @@ std::optional<KeptForBackward> FindKeptForBackward(const std::vector<CapturedBlo
   const std::string trained = "optimizer.trained_bytes." + std::to_string(device);
   KeptForBackward kept{.forwards = in_eval > 0 ? in_eval : all,
                        .is_trained = AnnotatedNumber(annotations, trained).value_or(0) > 0,
-                       .is_eval = in_eval > 0};
+                       .is_eval = in_eval > 0,
+                       .may_train = AnnotatedNumber(annotations, "source.trains") != 0};
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     if (entry.waiting || block.birth.phase != trace::Phase::kForward) continue;

@@ -21,9 +21,11 @@ struct KeptForBackward {
   uint64_t forwards = 0;    // such passes before the moment, by the calls of one outermost module
   bool is_trained = false;  // an optimizer has parameters on the card
   bool is_eval = false;     // the model is in eval mode, and is trained in training mode
+  bool may_train = true;    // a file of the user's has a word of training, or none was read
 
   // With one pass, or in training, the backward may still have been to come: losses are summed.
-  bool is_in_vain() const { return is_eval || (forwards > 1 && !is_trained); }
+  // Where no file of the user's has a word of training, none comes.
+  bool is_in_vain() const { return is_eval || ((forwards > 1 || !may_train) && !is_trained); }
 };
 
 // Nothing if a backward ran and the model is not in eval mode, if nothing is kept, or if it is not

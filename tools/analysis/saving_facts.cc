@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 
 namespace memtrace::analysis {
 
@@ -55,6 +56,18 @@ bool SavingFacts::GrowsBy(const StackRule& is_such) const {
   const std::vector<trace::StackId>& stacks = growth.sites.front().stacks;
   return std::any_of(stacks.begin(), stacks.end(),
                      [&](trace::StackId stack) { return is_such(source.Stack(stack)); });
+}
+
+bool SavingFacts::GrowsByCaptures() const {
+  absl::flat_hash_set<trace::StackId> growing;
+  for (const GrowingSite& site : growth.sites)
+    growing.insert(site.stacks.begin(), site.stacks.end());
+  absl::flat_hash_set<uint32_t> pools;
+  ForEachBlock([&](BlockId, const Block& block) {
+    const trace::Allocate& allocation = block.allocation;
+    if (allocation.pool != 0 && growing.contains(allocation.stack)) pools.insert(allocation.pool);
+  });
+  return pools.size() > 1;
 }
 
 }  // namespace memtrace::analysis

@@ -106,6 +106,9 @@ struct SavingFacts {
 
   // True if the site that grows fastest has a stack that is such a one.
   bool GrowsBy(const StackRule& is_such) const;
+  // True if what grows are graphs that are captured: blocks of two or more private pools. What a
+  // graph reads and writes has to stay where it is for as long as it is replayed.
+  bool GrowsByCaptures() const;
 };
 
 // Savings as they are found; one that frees nothing is none.

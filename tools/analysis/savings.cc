@@ -254,6 +254,7 @@ class SavingFinder {
     if (facts_.growth.sites.empty() || IsOfDeadCycles()) return;
     if (facts_.summed && IsGrowthWithinStep()) return;
     if (facts_.GrowsBy(IsEvaluationResult)) return;  // the row for these ends it
+    if (facts_.GrowsByCaptures()) return;            // likewise
     if (IsOfOldGradients(facts_.growth.sites.front())) return;
     const uint64_t gained = facts_.growth.gained();
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);

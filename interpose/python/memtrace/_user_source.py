@@ -18,8 +18,10 @@ _MOST_FILES = 100
 _MOST_LINES_OF_A_CALL = 20
 _MOST_PLACES = 400
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
-# Names that stand in programs that train.
-_TRAINING = frozenset({"backward", "optim", "fit"})
+# Names that stand in programs that train, or ask for gradients.
+_TRAINING = frozenset(
+    {"backward", "optim", "fit", "train", "autograd", "grad", "grad_and_value", "vjp", "jacrev", "jacobian", "hessian"}
+)
 
 
 def watch(session: Session) -> None:

@@ -49,6 +49,20 @@ def test_a_first_forward_that_fails_may_have_had_a_backward_to_come(tmp_path: Pa
     assert found["kept_for_backward"]["in_vain"] is False
 
 
+def test_a_first_forward_of_a_program_without_a_word_of_gradients_keeps_in_vain(tmp_path: Path) -> None:
+    found = report("print(net(x.repeat(32, 1)).sum())\n", tmp_path, card="1GiB", expect=1)
+    assert found["kept_for_backward"]["forwards"] == 1 and found["kept_for_backward"]["in_vain"] is True
+    assert found["remedies"][0]["name"] == "no graph"
+    report("with torch.no_grad():\n    print(net(x.repeat(32, 1)).sum())\n", tmp_path, card="1GiB")
+
+
+def test_a_program_that_asks_for_gradients_by_itself_may_have_asked_for_these(tmp_path: Path) -> None:
+    script = "torch.autograd.grad(net(x.repeat(64, 1)).sum(), list(net.parameters()))\n"
+    found = report(script, tmp_path, card="1GiB", expect=1)
+    assert found["kept_for_backward"]["in_vain"] is False
+    assert "no graph" not in [row["name"] for row in found["remedies"]]
+
+
 def test_parts_of_a_sequential_are_told_apart(tmp_path: Path) -> None:
     found = report("for _ in range(3):\n    kept.append(net(x))\n", tmp_path)
     sites = {row["site"] for row in found["holdings"] if row["role"] == "activation"}
