@@ -201,14 +201,15 @@ ROWS = [
         reported="transformers#25930",
         allocator=NATIVE,
     ),
+    # The script waits for three of its workers; the fourth may not have its context yet.
     Row(
         "c10_worker_contexts.py",
-        "3500MiB,context=520MiB",
+        "2980MiB,context=520MiB",
         "Four DataLoader workers of this program hold a context of 520 MiB each.",
         (
             runs_out("other_process"),
-            headline("four|4", "workers?", "520"),
-            ledger("other_processes", 4 * 520 * MIB),
+            headline("three|3|four|4", "workers?", "520"),
+            ledger("other_processes", 4 * 520 * MIB, within=520 * MIB),
         ),
         reported="ace#1396",
     ),

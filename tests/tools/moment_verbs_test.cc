@@ -180,6 +180,13 @@ TEST_F(MomentVerbsTest, ARunThatGotOverAFailedRequestCompletedAndPassesItsChecks
   EXPECT_THAT(shell_.Run("memtrace report caught.trace").out, HasSubstr("OUT OF MEMORY"));
 }
 
+TEST_F(MomentVerbsTest, ARunThatAnExceptionEndedSaysSo) {
+  shell_.WriteTrace("cut.trace",
+                    "alloc 0 0x10000000 requested=1MiB\nannotate program.exception \"KeyError\"\n");
+  EXPECT_THAT(shell_.Run("memtrace report cut.trace").out,
+              HasSubstr("No out-of-memory. An exception, KeyError, ended the program"));
+}
+
 TEST_F(MomentVerbsTest, CheckRefusesWhatIsNoLimit) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
   ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");

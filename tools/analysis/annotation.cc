@@ -22,4 +22,9 @@ std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::str
   return number;
 }
 
+std::string ExceptionThatEnded(const Annotations& annotations) {
+  const std::string name = AnnotatedText(annotations, "program.exception");
+  return name == "none" ? "" : name;
+}
+
 }  // namespace memtrace::analysis

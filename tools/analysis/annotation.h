@@ -19,6 +19,10 @@ std::string AnnotatedText(const Annotations& annotations, std::string_view key);
 // Nothing if the key is not there or its value is not a decimal number.
 std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
 
+// Returns the class of the exception that ended the program; empty if none did or if the hooks,
+// which say it in `program.exception`, do not know.
+std::string ExceptionThatEnded(const Annotations& annotations);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_ANNOTATION_H_

@@ -33,6 +33,7 @@ class BlockSavingFinder {
   std::vector<Saving> Run() {
     FindCheckpoints();
     FindGraphsInVain();
+    FindUntrainedGraphs();
     FindAttentionWeights();
     FindGatheredOutputs();
     FindTrainedCopies();
@@ -91,6 +92,19 @@ class BlockSavingFinder {
     saving.at_least = true;
     if (facts_.kept->is_eval)
       saving.change = "with torch.no_grad(): around this pass of a model in eval mode";
+    list_.Add(std::move(saving));
+  }
+
+  // Likewise.
+  void FindUntrainedGraphs() {
+    if (!facts_.untrained) return;
+    const uint64_t kept = facts_.untrained->bytes;
+    const uint64_t to_come = facts_.untrained->is_running ? facts_.verdict.rest.OfPass() : 0;
+    Saving saving = SavingOf(Id::kNoGraph, kept + to_come, kept);
+    saving.at_least = true;
+    saving.change = "with torch.no_grad(): around the call at " + facts_.untrained->line +
+                    ", of a model in eval mode that no optimizer steps";
+    saving.cost = "none where nothing reads gradients of its parameters";
     list_.Add(std::move(saving));
   }
 

@@ -7,6 +7,7 @@
 
 #include "tools/analysis/cache_to_come.h"
 #include "tools/analysis/captures.h"
+#include "tools/analysis/explained_cards.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/growth_search.h"
 #include "tools/analysis/site_names.h"
@@ -19,49 +20,10 @@ Update UpdateOf(const Timeline& timeline) {
   return timeline.failed() ? timeline.failed()->update : timeline.latest_update();
 }
 
-const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) {
-  for (const trace::CardLedger& account : failed.event.cards) {
-    if (account.device == device) return &account;
-  }
-  return nullptr;
-}
-
-// At a failure the process said where every byte is; the replay knows the pieces.
-Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) {
-  if (replayed.segments.empty()) return LedgerFromAccount(account);
-  const Ledger& ledger = replayed.ledger;
-  return LedgerFromAccount(account, {.cached = ledger.positive("cached"),
-                                     .holes = ledger.positive("holes"),
-                                     .largest_hole = ledger.largest_hole,
-                                     .private_pools = ledger.positive("private_pools"),
-                                     .granules = ledger.granules});
-}
-
 bool IsGrowing(const Explanation& explanation) {
   const auto& contributing = explanation.verdict.contributing;
   return std::any_of(contributing.begin(), contributing.end(),
                      [](const Contribution& found) { return found.name == "growth"; });
-}
-
-// The fullest card; without known sizes the one that holds most.
-size_t FullestCard(const std::vector<CardExplanation>& cards) {
-  const auto fullness = [](const CardExplanation& card) {
-    const double total = card.ledger.total_known ? static_cast<double>(card.ledger.total) : 0;
-    const auto live = static_cast<double>(card.ledger.bytes("live"));
-    return std::pair(total > 0 ? live / total : 0, live);
-  };
-  const auto fullest = std::max_element(
-      cards.begin(), cards.end(), [&fullness](const CardExplanation& a, const CardExplanation& b) {
-        return fullness(a) < fullness(b);
-      });
-  return static_cast<size_t>(fullest - cards.begin());
-}
-
-size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device) {
-  const auto found =
-      std::find_if(cards.begin(), cards.end(),
-                   [device](const CardExplanation& card) { return card.index == device; });
-  return static_cast<size_t>(found - cards.begin());
 }
 
 // Turns the two readings into an Explanation, piece by piece.
@@ -74,6 +36,7 @@ class Explainer {
         sites_(source),
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
         unread_names_(source),
+        untrained_(source),
         captures_(timeline_),
         growth_(source, timeline_) {}
 
@@ -117,6 +80,7 @@ class Explainer {
   Timeline timeline_;
   AttemptWatch attempts_;
   UnreadNames unread_names_;
+  UntrainedWatch untrained_;
   Captures captures_;
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
@@ -159,6 +123,7 @@ absl::Status Explainer::ReadFirst() {
     timeline_.Apply(event);
     attempts_.See(event, timeline_.counts().events);
     unread_names_.See(event, timeline_.counts().events);
+    untrained_.See(event);
     finder.Apply(event, timeline_);
   });
   moments_ = finder.Found(timeline_);
@@ -215,11 +180,8 @@ void Explainer::ExplainCards() {
     CardExplanation card;
     card.index = device;
     card.when = at_moment_[device].when;
-    card.ledger = at_moment_[device].ledger;
-    if (is_failure()) {
-      const trace::CardLedger* account = AccountOf(*timeline_.failed(), device);
-      if (account != nullptr) card.ledger = LedgerOf(*account, at_moment_[device]);
-    }
+    card.ledger = is_failure() ? LedgerAtFailure(*timeline_.failed(), device, at_moment_[device])
+                               : at_moment_[device].ledger;
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
@@ -251,6 +213,7 @@ void Explainer::ExplainHolders() {
   const Position& now = is_failure() ? timeline_.failed()->at : card.when.at;
   result_.kept_for_backward =
       FindKeptForBackward(card.blocks, now, device(), live, source_, annotations());
+  result_.untrained_passes = untrained_.Kept(card.blocks, live);
   result_.holder_lines = HolderLines(result_.held, source_);
   const bool known = timeline_.cards().contains(device());
   result_.outside =
@@ -335,6 +298,8 @@ void Explainer::ExplainRemedies() {
   const Update update = UpdateOf(timeline_);
   const bool is_growing = result_.growth_goes_on();
   const GrowthCourse none;
+  const std::vector<CapturedBlock> of_others =
+      untrained_.WithoutThem(captured().blocks, captures_.live());
   SavingFacts facts{
       .captured = captured().blocks,
       .live = captures_.live(),
@@ -346,6 +311,8 @@ void Explainer::ExplainRemedies() {
       .verdict = result_.verdict,
       .copy = result_.foreach_copy,
       .kept = result_.kept_for_backward,
+      .untrained = result_.untrained_passes,
+      .of_others = of_others,
       .summed = result_.summed_passes,
       .deleted = result_.deleted_models,
       .growth = is_growing ? result_.growth : none,
@@ -364,7 +331,9 @@ void Explainer::ExplainRemedies() {
   }
   result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
                                   is_failure() ? failed->at.step : 0, FindSavings(facts));
-  if (is_growing || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
+  // Of a run that an exception ended nobody knows the rest.
+  const bool is_cut = is_peak() && !ExceptionThatEnded(annotations()).empty();
+  if (is_growing || is_cut || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
   const bool ends = result_.summed_passes && result_.summed_passes->hands_on();  // with the loop
   if (result_.growth_is_reason() && !ends) DropWhatPostpones(result_.remedies);
 }
@@ -374,37 +343,6 @@ void Explainer::ExplainRemedies() {
 absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec,
                                     bool with_map) {
   return Explainer(source, spec, with_map).Run();
-}
-
-Explanation ExplainPeaks(const EventSource& source) {
-  Timeline timeline(source, 0);
-  source.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
-  std::multimap<uint64_t, int32_t> peaks;
-  for (const auto& [device, card] : timeline.cards()) peaks.emplace(card.peak_event, device);
-  LiveSet live;
-  std::map<int32_t, std::vector<CapturedBlock>> at_peak;
-  auto next = peaks.upper_bound(0);
-  uint64_t ordinal = 0;
-  source.ForEach([&](const trace::Event& event) {
-    live.Apply(event);
-    ++ordinal;
-    for (; next != peaks.end() && next->first == ordinal; ++next)
-      at_peak[next->second] = live.Capture(next->second);
-  });
-  Explanation result;
-  result.annotations = timeline.annotations();
-  result.counts = timeline.counts();
-  if (timeline.got_over()) result.got_over.emplace();
-  result.timelines = timeline.cards();
-  result.activities = timeline.activities();
-  for (const auto& [device, card] : timeline.cards()) {
-    CardExplanation& explained = result.cards.emplace_back();
-    explained.index = device;
-    explained.peak_at = card.peak_at;
-    explained.peak = BreakDownByRole(at_peak[device], live, source);
-  }
-  if (result.cards.empty()) result.cards.emplace_back();  // a process that never touched a card
-  return result;
 }
 
 }  // namespace memtrace::analysis

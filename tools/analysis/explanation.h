@@ -36,6 +36,7 @@
 #include "tools/analysis/summed_passes.h"
 #include "tools/analysis/timeline.h"
 #include "tools/analysis/unread_names.h"
+#include "tools/analysis/untrained_passes.h"
 #include "tools/analysis/variables.h"
 #include "tools/analysis/verdict.h"
 
@@ -89,6 +90,7 @@ struct Explanation {
   std::vector<OutsideHolding> outside;  // of that card and of the host, then; at the end of a
                                         // trace without blocks
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
+  std::optional<UntrainedPasses> untrained_passes;   // of `held`
   std::optional<SummedPasses> summed_passes;         // of `held`; at a failure
   std::optional<FailedAttempts> failed_attempts;     // of `held`; at a failure
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure

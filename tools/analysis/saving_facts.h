@@ -25,6 +25,7 @@
 #include "tools/analysis/other_processes.h"
 #include "tools/analysis/summed_passes.h"
 #include "tools/analysis/unread_names.h"
+#include "tools/analysis/untrained_passes.h"
 #include "tools/analysis/update_watch.h"
 #include "tools/analysis/verdict.h"
 #include "tools/remedies/catalogue.h"
@@ -78,6 +79,8 @@ struct SavingFacts {
   const Verdict& verdict;
   const std::optional<ForeachCopy>& copy;
   const std::optional<KeptForBackward>& kept;
+  const std::optional<UntrainedPasses>& untrained;
+  const std::vector<CapturedBlock>& of_others;  // than these passes: the rest of `captured`
   const std::optional<SummedPasses>& summed;
   const std::optional<DeletedModels>& deleted;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow

@@ -23,8 +23,10 @@ using trace::Role;
 std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& annotations) {
   if (AnnotatedNumber(annotations, "checkpoint.in_eval") == 1)
     return "model.train(): checkpointing is on and does nothing in eval mode";
+  const bool is_in_eval = AnnotatedNumber(annotations, "checkpoint.layers_in_eval") == 1;
   return layers.is_of_transformers
-             ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()"
+             ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()" +
+                   (is_in_eval ? " and model.train(): in eval mode, as it is, it does nothing" : "")
              : "torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) around each of " +
                    layers.name;
 }
@@ -154,7 +156,7 @@ class SavingFinder {
   void FindCheckpointing() {
     if (facts_.kept && facts_.kept->is_in_vain()) return;
     for (const RepeatedLayers& layers :
-         FindRepeatedLayers(facts_.captured, facts_.live, facts_.source)) {
+         FindRepeatedLayers(facts_.of_others, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
       const bool is_in_layers = layers.is_checkpointed &&
                                 AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();

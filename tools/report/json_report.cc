@@ -326,6 +326,9 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["holdings"] = HoldingsJson(explanation);
   if (!explanation.variables.empty()) report["variables"] = VariablesJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (const auto& untrained = explanation.untrained_passes)
+    report["untrained_passes"] = {
+        {"bytes", untrained->bytes}, {"calls", untrained->calls}, {"line", untrained->line}};
   if (explanation.kept_for_backward)
     report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept_for_backward);
   if (const auto& deleted = explanation.deleted_models)

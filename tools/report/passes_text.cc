@@ -28,4 +28,13 @@ std::string EvalModeSentence(const analysis::Explanation& explanation) {
          " of activations are kept for a backward that such passes had none of so far.";
 }
 
+std::string UntrainedSentence(const analysis::Explanation& explanation) {
+  const auto& untrained = explanation.untrained_passes;
+  if (!untrained || !explanation.is_of_weight(untrained->bytes, 10)) return "";
+  return FormatBytes(untrained->bytes) +
+         " of activations are kept for a backward through the call at " +
+         Printable(untrained->line) +
+         ", of a model in eval mode that no optimizer steps, called without torch.no_grad().";
+}
+
 }  // namespace memtrace::report

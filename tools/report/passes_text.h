@@ -15,6 +15,10 @@ std::string SummedPassesSentence(const analysis::Explanation& explanation);
 // Says that a model in eval mode keeps activations; empty if it does not, or few.
 std::string EvalModeSentence(const analysis::Explanation& explanation);
 
+// Returns "14.00 GiB of activations are kept for a backward through the call at train.py:14, of a
+// model ..."; empty unless such calls keep a tenth of what is held.
+std::string UntrainedSentence(const analysis::Explanation& explanation);
+
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_PASSES_TEXT_H_

@@ -12,6 +12,7 @@
 #include "tools/report/activity_table.h"
 #include "tools/report/cards_table.h"
 #include "tools/report/checkpointing_text.h"
+#include "tools/report/end_text.h"
 #include "tools/report/growth_table.h"
 #include "tools/report/others_text.h"
 #include "tools/report/passes_text.h"
@@ -83,15 +84,9 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
          " that lie in pieces would have served this request, not the rest of the step.";
 }
 
-// " (train.py:9)"; empty if the stack has no line of the user's.
-std::string LineOf(const analysis::Request& request) {
-  const std::string line = analysis::UserLine(request);
-  return line.empty() ? "" : " (" + Printable(line) + ")";
-}
-
 std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger) {
   const analysis::Request& request = *explanation.request;
-  const std::string one = "One request for " + FormatBytes(request.bytes) + LineOf(request);
+  const std::string one = "One request for " + FormatBytes(request.bytes) + LineInBrackets(request);
   if (explanation.verdict.is_larger_than_card) {
     return one + " is larger than the card: it has " + FormatBytes(ledger.total) + ", of which " +
            UnusedText(ledger) + " are unused.";
@@ -256,32 +251,9 @@ std::string ContributionSentence(const analysis::Contribution& contribution) {
   return "";
 }
 
-// "No out-of-memory in this process. Another one of the run ran out: memtrace report run.trace.7".
-std::string RanOutBesideSentence(const Explanation& explanation) {
-  const std::vector<std::string>& beside = explanation.ran_out_beside;
-  return "No out-of-memory in this process. " +
-         (beside.size() == 1 ? "Another one of the run ran"
-                             : FormatCount(beside.size()) + " others of the run ran") +
-         " out of memory: memtrace report " + Printable(beside.front()) + ".";
-}
-
-// "The program completed. 3 requests for memory failed and were got over; the last: 2.00 GiB
-// (train.py:9), in step 1, forward."
-std::string EndSentence(const Explanation& explanation) {
-  if (!explanation.got_over && explanation.ran_out_beside.empty()) return "No out-of-memory.";
-  if (!explanation.got_over) return RanOutBesideSentence(explanation);
-  const analysis::Request& last = *explanation.got_over;
-  const std::string failed =
-      last.number == 1
-          ? "One request for memory failed and was got over: "
-          : FormatCount(last.number) + " requests for memory failed and were got over; the last: ";
-  return "The program completed. " + failed + FormatBytes(last.bytes) + LineOf(last) + ", " +
-         DescribePosition(last.at) + ".";
-}
-
 std::string PeakSentence(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.cards[explanation.card];
-  if (card.peak.bytes == 0) return "No out-of-memory; nothing was allocated on a card.";
+  if (card.peak.bytes == 0) return EndWithoutMemorySentence(explanation);
   std::string text = EndSentence(explanation);
   const std::string peak = "The peak, " + FormatBytes(card.peak.bytes) + " requested, was " +
                            DescribePosition(card.peak_at) + ".";
@@ -323,10 +295,11 @@ std::string DeletedModelsSentence(const Explanation& explanation) {
 }
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
-  for (std::string text : {UnevenSentence(explanation), ScratchSentence(explanation),
-                           GrowthSentence(explanation), KeeperSentence(explanation),
-                           SummedPassesSentence(explanation), EvalModeSentence(explanation),
-                           UnreadSentence(explanation), CollectionsSentence(explanation)}) {
+  for (std::string text :
+       {UnevenSentence(explanation), ScratchSentence(explanation), GrowthSentence(explanation),
+        KeeperSentence(explanation), SummedPassesSentence(explanation),
+        EvalModeSentence(explanation), UntrainedSentence(explanation), UnreadSentence(explanation),
+        CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   for (std::string& text : CheckpointingSentences(explanation.annotations))

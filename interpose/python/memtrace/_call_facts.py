@@ -37,7 +37,9 @@ class CallFacts:
             self._write("forward.batch", str(int(tensor.shape[0])))
             self._write_if_known("forward.sequence", self._sequence(tensor))
             self._write_if_known("forward.vocabulary", self._vocabulary(module))
-        self._write_if_known("checkpoint.in_eval", int(self._is_checkpointed_in_eval(module)))
+        in_eval = self._layers_in_eval(module)
+        self._write_if_known("checkpoint.layers_in_eval", int(bool(in_eval)))
+        self._write_if_known("checkpoint.in_eval", int(any(layer.gradient_checkpointing is True for layer in in_eval)))
 
     def recomputed_whole(self, module: Any) -> None:
         """Backward computes all of this model again, at once: a checkpoint stands around the whole of it."""
@@ -66,17 +68,17 @@ class CallFacts:
             self._vocabularies.set(module, known)
         return known
 
-    def _is_checkpointed_in_eval(self, module: Any) -> bool:
-        """Tells whether transformers' checkpointing is on in layers whose mode is eval, where it does nothing."""
+    def _layers_in_eval(self, module: Any) -> list[Any]:
+        """Lists layers that transformers' checkpointing is for and whose mode is eval, where it does nothing."""
         if not self._torch.is_grad_enabled():
-            return False
+            return []
         known = self._layers.get(module)
         if known is None:
             layers = (part for part in module.modules() if hasattr(part, "gradient_checkpointing"))
             known = [weakref.ref(layer) for layer in itertools.islice(layers, _LAYERS)]
             self._layers.set(module, known)
         alive = [layer for reference in known if (layer := reference()) is not None]
-        return any(layer.gradient_checkpointing is True and not layer.training for layer in alive)
+        return [layer for layer in alive if not layer.training]
 
     def _write_if_known(self, key: str, value: int) -> None:
         """Writes the number, but no zero that stands for nothing."""

@@ -40,6 +40,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
 from memtrace._session import Session
+from memtrace._untrained_passes import UntrainedPasses
 
 
 def register(torch: ModuleType, session: Session) -> None:
@@ -85,6 +86,7 @@ class _Thread:
         self.outermost: weakref.ref[Any] | None = None  # of the modules whose forward runs, or the last that did
         self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
         self.is_recomputing = False  # since the outermost of them
+        self.is_untrained = False  # what the outermost computes
 
 
 class _PerThread(threading.local):
@@ -99,6 +101,7 @@ class _ModuleHooks:
         self._torch = torch
         self._session = session
         self._call_facts = CallFacts(torch, session)
+        self._untrained = UntrainedPasses(torch, session)
         self._threads = _PerThread()
         self._numbers: dict[int, int] = {}  # of the path, by id of a living module
         self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
@@ -170,6 +173,9 @@ class _ModuleHooks:
         if thread.is_recomputing:
             thread.is_recomputing = False
             self._session.set_phase(PHASE_BACKWARD)
+        if thread.is_untrained:
+            thread.is_untrained = False
+            self._untrained.ended()
 
     def _name_newcomer(self, module: Any) -> tuple[int, int]:
         """A part that came after the whole was named (an adapter, say), or that is no part of it."""
@@ -206,6 +212,7 @@ class _ModuleHooks:
             session.forwards += 1
             if training:
                 session.passes.began(module)
+                self._threads.mine.is_untrained = self._untrained.began(module, args, kwargs)
             session.labels.inputs((args, kwargs))
             self._call_facts.see(module, args, kwargs)
 

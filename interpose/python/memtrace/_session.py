@@ -25,6 +25,7 @@ from memtrace._core import (
     core,
 )
 from memtrace._forward_passes import ForwardPasses
+from memtrace._identity_map import IdentityMap
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
@@ -61,6 +62,7 @@ class Session:
         self._steps_are_stated = False
         self.forwards = 0  # outermost calls of modules
         self.passes = ForwardPasses()  # ... with gradients on
+        self.optimizers: IdentityMap[bool] = IdentityMap()  # that live
         self._has_failed = False  # a request for memory, since the latest forward began
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 from memtrace._core import PHASE_OPTIMIZER
-from memtrace._identity_map import IdentityMap
 from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
@@ -46,23 +45,22 @@ class _TrainingNeed:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._optimizers: IdentityMap[bool] = IdentityMap()
 
     def optimizer_made(self, optimizer: Any) -> None:
         """Knows this optimizer as long as it lives."""
-        self._optimizers.set(optimizer, True)
+        self._session.optimizers.set(optimizer, True)
 
     def annotate(self) -> None:
         """States bytes by card: of trained parameters, of states, and of the largest copy that an update makes."""
         trained: dict[int, dict[int, int]] = {}
         elements: dict[int, dict[int, int]] = {}
-        classes = {type(optimizer).__name__ for optimizer, _ in self._optimizers.items()}
+        classes = {type(optimizer).__name__ for optimizer, _ in self._session.optimizers.items()}
         states: Counter[int] = Counter()
         copies: Counter[int] = Counter()
         unknown: set[int] = set()
         waiting: set[int] = set()
         is_sharded = False
-        for optimizer, _ in self._optimizers.items():
+        for optimizer, _ in self._session.optimizers.items():
             name = type(optimizer).__name__
             for group in optimizer.param_groups:
                 kept = states_of(name, group)

@@ -4,7 +4,7 @@
 
 import pytest
 from support.events import annotations
-from support.programs import MIB, Finished, on_card
+from support.programs import MIB, Finished, memtrace, on_card
 
 # Step N keeps what KEEP says of N in MiB, beside what training needs.
 TRAINING = """
@@ -87,6 +87,8 @@ def test_a_program_that_ends_before_keeps_its_exit_code_and_says_so_far_it_came(
         script = "import sys\nKEEP = lambda step: 0\n" + TRAINING.replace("range(1, 12)", "range(1, 3)") + last
         run = trial(script, tmp_path, "5:10", expect=status)
         assert ("KeyError: 'its own'" in run.err) == (status == 1)
+        told = memtrace("report", str(run.trace)).out
+        assert ("An exception, KeyError, ended the program" in told) == (status == 1)
         told = fit(run)
         assert "ended" not in told and told["steps"] == "2" and int(told["peak_allocated.0"]) > 0
 

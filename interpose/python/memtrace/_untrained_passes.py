@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of models that nothing trains, made with gradients on: autograd keeps their graph for nobody."""
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from memtrace._holders.users_frames import innermost_users_frame
+from memtrace._session import Session
+
+_DEPTH = 3  # of containers among a call's arguments
+
+
+class UntrainedPasses:
+    """Annotates `passes.untrained` where such a call begins and where it ends. Thread rule: any thread."""
+
+    def __init__(self, torch: ModuleType, session: Session) -> None:
+        """Knows no call."""
+        self._torch = torch
+        self._session = session
+
+    def began(self, module: Any, args: Any, kwargs: Any) -> bool:
+        """Tells whether the call of an outermost module is one, which the trace then says; `ended` is to follow."""
+        if module.training is not False or not self._is_for_nobody(module, args, kwargs):
+            return False
+        frame = innermost_users_frame(sys._getframe())
+        if frame is None:
+            return False
+        place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        self._session.core.annotate("passes.untrained", place)
+        return True
+
+    def ended(self) -> None:
+        """The call is over."""
+        self._session.core.annotate("passes.untrained", "")
+
+    def _is_for_nobody(self, module: Any, args: Any, kwargs: Any) -> bool:
+        """True if gradients of its parameters are all that the graph can give, and no optimizer is for them.
+
+        Another one is for others, so that the program has said what it trains. A hook within the model may bring in
+        something that is trained.
+        """
+        stepped = {id(parameter) for parameter in self._stepped()}
+        parameters = list(module.parameters())
+        return (
+            bool(stepped)
+            and any(parameter.requires_grad for parameter in parameters)
+            and not any(self._may_be_trained(parameter, stepped) for parameter in parameters)
+            and not any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
+            and not any(tensor.requires_grad for tensor in self._tensors((args, kwargs), _DEPTH))
+        )
+
+    @staticmethod
+    def _may_be_trained(parameter: Any, stepped: set[int]) -> bool:
+        return id(parameter) in stepped or not parameter.is_leaf or parameter.grad is not None
+
+    def _stepped(self) -> Iterator[Any]:
+        for optimizer, _ in self._session.optimizers.items():
+            for group in optimizer.param_groups:
+                yield from group["params"]
+
+    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
+        if isinstance(value, self._torch.Tensor):
+            yield value
+        elif depth > 0 and isinstance(value, dict):
+            yield from itertools.chain.from_iterable(self._tensors(part, depth - 1) for part in value.values())
+        elif depth > 0 and isinstance(value, (list, tuple)):
+            yield from itertools.chain.from_iterable(self._tensors(part, depth - 1) for part in value)
