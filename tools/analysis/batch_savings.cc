@@ -106,13 +106,15 @@ class BatchSavingFinder {
     return facts_.request_stack.empty() ? kNobody : CallerOf(facts_.request_stack);
   }
 
-  // A cache of generate() has a part for each of its sequences; one of a server is there from the
-  // start.
+  // A cache of generate() or of a model's call has a part for each of its sequences; one of a
+  // server is there from the start.
   bool IsOfPass(const Block& block, Role role) const {
     if (block.birth.step < facts_.moment.step) return false;
     if (role == Role::kActivation) return true;
     if (role == Role::kTemporary) return IsPass(block.birth.phase);
-    return role == Role::kKvCache && block.birth.phase == Phase::kGenerate;
+    if (role != Role::kKvCache) return false;
+    const bool is_of_call = IsPass(block.birth.phase) && block.allocation.module != 0;
+    return block.birth.phase == Phase::kGenerate || is_of_call;
   }
 
   const SavingFacts& facts_;

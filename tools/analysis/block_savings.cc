@@ -40,6 +40,7 @@ class BlockSavingFinder {
     FindLogits();
     FindCasts();
     FindOldGradients();
+    FindBuckets();
     FindPools();
     return list_.Take();
   }
@@ -218,7 +219,14 @@ class BlockSavingFinder {
       if (is_computed && is_logits(block.allocation.requested)) bytes += part.bytes;
     });
     bytes = Less(bytes, bytes / kPiecesOfLogits + GradientsOfHead());
-    list_.Add(SavingOf(Id::kLogitsInPieces, bytes, bytes));
+    Saving saving = SavingOf(Id::kLogitsInPieces, bytes, bytes);
+    if (facts_.moment.phase == Phase::kEvaluate) {
+      saving.change =
+          "model(..., logits_to_keep=1) of transformers where only the last position is read, else "
+          "the head in eight pieces of the sequence";
+      saving.cost = "none in the results";
+    }
+    list_.Add(std::move(saving));
   }
 
   // A block for each module, half the size of its weight, that outlives a pass without gradients.
@@ -273,6 +281,19 @@ class BlockSavingFinder {
     saving.at_least = true;
     saving.ends_growth = growing >= facts_.growth.gained() / 2 && growing > 0;
     list_.Add(std::move(saving));
+  }
+
+  // Gradients that are copied into buckets and back lie in both. Those that are views of their
+  // bucket have no blocks of their own.
+  void FindBuckets() {
+    uint64_t buckets = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role == Role::kComm &&
+          IsOfDataParallelRanks(facts_.source.Stack(block.allocation.stack)))
+        buckets += part.bytes;
+    });
+    const uint64_t twice = std::min(buckets, facts_.Held(Role::kGradient));
+    list_.Add(SavingOf(Id::kBucketView, twice, twice));
   }
 
   // What lies free in pools of graphs is for their own replays alone. How it is spread over them is

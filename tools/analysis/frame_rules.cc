@@ -175,6 +175,12 @@ bool IsGathering(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsOfDataParallelRanks(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return IsIn(frame, "torch/nn/parallel/distributed.py");
+  });
+}
+
 bool IsWithinAttention(const std::vector<trace::Frame>& stack) {
   return IsWithin(stack, kAttention);
 }

@@ -68,6 +68,9 @@ bool IsOfSafetensors(const std::vector<trace::Frame>& stack);
 // True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 
+// True if torch's DistributedDataParallel made it.
+bool IsOfDataParallelRanks(const std::vector<trace::Frame>& stack);
+
 // True if it is an activation of torch.nn.functional that can be done in place (`inplace=True`).
 bool IsActivation(const trace::Frame& frame);
 

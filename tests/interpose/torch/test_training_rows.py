@@ -121,3 +121,32 @@ def test_the_copied_state_is_a_checkpoint_for_the_host(tmp_path: Path) -> None:
     row = rows(report)["checkpoint in host memory"]
     assert row["change"].startswith("copy each tensor of the state dict by .cpu()")
     on_card(BEST.format(model="{key: value.cpu() for key, value in model.state_dict().items()}"), tmp_path, card=card)
+
+
+# Parameters, buckets and gradients of 128 MiB each, states of 256 and a copy of them of 128.
+RANK = """
+import sys
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=0, world_size=1)
+layers = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(8)]).cuda()
+model = DistributedDataParallel(layers, gradient_as_bucket_view=sys.argv[2] == "view")
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(3):
+    model(torch.zeros(16, 2048, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+dist.destroy_process_group()
+"""
+
+
+def test_gradients_that_lie_in_buckets_and_beside_them_are_to_be_views(tmp_path: Path) -> None:
+    card, store = "1180MiB,context=480MiB", str(tmp_path / "store")
+    found = rows(on_card(RANK, tmp_path, store, "copied", card=card, expect=1).report())
+    view = found["gradients as bucket views"]
+    larger = found["a larger card"]["predicted_peak"]
+    assert 128 * MIB <= larger - view["predicted_peak"] < 160 * MIB
+    done = on_card(RANK, tmp_path, f"{store}2", "view", card=card)
+    assert "gradients as bucket views" not in rows(done.report())
