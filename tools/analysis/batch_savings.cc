@@ -9,6 +9,7 @@
 
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
+#include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -45,6 +46,7 @@ class BatchSavingFinder {
     if (facts_.is_after_loop && !facts_.request_stack.empty()) return {};
     // A model on its way to the card has no batch.
     if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
+    AddSmallerBatch();
     if (batch_ == 1) {
       if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
     } else if (IsOnePromptInSeveralSequences()) {
@@ -70,6 +72,26 @@ class BatchSavingFinder {
   void Add(Id id, uint64_t count) {
     const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
     list_.Add(SavingOf(id, half, half));
+  }
+
+  // Passes of training have run with such batches on this card: the need is what those needed.
+  void AddSmallerBatch() {
+    if (!facts_.largest_call || facts_.moment.phase == Phase::kEvaluate) return;
+    const CallSize& now = facts_.largest_call->now;
+    const CallSize& before = facts_.largest_call->before;
+    const uint64_t of_pass = BytesOfPass(std::max<uint64_t>(batch_, 1));
+    Saving saving =
+        SavingOf(Id::kBatchAsBefore, of_pass - of_pass / now.elements() * before.elements(), 0);
+    saving.change = "at most " + TextOf(before) + " in a batch, as before: " + saving.change;
+    const uint64_t used = Less(facts_.ledger.total, Unused(facts_.ledger));
+    saving.need = facts_.peak_of_earlier_steps + Less(used, facts_.held.bytes);
+    list_.Add(std::move(saving));
+  }
+
+  static std::string TextOf(const CallSize& size) {
+    const std::string examples = std::to_string(size.examples);
+    return size.length == 0 ? examples + " examples"
+                            : examples + " x " + std::to_string(size.length);
   }
 
   // What the step that runs has computed: what earlier ones left behind does not depend on the

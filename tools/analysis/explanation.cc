@@ -26,6 +26,13 @@ bool IsGrowing(const Explanation& explanation) {
                      [](const Contribution& found) { return found.name == "growth"; });
 }
 
+// Where the size of the latest call says how much is computed.
+bool IsOfPass(const Position& position) {
+  using trace::Phase;
+  return position.phase == Phase::kForward || position.phase == Phase::kBackward ||
+         position.phase == Phase::kRecompute || position.phase == Phase::kEvaluate;
+}
+
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
@@ -37,6 +44,7 @@ class Explainer {
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
         unread_names_(source),
         untrained_(source),
+        call_sizes_(source),
         captures_(timeline_),
         growth_(source, timeline_) {}
 
@@ -81,6 +89,7 @@ class Explainer {
   AttemptWatch attempts_;
   UnreadNames unread_names_;
   UntrainedWatch untrained_;
+  CallSizes call_sizes_;
   Captures captures_;
   std::map<int32_t, uint64_t> moments_;  // ordinals, by card
   std::map<int32_t, CapturedCard> at_moment_;
@@ -124,6 +133,7 @@ absl::Status Explainer::ReadFirst() {
     attempts_.See(event, timeline_.counts().events);
     unread_names_.See(event, timeline_.counts().events);
     untrained_.See(event);
+    call_sizes_.See(event, timeline_.counts().events);
     finder.Apply(event, timeline_);
   });
   moments_ = finder.Found(timeline_);
@@ -246,6 +256,8 @@ void Explainer::ExplainFailure() {
   if (result_.summed_passes && result_.summed_passes->hands_on() &&
       !result_.growth.is_of_graphs_within_step())
     result_.summed_passes.reset();
+  if (IsOfPass(failed.at) && failed.at.step > 1)
+    result_.largest_call = call_sizes_.LargestAt(failed.ordinal);
   result_.variables = ParseVariables(failed.annotations, device());
   result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
   result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
@@ -253,10 +265,10 @@ void Explainer::ExplainFailure() {
   const Ledger& ledger = result_.cards[result_.card].ledger;
   const BegunPass pass{.cache = FindCacheToCome(failed, blocks, captures_.live(), source_),
                        .layers = FindLayersToCome(failed, blocks, captures_.live(), source_)};
-  FailureEvidence evidence{
-      .rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, pass),
-      .copy = result_.foreach_copy,
-      .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
+  const RestOfStep rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, pass);
+  FailureEvidence evidence{.rest = LikeFirstStep(rest, failed, Unused(ledger)),
+                           .copy = result_.foreach_copy,
+                           .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
   if (result_.fragmentation.segments > 0) evidence.releasable = result_.fragmentation.releasable;
   result_.verdict = JudgeFailure(failed, ledger, evidence);
   // A card that fills up ends in pieces.
@@ -273,8 +285,9 @@ void Explainer::ExplainNextStep() {
   const CardExplanation& card = result_.cards[result_.card];
   const std::vector<CapturedBlock> made =
       MadeByUpdate(update, after_update_[card.index], captures_.live());
+  const uint64_t to_come = update.over ? 0 : result_.verdict.rest.optimizer.states;
   result_.next_step = ForeseeNextStep(
-      update, card.index, BreakDown(made, captures_.live(), source_, sites_), card.ledger);
+      update, card.index, BreakDown(made, captures_.live(), source_, sites_), to_come, card.ledger);
   if (result_.next_step && is_failure())
     result_.next_step->left_gradients =
         GradientsLeft(captured().blocks, timeline_.failed()->at, captures_.live(), source_);
@@ -313,6 +326,7 @@ void Explainer::ExplainRemedies() {
       .kept = result_.kept_for_backward,
       .untrained = result_.untrained_passes,
       .of_others = of_others,
+      .largest_call = result_.largest_call,
       .summed = result_.summed_passes,
       .deleted = result_.deleted_models,
       .growth = is_growing ? result_.growth : none,
@@ -324,7 +338,8 @@ void Explainer::ExplainRemedies() {
       .others = result_.cards[result_.card].others,
       .moment = is_failure() ? failed->at : captured().when.at,
       .request_stack = {},
-      .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt};
+      .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt,
+      .peak_of_earlier_steps = is_failure() ? failed->peak_of_earlier_steps : 0};
   if (result_.request) {
     facts.request_stack = result_.request->stack;
     facts.request_bytes = result_.request->bytes;

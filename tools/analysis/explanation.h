@@ -13,6 +13,7 @@
 #include "tools/analysis/address_map.h"
 #include "tools/analysis/attribution.h"
 #include "tools/analysis/breakdown.h"
+#include "tools/analysis/call_sizes.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
 #include "tools/analysis/deleted_models.h"
@@ -91,6 +92,7 @@ struct Explanation {
                                         // trace without blocks
   std::optional<KeptForBackward> kept_for_backward;  // of `held`
   std::optional<UntrainedPasses> untrained_passes;   // of `held`
+  std::optional<LargestCall> largest_call;           // at a failure
   std::optional<SummedPasses> summed_passes;         // of `held`; at a failure
   std::optional<FailedAttempts> failed_attempts;     // of `held`; at a failure
   std::optional<DeadCycles> dead_cycles;             // of `held`; at a failure

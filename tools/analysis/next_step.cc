@@ -22,9 +22,9 @@ std::vector<CapturedBlock> MadeByUpdate(const Update& update,
 }
 
 std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
-                                        const Ledger& ledger) {
+                                        uint64_t to_come, const Ledger& ledger) {
   const auto peak = update.peak_before.find(device);
-  const uint64_t states = BytesOfRole(made, trace::Role::kOptimizerState);
+  const uint64_t states = BytesOfRole(made, trace::Role::kOptimizerState) + to_come;
   if (update.backward_followed || peak == update.peak_before.end() || states == 0) {
     return std::nullopt;
   }

@@ -129,8 +129,9 @@ class OptimizerSavingFinder {
     then.states = reduced(then.states);
     then.copy = 0;
     const uint64_t now = facts_.Held(Role::kOptimizerState);
+    const uint64_t all = now + to_come_.states;
     list_.Add(SavingOf(Id::kEightBits, now - reduced(now) + CopyInUse() + LessToCome(then),
-                       now - reduced(now)),
+                       all - reduced(all)),
               "bitsandbytes.optim." + optimizer_ + "8bit(...)");
   }
 
@@ -144,7 +145,7 @@ class OptimizerSavingFinder {
     then.states /= 2;
     then.copy /= 2;
     const uint64_t in_use = halves + CopyInUse() / 2 + HalfOfPass();
-    list_.Add(SavingOf(Id::kBfloat16, in_use + LessToCome(then), halves),
+    list_.Add(SavingOf(Id::kBfloat16, in_use + LessToCome(then), halves + to_come_.states / 2),
               "model.to(torch.bfloat16) before the optimizer is made");
   }
 
@@ -170,7 +171,7 @@ class OptimizerSavingFinder {
     // Frozen layers keep less of what a pass computes; how much less is not known.
     const uint64_t all = now + CopyInUse() + LessToCome({}) + rest_.OfPass();
     const uint64_t adapters = trained / 100 * kPercentOfAdapters * 5;  // and their training
-    list_.Add(SavingOf(Id::kLora, Less(all, adapters), Less(now, adapters)));
+    list_.Add(SavingOf(Id::kLora, Less(all, adapters), Less(now + to_come_.states, adapters)));
   }
 
   const SavingFacts& facts_;

@@ -127,4 +127,14 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
   return rest;
 }
 
+RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused) {
+  const auto& rise = failed.rise_of_same_request;
+  const bool is_known = rest.rise && !rest.at_least;
+  if (is_known || failed.at.step != 2 || !rise || *rise > unused) return rest;
+  rest.source = NeedSource::kPreviousStep;
+  rest.rise = std::max({*rise, rest.rise.value_or(0), failed.event.requested});
+  rest.at_least = false;
+  return rest;
+}
+
 }  // namespace memtrace::analysis

@@ -72,6 +72,10 @@ struct BegunPass {
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});
 
+// The same, if the first step, from the same request on, rose by no more than the `unused` bytes of
+// the card: what it rose by holds the optimizer's states, so that the second rises by less.
+RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_REST_OF_STEP_H_

@@ -14,6 +14,7 @@
 #include "tools/analysis/annotation.h"
 #include "tools/analysis/block_parts.h"
 #include "tools/analysis/breakdown.h"
+#include "tools/analysis/call_sizes.h"
 #include "tools/analysis/card_ledger.h"
 #include "tools/analysis/dead_cycles.h"
 #include "tools/analysis/deleted_models.h"
@@ -81,6 +82,7 @@ struct SavingFacts {
   const std::optional<KeptForBackward>& kept;
   const std::optional<UntrainedPasses>& untrained;
   const std::vector<CapturedBlock>& of_others;  // than these passes: the rest of `captured`
+  const std::optional<LargestCall>& largest_call;
   const std::optional<SummedPasses>& summed;
   const std::optional<DeletedModels>& deleted;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
@@ -94,6 +96,7 @@ struct SavingFacts {
   std::vector<trace::Frame> request_stack;  // empty without a failed request
   uint64_t request_bytes = 0;
   std::optional<uint64_t> rise_of_same_request = std::nullopt;  // FailedRequest
+  uint64_t peak_of_earlier_steps = 0;                           // likewise
 
   uint64_t Held(trace::Role role) const { return BytesOfRole(held, role); }
 

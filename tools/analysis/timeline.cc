@@ -117,6 +117,7 @@ void Timeline::Apply(const trace::Step& step) {
   latest_micro_batch_ = 0;
   for (auto& [device, card] : cards_) {
     card.live_at_steps.push_back(card.live_requested);
+    card.peak_of_earlier_steps = card.peak;
     replays_[device].curve.BeginStep(step.number);
   }
 }
@@ -156,6 +157,7 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.rise_of_micro_batch =
       replays_[out_of_memory.device].micro_batches.RiseFrom(out_of_memory.requested);
   failed.live_at_steps = card.live_at_steps;
+  failed.peak_of_earlier_steps = card.peak_of_earlier_steps;
   failed.update = latest_update();
   failed.annotations = annotations_;
   failed_ = std::move(failed);

@@ -37,7 +37,8 @@ struct CardTimeline {
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;
-  uint64_t peak_ns = 0;        // since the trace began
+  uint64_t peak_ns = 0;                // since the trace began
+  uint64_t peak_of_earlier_steps = 0;  // the peak as the present step began
   uint64_t fullest = 0;        // highest sum of allocated bytes in use or waiting for a stream
   uint64_t fullest_event = 0;  // as peak_event
   std::optional<trace::CardLedger> first_sample;
@@ -60,8 +61,9 @@ struct FailedRequest {
   std::optional<uint64_t> rise_of_same_request;   // StepCurve::RiseFromSame
   std::optional<uint64_t> rise_of_micro_batch;    // the same, of the micro-batch before
   std::vector<uint64_t> live_at_steps;
-  Update update;            // the latest, as it stood then
-  Annotations annotations;  // as they stood then
+  uint64_t peak_of_earlier_steps = 0;  // of its card: requested bytes
+  Update update;                       // the latest, as it stood then
+  Annotations annotations;             // as they stood then
 };
 
 struct EventCounts {

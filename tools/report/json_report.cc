@@ -200,6 +200,10 @@ ordered_json HoldingsJson(const Explanation& explanation) {
   return rows;
 }
 
+ordered_json CallSizeJson(const analysis::CallSize& size) {
+  return {{"examples", size.examples}, {"length", size.length}};
+}
+
 ordered_json KeptForBackwardJson(const analysis::KeptForBackward& kept) {
   return {{"bytes", kept.bytes},
           {"forwards", kept.forwards},
@@ -326,6 +330,9 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["holdings"] = HoldingsJson(explanation);
   if (!explanation.variables.empty()) report["variables"] = VariablesJson(explanation);
   if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (const auto& call = explanation.largest_call)
+    report["largest_call"] = {{"now", CallSizeJson(call->now)},
+                              {"before", CallSizeJson(call->before)}};
   if (const auto& untrained = explanation.untrained_passes)
     report["untrained_passes"] = {
         {"bytes", untrained->bytes}, {"calls", untrained->calls}, {"line", untrained->line}};

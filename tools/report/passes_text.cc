@@ -7,6 +7,15 @@
 
 namespace memtrace::report {
 
+namespace {
+
+std::string SizeText(const analysis::CallSize& size) {
+  return size.length == 0 ? FormatCounted(size.examples, "example")
+                          : FormatCount(size.examples) + " x " + FormatCount(size.length);
+}
+
+}  // namespace
+
 std::string SummedPassesSentence(const analysis::Explanation& explanation) {
   if (!explanation.summed_passes) return "";
   const analysis::SummedPasses& summed = *explanation.summed_passes;
@@ -35,6 +44,14 @@ std::string UntrainedSentence(const analysis::Explanation& explanation) {
          " of activations are kept for a backward through the call at " +
          Printable(untrained->line) +
          ", of a model in eval mode that no optimizer steps, called without torch.no_grad().";
+}
+
+std::string LargestCallSentence(const analysis::Explanation& explanation) {
+  const auto& call = explanation.largest_call;
+  if (!call) return "";
+  const std::string unit = call->now.length == 0 ? "" : " (examples x length)";
+  return "This batch is the largest so far: " + SizeText(call->now) + unit +
+         ". None before had more than " + SizeText(call->before) + ".";
 }
 
 }  // namespace memtrace::report

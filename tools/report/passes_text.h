@@ -19,6 +19,10 @@ std::string EvalModeSentence(const analysis::Explanation& explanation);
 // model ..."; empty unless such calls keep a tenth of what is held.
 std::string UntrainedSentence(const analysis::Explanation& explanation);
 
+// Returns "This batch is the largest so far: 8 x 1,024 (examples x length). None before had more
+// than 8 x 243."; empty if the call that failed was not larger than each before it.
+std::string LargestCallSentence(const analysis::Explanation& explanation);
+
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_PASSES_TEXT_H_

@@ -223,18 +223,29 @@ std::string LayersSentence(const Explanation& explanation) {
          FormatBytes(layers->to_come) + " more.";
 }
 
-void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
+// What the step or the micro-batch before tells of the rest of this one.
+std::string PreviousSentence(const Explanation& explanation) {
   const analysis::Verdict& verdict = explanation.verdict;
+  const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
+  if (!is_step && verdict.rest.source != analysis::NeedSource::kPreviousMicroBatch) return "";
+  const std::string rest = "Going by the previous " +
+                           std::string(is_step ? "step" : "micro-batch") +
+                           ", the rest of this one would ";
+  const uint64_t unused = analysis::Unused(explanation.cards[explanation.card].ledger);
+  return *verdict.rest.rise <= unused
+             ? rest + "have needed " + FormatBytes(*verdict.rest.rise) + ", less than is unused."
+             : rest + "still have needed " + FormatBytes(*verdict.step_short_by) +
+                   " more than is unused.";
+}
+
+void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text : {OptimizerSentence(explanation), ForeseenSentence(explanation),
                            CacheSentence(explanation), LayersSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
-  const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
-  if (!is_step && verdict.rest.source != analysis::NeedSource::kPreviousMicroBatch) return;
-  sentences.push_back("Going by the previous " + std::string(is_step ? "step" : "micro-batch") +
-                      ", the rest of this one would still have needed " +
-                      FormatBytes(*verdict.step_short_by) + " more than is unused.");
+  if (std::string text = PreviousSentence(explanation); !text.empty())
+    sentences.push_back(std::move(text));
 }
 
 std::string ContributionSentence(const analysis::Contribution& contribution) {
@@ -296,8 +307,8 @@ std::string DeletedModelsSentence(const Explanation& explanation) {
 
 void AddCourse(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (std::string text :
-       {UnevenSentence(explanation), ScratchSentence(explanation), GrowthSentence(explanation),
-        KeeperSentence(explanation), SummedPassesSentence(explanation),
+       {UnevenSentence(explanation), LargestCallSentence(explanation), ScratchSentence(explanation),
+        GrowthSentence(explanation), KeeperSentence(explanation), SummedPassesSentence(explanation),
         EvalModeSentence(explanation), UntrainedSentence(explanation), UnreadSentence(explanation),
         CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));

@@ -150,3 +150,56 @@ def test_gradients_that_lie_in_buckets_and_beside_them_are_to_be_views(tmp_path:
     assert 128 * MIB <= larger - view["predicted_peak"] < 160 * MIB
     done = on_card(RANK, tmp_path, f"{store}2", "view", card=card)
     assert "gradients as bucket views" not in rows(done.report())
+
+
+# One batch is four times as long as those before it.
+LONGEST = """
+import sys
+import torch
+from torch import nn
+model = nn.Sequential(*[m for _ in range(4) for m in (nn.Linear(256, 1024), nn.GELU(), nn.Linear(1024, 256))]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for length in (480, 512, 500, int(sys.argv[1])):
+    model(torch.zeros(32, length, 256, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_a_batch_that_is_longer_than_all_before_is_named_and_those_are_what_fits(tmp_path: Path) -> None:
+    failed = on_card(LONGEST, tmp_path, "2048", card="2GiB", expect=1)
+    report = failed.report()
+    assert report["largest_call"] == {
+        "now": {"examples": 32, "length": 2048},
+        "before": {"examples": 32, "length": 512},
+    }
+    row = rows(report)["batches as before"]
+    assert report["remedies"][0] == row and not row["at_least"]
+    done = on_card(LONGEST, tmp_path, "512", card="2GiB").report()
+    context = next(entry["bytes"] for entry in done["ledger"] if entry["name"] == "context")
+    assert 0 <= row["predicted_peak"] - context - done["peak"]["bytes"] < 16 * MIB
+    assert "batches as before" not in rows(done)
+
+
+# Activations are what is largest in the passes: the card is full in the first update, and once there are states the
+# second backward needs more than that update without its copy.
+SECOND_BACKWARD = """
+import sys
+import torch
+from torch import nn
+model = nn.Sequential(*[m for _ in range(8) for m in (nn.Linear(2048, 2048, bias=False), nn.Tanh())]).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), fused=sys.argv[1] == "fused")
+for _ in range(2):
+    model(torch.zeros(2500, 2048, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_what_an_update_needs_without_its_copy_is_no_less_than_the_backward_after_it(tmp_path: Path) -> None:
+    failed = on_card(SECOND_BACKWARD, tmp_path, "foreach", card="1050MiB,context=480MiB", expect=1).report()
+    assert failed["moment"]["at"]["phase"] == "optimizer"
+    row = rows(failed)["fused optimizer"]
+    assert row["predicted_peak"] == row["next_step"] > row["this_step"]
+    done = on_card(SECOND_BACKWARD, tmp_path, "fused", card="2GiB,context=480MiB").report()
+    assert 0 <= row["predicted_peak"] - 480 * MIB - done["peak"]["bytes"] < 16 * MIB

@@ -24,12 +24,13 @@ class NextStepTest : public testing::Test {
     made_.by_role = {{"optimizer_state", 200, {}}, {"temporary", 70, {}}};
   }
   std::optional<NextStep> Foreseen(int32_t device = 0) const {
-    return ForeseeNextStep(update_, device, made_, ledger_);
+    return ForeseeNextStep(update_, device, made_, to_come_, ledger_);
   }
 
   Ledger ledger_;
   Update update_;
   Breakdown made_;
+  uint64_t to_come_ = 0;
 };
 
 TEST_F(NextStepTest, NewStatesComeOnTopOfThePassesAndOfWhatIsNotTheAllocators) {
@@ -38,6 +39,15 @@ TEST_F(NextStepTest, NewStatesComeOnTopOfThePassesAndOfWhatIsNotTheAllocators) {
   EXPECT_EQ(next->number, 2U);
   EXPECT_EQ(next->new_states, 200U);
   EXPECT_EQ(next->need, 500U + 200U + 10U + 20U + 30U);
+}
+
+TEST_F(NextStepTest, StatesThatAFailedUpdateHadNotMadeCountAsWell) {
+  update_.over = false;
+  to_come_ = 150;
+  const auto next = Foreseen();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->new_states, 350U);
+  EXPECT_EQ(next->need, 500U + 350U + 10U + 20U + 30U);
 }
 
 TEST_F(NextStepTest, NothingIsForeseenIfTheUpdateMadeNoStates) {

@@ -96,6 +96,20 @@ TEST_F(RestOfStepTest, ThePreviousStepComesBeforeAllElse) {
   EXPECT_EQ(Foreseen().source, NeedSource::kPreviousStep);
 }
 
+TEST_F(RestOfStepTest, TheFirstStepTellsOfTheSecondIfWhatItRoseByIsUnused) {
+  failed_.at.phase = Phase::kBackward;
+  failed_.at.step = 2;
+  failed_.rise_of_same_request = 30;
+  const RestOfStep unknown;
+  const RestOfStep rest = LikeFirstStep(unknown, failed_, 30);
+  EXPECT_EQ(rest.source, NeedSource::kPreviousStep);
+  EXPECT_EQ(rest.rise, 30U);
+  EXPECT_FALSE(rest.at_least);
+  EXPECT_FALSE(LikeFirstStep(unknown, failed_, 29).rise.has_value());
+  failed_.at.step = 3;
+  EXPECT_FALSE(LikeFirstStep(unknown, failed_, 30).rise.has_value());
+}
+
 TEST_F(RestOfStepTest, AMicroBatchNeedsWhatTheOneBeforeDidAndThenTheOptimizer) {
   failed_.rise_of_micro_batch = 500;
   EXPECT_EQ(Foreseen().rise, 500U);

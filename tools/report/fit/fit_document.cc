@@ -43,9 +43,10 @@ std::string SteeredText(const Answer& answer) {
          Printable(reads.front().place) + (reads.size() > 1 ? " and elsewhere" : "") + " (below).";
 }
 
-std::string NeedsText(const Fullest& card) {
+// "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
+std::string NeedsText(const Fullest& card, const std::string& seen = "") {
   return "It needs " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + "'s " +
-         FormatBytes(card.has) + ".";
+         FormatBytes(card.has) + (seen.empty() ? "" : " (" + seen + ")") + ".";
 }
 
 // Peaks of several processes need not be reached at one time: their sum may be more than the card.
@@ -70,8 +71,7 @@ std::string FitsText(const Answer& answer) {
 
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
-  std::string text =
-      "DOES NOT FIT. " + NeedsText(card) + " (" + SeenText(answer.unlimited.outlook) + ")";
+  std::string text = "DOES NOT FIT. " + NeedsText(card, SeenText(answer.unlimited.outlook));
   if (card.need > card.has)
     return text + " That is " + FormatBytes(card.need - card.has) + " more than there is.";
   const auto failed = answer.within.Failed();
@@ -89,7 +89,7 @@ std::string NeedOnlyText(const Answer& answer) {
 // REQUIRES: the run on the card.
 std::string VerdictText(const Answer& answer) {
   const std::string needs =
-      NeedsText(FullestOf(answer, answer.unlimited)) + " (" + SeenText(answer.within.outlook) + ")";
+      NeedsText(FullestOf(answer, answer.unlimited), SeenText(answer.within.outlook));
   switch (answer.verdict()) {
     case fit::Verdict::kFits:
       return FitsText(answer);

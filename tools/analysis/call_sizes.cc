@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/call_sizes.h"
+
+#include <string>
+#include <variant>
+
+#include "absl/strings/numbers.h"
+
+namespace memtrace::analysis {
+
+void CallSizes::See(const trace::Event& event, uint64_t ordinal) {
+  if (const auto* annotation = std::get_if<trace::Annotate>(&event.payload)) {
+    const std::string_view key = source_.String(annotation->key);
+    const bool is_batch = key == "forward.batch";
+    if (!is_batch && key != "forward.sequence") return;
+    uint64_t& number = is_batch ? stated_.examples : stated_.length;
+    if (!absl::SimpleAtoi(std::string(source_.String(annotation->value)), &number)) number = 0;
+    has_changed_ = true;
+  } else if (std::holds_alternative<trace::Allocate>(event.payload)) {
+    Conclude();
+  } else if (std::holds_alternative<trace::OutOfMemory>(event.payload)) {
+    Conclude();
+    at_failures_[ordinal] = {.now = now_, .before = before_};
+  }
+}
+
+void CallSizes::Conclude() {
+  if (!has_changed_) return;
+  has_changed_ = false;
+  if (now_.elements() > before_.elements()) before_ = now_;
+  now_ = stated_;
+}
+
+std::optional<LargestCall> CallSizes::LargestAt(uint64_t failure) const {
+  constexpr uint64_t kTenth = 10;
+  const auto found = at_failures_.find(failure);
+  if (found == at_failures_.end()) return std::nullopt;
+  const uint64_t before = found->second.before.elements();
+  if (before == 0 || found->second.now.elements() < before + before / kTenth) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace memtrace::analysis
