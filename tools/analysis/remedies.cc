@@ -33,7 +33,7 @@ bool LeavesNoRoomForHoles(const Remedy& remedy, const Ledger& ledger) {
   constexpr uint64_t kPercent = 100;
   constexpr uint64_t kFits = 95;
   return remedy.how_known == "estimated" && remedy.effort != Effort::kMoney && ledger.total_known &&
-         remedy.need() > ledger.total / kPercent * kFits;
+         remedy.need() <= ledger.total && remedy.need() > ledger.total / kPercent * kFits;
 }
 
 // The pass of the next step comes to the layers that this one did not come to, and to states.
