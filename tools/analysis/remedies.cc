@@ -27,13 +27,14 @@ bool LeavesRoom(const Saving& saving, uint64_t need, const Ledger& ledger) {
   return ledger.total_known && need <= ledger.total / kPercent * saving.percent_that_fits;
 }
 
-// True if the need is so close to the card that holes, which an estimate of requested bytes does
-// not count, may come on top: torch's own allocator left up to 4 percent of them in docs/cases.
+// True if what a later step needs is so close to the card that holes may come on top, which it does
+// not count: torch's own allocator left up to 4 percent of them in docs/cases.
 bool LeavesNoRoomForHoles(const Remedy& remedy, const Ledger& ledger) {
   constexpr uint64_t kPercent = 100;
   constexpr uint64_t kFits = 95;
-  return remedy.how_known == "estimated" && remedy.effort != Effort::kMoney && ledger.total_known &&
-         remedy.need() <= ledger.total && remedy.need() > ledger.total / kPercent * kFits;
+  const bool is_later = remedy.next_step && *remedy.next_step > remedy.this_step;
+  return is_later && ledger.total_known && remedy.need() <= ledger.total &&
+         remedy.need() > ledger.total / kPercent * kFits;
 }
 
 // The pass of the next step comes to the layers that this one did not come to, and to states.
