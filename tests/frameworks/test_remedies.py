@@ -99,3 +99,98 @@ def test_states_of_a_metric_are_named_with_its_class(tmp_path: Path) -> None:
     assert "a state of a BinaryAUROC" in text, text
     assert "compute_on_cpu=True" in rows[0]["change"] and "reset()" in rows[0]["change"], rows
     completes(METRIC.format("compute_on_cpu=True"), tmp_path, "260MiB")
+
+
+# 14 frames of 256 x 256 are decoded at once.
+FRAMES = """
+from diffusers import AutoencoderKLTemporalDecoder
+vae = AutoencoderKLTemporalDecoder(block_out_channels=(32, 64), down_block_types=("DownEncoderBlock2D",) * 2,
+                                   latent_channels=4).half().cuda()
+latents = torch.zeros(14, 4, 128, 128, dtype=torch.half, device="cuda")
+with torch.no_grad():
+    for part in latents.split({}):
+        vae.decode(part, num_frames=len(part)).sample.cpu()
+"""
+# One image of 1024 x 1024.
+IMAGE = """
+from diffusers import AutoencoderKL
+vae = AutoencoderKL(block_out_channels=(32, 64), down_block_types=("DownEncoderBlock2D",) * 2,
+                    up_block_types=("UpDecoderBlock2D",) * 2, sample_size=256, norm_num_groups=32).cuda()
+{}
+with torch.no_grad():
+    vae.decode(torch.zeros(1, 4, 512, 512, device="cuda"))
+"""
+
+
+def test_frames_of_a_video_are_decoded_some_at_a_time(tmp_path: Path) -> None:
+    rows, _ = told(FRAMES.format(14), tmp_path, "450MiB")
+    assert "4 of the 14 frames at a time" in rows[0]["change"], rows
+    assert not any(row["name"].startswith(("half the", "VAE slicing")) for row in rows)
+    completes(FRAMES.format(4), tmp_path, "450MiB")
+
+
+def test_one_image_is_decoded_in_tiles(tmp_path: Path) -> None:
+    rows, _ = told(IMAGE.format(""), tmp_path, "600MiB")
+    assert rows[0]["change"] == "pipe.vae.enable_tiling()" and rows[0]["at_least"], rows
+    assert not any(row["name"].startswith(("half the", "VAE slicing")) for row in rows)
+    completes(IMAGE.format("vae.enable_tiling()"), tmp_path, "600MiB")
+
+
+# bitsandbytes' class has the name of torch's, steps in one kernel and makes no copy.
+OTHER_ADAMW = """
+from bitsandbytes.optim import AdamW
+model = LlamaForCausalLM(config).cuda()
+optimizer = AdamW(model.parameters())
+words = torch.zeros(8, 512, dtype=torch.long, device="cuda")
+for _ in range(3):
+    model(input_ids=words, labels=words).loss.backward()
+    optimizer.step()
+"""
+
+
+def test_rules_of_torch_are_not_applied_to_a_class_of_another_library(tmp_path: Path) -> None:
+    rows, text = told(OTHER_ADAMW, tmp_path, "400MiB")
+    names = {row["name"] for row in rows}
+    assert names.isdisjoint({"fused optimizer", "optimizer without foreach", "8-bit optimizer", "bf16 parameters"})
+    assert "optimizer.step() will make" not in text, text
+
+
+# Each adapter of rank 512 has 4 x 8 x 2 x 256 x 512 numbers: 32 MiB.
+ADAPTERS = """
+from peft import LoraConfig, get_peft_model
+adapter = LoraConfig(r=512, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])
+model = get_peft_model(LlamaForCausalLM(config).cuda(), adapter)
+words = torch.zeros(1, 16, dtype=torch.long, device="cuda")
+for user in range(40):
+    model.add_adapter(f"user{{user}}", adapter)
+    model.cuda()
+    with torch.no_grad():
+        model(input_ids=words)
+    {}
+"""
+
+
+def test_adapters_that_become_more_are_to_be_deleted(tmp_path: Path) -> None:
+    rows, _ = told(ADAPTERS.format(""), tmp_path, "800MiB")
+    assert rows[0]["change"].startswith("model.delete_adapter(NAME) of those"), rows
+    completes(ADAPTERS.format('model.delete_adapter(f"user{user}")'), tmp_path, "800MiB")
+
+
+# Its forward runs under autocast, which accelerate puts around it: activations are in bf16 as it is.
+PREPARED = """
+from accelerate import Accelerator
+accelerator = Accelerator(mixed_precision="bf16")
+model = torch.nn.Sequential(*[m for _ in range(8) for m in (torch.nn.Linear(1024, 1024), torch.nn.Tanh())])
+model, optimizer = accelerator.prepare(model, torch.optim.AdamW(model.parameters()))
+for _ in range(3):
+    accelerator.backward(model(torch.zeros(16384, 1024, device="cuda")).sum())
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_bf16_parameters_do_not_halve_what_accelerate_computes_in_bf16(tmp_path: Path) -> None:
+    rows, _ = told(PREPARED, tmp_path, "500MiB")
+    row = next(row for row in rows if row["name"] == "bf16 parameters")
+    larger = next(row for row in rows if row["name"] == "a larger card")
+    assert larger["this_step"] - row["this_step"] < 100 * MIB, rows

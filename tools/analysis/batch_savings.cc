@@ -46,6 +46,8 @@ class BatchSavingFinder {
     if (facts_.is_after_loop && !facts_.request_stack.empty()) return {};
     // A model on its way to the card has no batch.
     if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
+    // What a VAE decodes has rows of its own, and what joins the results of all batches, too.
+    if (IsVaeDecoding(facts_.request_stack) || IsEvaluationResult(facts_.request_stack)) return {};
     AddSmallerBatch();
     if (batch_ == 1) {
       if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
@@ -71,7 +73,15 @@ class BatchSavingFinder {
   // that is all of it.
   void Add(Id id, uint64_t count) {
     const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
-    list_.Add(SavingOf(id, half, half));
+    const uint64_t freed = Less(half, id == Id::kHalfMicroBatch ? GradientsOfAccumulation() : 0);
+    list_.Add(SavingOf(id, freed, half));
+  }
+
+  // In the second pass of an accumulation all gradients are there, which the first one made.
+  uint64_t GradientsOfAccumulation() const {
+    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
+    const uint64_t trained = AnnotatedNumber(facts_.annotations, key).value_or(0);
+    return Less(trained, facts_.Held(Role::kGradient) + facts_.verdict.rest.optimizer.gradients);
   }
 
   // Passes of training have run with such batches on this card: the need is what those needed.

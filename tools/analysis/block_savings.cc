@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tools/analysis/frame_rules.h"
+#include "tools/analysis/launch_savings.h"
 #include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
@@ -64,6 +65,11 @@ class BlockSavingFinder {
       if (IsDeepCopy(stack)) copied += part.bytes;
     });
     FindCopiedState(copied);
+    list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
+    if (!RanksLoadHere(facts_)) FindLoaded(loaded, of_safetensors);
+  }
+
+  void FindLoaded(uint64_t loaded, uint64_t of_safetensors) {
     Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
     if (2 * of_safetensors > loaded)
       on_host.change = "load_file(..., device=\"cpu\"), or del of what was taken over";
@@ -73,7 +79,6 @@ class BlockSavingFinder {
     if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
       on_host.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(on_host));
-    list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
   }
 
   void FindCopiedState(uint64_t bytes) {
@@ -155,16 +160,38 @@ class BlockSavingFinder {
   void FindTrainedCopies() {
     constexpr uint64_t kOfAdapters = 10;
     uint64_t bytes = 0;
+    uint64_t weights = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
       const bool is_of_training = part.identity.role == Role::kParameter ||
                                   part.identity.role == Role::kGradient ||
                                   part.identity.role == Role::kOptimizerState;
       const std::string_view path = facts_.source.String(part.identity.path);
-      if (is_of_training && path.find(".modules_to_save.") != std::string_view::npos)
-        bytes += part.bytes;
+      if (!is_of_training || path.find(".modules_to_save.") == std::string_view::npos) return;
+      bytes += part.bytes;
+      if (part.identity.role == Role::kParameter) weights += part.bytes;
     });
-    list_.Add(
-        SavingOf(Id::kNoTrainedCopies, bytes - bytes / kOfAdapters, bytes - bytes / kOfAdapters));
+    const uint64_t to_come = ToComeOf(weights);
+    list_.Add(SavingOf(Id::kNoTrainedCopies, bytes - bytes / kOfAdapters + to_come,
+                       bytes + to_come - (bytes + to_come) / kOfAdapters));
+  }
+
+  // What of the states, gradients and copies to come is of so many bytes of the trained parameters.
+  uint64_t ToComeOf(uint64_t weights) const {
+    const RestOfStep& rest = facts_.verdict.rest;
+    const bool is_counted =
+        rest.source == NeedSource::kOptimizer || rest.source == NeedSource::kForeachCopy;
+    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
+    const uint64_t trained = AnnotatedNumber(facts_.annotations, key).value_or(0);
+    if (!is_counted || trained < weights || trained == 0) return 0;
+    const double left = static_cast<double>(trained - weights) / static_cast<double>(trained);
+    const auto less = [left](uint64_t bytes) {
+      return static_cast<uint64_t>(static_cast<double>(bytes) * left);
+    };
+    OptimizerNeed then = rest.optimizer;
+    then.states = less(then.states);
+    then.gradients = less(then.gradients);
+    then.copy = less(then.copy);
+    return Less(rest.RiseWith(rest.optimizer), rest.RiseWith(then));
   }
 
   // What the head gave in this step, if that is still in use; 0 if it is not.

@@ -96,11 +96,35 @@ class CallSavingFinder {
 
   void FindDecodedImages() {
     const uint64_t images = AnnotatedNumber(facts_.annotations, "forward.batch").value_or(0);
-    if (images < 2) return;
     uint64_t bytes = facts_.BytesWhere(IsVaeDecoding);
     if (IsVaeDecoding(facts_.request_stack)) bytes += facts_.request_bytes;
+    if (IsVideoDecoding(facts_.request_stack)) return AddFewerFrames(bytes, images);
+    if (images == 1) return AddTiling(bytes);
+    if (images == 0) return;
     Saving saving = SavingOf(Id::kVaeSlicing, bytes - bytes / images, bytes - bytes / images);
     saving.percent_that_fits = kPercentOfPass;
+    list_.Add(std::move(saving));
+  }
+
+  // How large the tiles are is not known, and of an image that is one tile nothing is gained.
+  void AddTiling(uint64_t bytes) {
+    Saving saving = SavingOf(Id::kVaeTiling, bytes, bytes);
+    saving.at_least = true;
+    list_.Add(std::move(saving));
+  }
+
+  void AddFewerFrames(uint64_t bytes, uint64_t frames) {
+    constexpr uint64_t kAtATime = 4;
+    if (frames < 2) return;
+    const uint64_t at_a_time = frames > kAtATime ? kAtATime : 1;
+    Saving saving = SavingOf(Id::kFewerFrames, bytes - bytes / frames * at_a_time, 0);
+    const std::string number = std::to_string(at_a_time);
+    saving.change = IsOfVideoPipeline(facts_.request_stack)
+                        ? "pipe(..., decode_chunk_size=" + number + ")"
+                        : "vae.decode(latents[i : i + " + number + "], num_frames=" + number +
+                              ") of " + number + " of the " + std::to_string(frames) +
+                              " frames at a time";
+    saving.at_least = true;  // the passes before it may need more
     list_.Add(std::move(saving));
   }
 

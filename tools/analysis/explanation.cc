@@ -36,10 +36,10 @@ bool IsOfPass(const Position& position) {
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
-  Explainer(const EventSource& source, const MomentSpec& spec, bool with_map)
+  Explainer(const EventSource& source, const MomentSpec& spec, const ExplainOptions& options)
       : source_(source),
         spec_(spec),
-        with_map_(with_map),
+        options_(options),
         sites_(source),
         timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
         unread_names_(source),
@@ -52,6 +52,7 @@ class Explainer {
 
  private:
   absl::Status ReadFirst();
+  size_t CardOfVerdict() const;
   void ReadAgain();
   void LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments);
   void LookForGrowth();
@@ -83,7 +84,7 @@ class Explainer {
 
   const EventSource& source_;
   MomentSpec spec_;
-  bool with_map_;
+  const ExplainOptions& options_;
   SiteNames sites_;
   Timeline timeline_;
   AttemptWatch attempts_;
@@ -111,8 +112,8 @@ absl::StatusOr<Explanation> Explainer::Run() {
   result_.activities = timeline_.activities();
   if (!is_failure() && !is_peak()) result_.asked = spec_;
   ExplainCards();
-  result_.card = is_failure() ? CardOf(result_.cards, timeline_.failed()->event.device)
-                              : FullestCard(result_.cards);
+  result_.card = CardOfVerdict();
+  if (options_.add_others) options_.add_others(result_);
   ExplainHolders();
   if (is_failure()) ExplainFailure();
   if (is_peak()) {
@@ -123,6 +124,14 @@ absl::StatusOr<Explanation> Explainer::Run() {
     ExplainRemedies();
   }
   return std::move(result_);
+}
+
+size_t Explainer::CardOfVerdict() const {
+  const auto is_asked = [this](const CardExplanation& card) { return spec_.card == card.index; };
+  const auto asked = std::find_if(result_.cards.begin(), result_.cards.end(), is_asked);
+  if (asked != result_.cards.end()) return static_cast<size_t>(asked - result_.cards.begin());
+  return is_failure() ? CardOf(result_.cards, timeline_.failed()->event.device)
+                      : FullestCard(result_.cards);
 }
 
 absl::Status Explainer::ReadFirst() {
@@ -234,7 +243,7 @@ void Explainer::ExplainHolders() {
   }
   const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
   result_.fragmentation = MeasureFragmentation(maps, live, sites_);
-  if (with_map_) result_.map = NameMaps(maps, live, source_, sites_);
+  if (options_.with_map) result_.map = NameMaps(maps, live, source_, sites_);
   if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
   const GrowthMoment moment{.device = device(),
                             .event = card.when.ordinal,
@@ -356,8 +365,8 @@ void Explainer::ExplainRemedies() {
 }  // namespace
 
 absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec,
-                                    bool with_map) {
-  return Explainer(source, spec, with_map).Run();
+                                    const ExplainOptions& options) {
+  return Explainer(source, spec, options).Run();
 }
 
 }  // namespace memtrace::analysis

@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_EXPLANATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -124,11 +125,17 @@ struct Explanation {
   }
 };
 
+struct ExplainOptions {
+  bool with_map = false;  // and names every block and hole of the card (Explanation::map)
+  // Fills in what others of the launch held (OtherProcess::holds of the card of the verdict), once
+  // that card, its moment and the annotations are known. May be empty.
+  std::function<void(Explanation&)> add_others;
+};
+
 // Explains a moment. Reads the source twice (with CUPTI three times); time grows with events,
 // memory with living blocks. kOutOfRange: a sentence, the trace has no such moment.
-// `with_map`: and names every block and hole of the card (Explanation::map).
 absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec = {},
-                                    bool with_map = false);
+                                    const ExplainOptions& options = {});
 
 // The counts, the timelines and each card's peak by role alone: what needs no names of stacks. No
 // ledgers.

@@ -130,6 +130,23 @@ bool IsVaeDecoding(const std::vector<trace::Frame>& stack) {
   });
 }
 
+bool IsVideoDecoding(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, {"autoencoders/autoencoder_kl_temporal_decoder.py", "decode"});
+}
+
+bool IsOfVideoPipeline(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, {"pipelines/stable_video_diffusion/", "decode_latents"});
+}
+
+bool IsWithinAutocast(const std::vector<trace::Frame>& stack) {
+  return IsWithin(stack, {"torch/amp/autocast_mode.py", "decorate_autocast"});
+}
+
+bool IsOfAdapters(const std::vector<trace::Frame>& stack) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [](const trace::Frame& frame) { return IsIn(frame, "peft/tuners/"); });
+}
+
 bool IsGrowingCache(const std::vector<trace::Frame>& stack) {
   const trace::Frame* innermost = InnermostOfPython(stack);
   return innermost != nullptr && IsAt(*innermost, {"transformers/cache_utils.py", "update"});

@@ -40,8 +40,19 @@ bool IsCheckpointed(const std::vector<trace::Frame>& stack);
 // True if a transform of torch.func (vmap, grad) ran what called for the memory.
 bool IsOfFunctionTransform(const std::vector<trace::Frame>& stack);
 
+// True if a function that autocast decorates called for it: accelerate gives a module's forward
+// one, so that the call of the module itself is not under autocast.
+bool IsWithinAutocast(const std::vector<trace::Frame>& stack);
+
 // True if a VAE of diffusers decodes images (diffusers/models/autoencoders).
 bool IsVaeDecoding(const std::vector<trace::Frame>& stack);
+// ... the frames of a video, some at a time as its pipeline or the program says.
+bool IsVideoDecoding(const std::vector<trace::Frame>& stack);
+// True if the pipeline of stable video diffusion called for it.
+bool IsOfVideoPipeline(const std::vector<trace::Frame>& stack);
+
+// True if peft made an adapter.
+bool IsOfAdapters(const std::vector<trace::Frame>& stack);
 
 // True if a cache of transformers joined what it has and what is new.
 bool IsGrowingCache(const std::vector<trace::Frame>& stack);

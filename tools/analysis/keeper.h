@@ -25,7 +25,10 @@ struct Keeper {
   uint64_t count = 0;     // elements; operations of a graph
   std::string line;       // the user's that made a tensor with its graph, or called the backward
   std::string hook;       // that fills the container: "keep (train.py:6)"
-  std::string metric;     // the class of torchmetrics whose state it is; empty if it is none
+  uint64_t numbers = 0;   // in its tensor, of elements in the largest of them; 0 if not known
+  // It lies in storage of more than its numbers: losses that torch averages are such.
+  bool is_in_larger = false;
+  std::string metric;  // the class of torchmetrics whose state it is; empty if it is none
 };
 
 }  // namespace memtrace::analysis

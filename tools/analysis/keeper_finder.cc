@@ -42,6 +42,8 @@ std::optional<Statement> Parsed(const std::string& text, int32_t device) {
                         .count = fact.at("count").get<uint64_t>(),
                         .line = {},
                         .hook = fact.value("hook", ""),
+                        .numbers = fact.value("numbers", uint64_t{0}),
+                        .is_in_larger = fact.value("in_larger", false),
                         .metric = fact.value("metric", "")};
     statement.has_graphs = fact.value("graphs", false);
     statement.span = fact.value("span", uint64_t{0});

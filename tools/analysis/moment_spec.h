@@ -28,6 +28,8 @@ struct MomentSpec {
   };
   Kind kind = Kind::kFailureOrPeak;
   uint64_t number = 0;
+  // The card to look at; without one that of the request that failed, else the fullest.
+  std::optional<int32_t> card = std::nullopt;
 
   bool operator==(const MomentSpec&) const = default;
 };

@@ -155,6 +155,7 @@ class OptimizerSavingFinder {
     if (phase == Phase::kEvaluate || phase == Phase::kGenerate)
       return 0;  // it may be of another model
     if (AnnotatedText(facts_.annotations, "forward.autocast") == "1") return 0;
+    if (IsWithinAutocast(facts_.request_stack) || facts_.BytesWhere(IsWithinAutocast) > 0) return 0;
     const uint64_t computed = facts_.Held(Role::kActivation) + facts_.Held(Role::kTemporary);
     return (computed + rest_.OfPass()) / 2;
   }
@@ -171,7 +172,9 @@ class OptimizerSavingFinder {
     // Frozen layers keep less of what a pass computes; how much less is not known.
     const uint64_t all = now + CopyInUse() + LessToCome({}) + rest_.OfPass();
     const uint64_t adapters = trained / 100 * kPercentOfAdapters * 5;  // and their training
-    list_.Add(SavingOf(Id::kLora, Less(all, adapters), Less(now + to_come_.states, adapters)));
+    Saving saving = SavingOf(Id::kLora, Less(all, adapters), Less(now + to_come_.states, adapters));
+    saving.at_least = rest_.OfPass() > 0;
+    list_.Add(std::move(saving));
   }
 
   const SavingFacts& facts_;

@@ -28,6 +28,9 @@ struct OtherProcess {
     uint64_t live = 0;
     std::string largest;  // role and site of its largest holding; empty without one
     uint64_t largest_bytes = 0;
+    std::string line = {};      // the user's that made it; empty if that is not known
+    bool is_of_file = false;    // it was loaded, and is a checkpoint's
+    bool has_own_card = false;  // it holds memory of another card, too
   };
   std::optional<Holdings> holds;
 };

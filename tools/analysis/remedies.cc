@@ -18,6 +18,10 @@ constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
                                    memtrace::remedies::Id::kHigherLimit,
                                    memtrace::remedies::Id::kLargerCard};
 
+constexpr std::string_view kLeastCard =
+    "the smallest card for what is known of the program as it is; the rest comes on top";
+constexpr std::string_view kGrowsOn = "it only postpones it: what grows fills that card, too";
+
 uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
 
 // True if the rest of what failed is not known, but so much of the card is left for it that the
@@ -41,6 +45,17 @@ bool LeavesNoRoomForHoles(const Remedy& remedy, const Ledger& ledger) {
 uint64_t OfNextPass(const Verdict& verdict) {
   const auto& layers = verdict.rest.layers;
   return layers ? layers->to_come + verdict.rest.optimizer.states : 0;
+}
+
+// Of those that may fit, a word that leaves much of the card free comes first, and what changes
+// results last; between, the less is needed, the likelier it fits. Of those that surely do not fit,
+// the need alone counts.
+Effort EffortThatCounts(const Remedy& remedy, const Ledger& ledger, bool fits) {
+  constexpr uint64_t kPercent = 100;
+  constexpr uint64_t kMuch = 80;
+  if (fits || remedy.effort == Effort::kResults) return remedy.effort;
+  const bool leaves_much = remedy.need() <= ledger.total / kPercent * kMuch;
+  return remedy.effort <= Effort::kOption && leaves_much ? Effort::kOption : Effort::kLines;
 }
 
 }  // namespace
@@ -73,13 +88,16 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
 
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
   const auto rank = [&ledger](const Remedy& remedy) {
-    const bool fits = ledger.total_known && !remedy.at_least && remedy.need() <= ledger.total;
+    // It fits, or it may: what is known of its need is less than the card.
+    const bool may_fit = ledger.total_known && remedy.need() <= ledger.total;
+    const bool fits = may_fit && !remedy.at_least;
     // The row is there only if the limit is the cause.
     const bool is_of_limit =
         remedy.name == memtrace::remedies::RowOf(memtrace::remedies::Id::kHigherLimit).name;
     const bool is_replayed = remedy.how_known == "replayed";  // it served the request
     return std::tuple(!remedy.ends_growth, !is_of_limit, remedy.effort == Effort::kMoney, !fits,
-                      !fits && !is_replayed, fits ? remedy.effort : Effort::kSetting,
+                      !fits && !is_replayed, !may_fit,
+                      may_fit ? EffortThatCounts(remedy, ledger, fits) : Effort::kSetting,
                       remedy.need());
   };
   std::stable_sort(remedies.begin(), remedies.end(),
@@ -101,6 +119,9 @@ void DropWhatPostpones(std::vector<Remedy>& remedies) {
   std::erase_if(remedies, [&](const Remedy& remedy) {
     return !remedy.ends_growth && !is_of_the_card(remedy);
   });
+  for (Remedy& remedy : remedies)
+    if (remedy.name == memtrace::remedies::RowOf(memtrace::remedies::Id::kLargerCard).name)
+      remedy.change = kGrowsOn;
 }
 
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
@@ -158,7 +179,10 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                         verdict.cause != Cause::kCached) ||
                        (later && *later > ledger.total);
   if (is_full && ledger.total_known) {
-    add_whole_need(memtrace::remedies::Id::kLargerCard, "estimated", need.at_least);
+    const bool is_of_later_step = later && *later > need.bytes;  // which does not count holes
+    add_whole_need(memtrace::remedies::Id::kLargerCard, "estimated",
+                   need.at_least || is_of_later_step);
+    if (remedies.back().at_least) remedies.back().change = kLeastCard;
   }
   RankRemedies(remedies, ledger);
   return remedies;

@@ -46,7 +46,8 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
             uint64_t failed_in);
 
 // Those that end the growth first, then those that fit, then the least effort, then the least need;
-// a larger card comes after all others that fit.
+// of those that may fit, the ones that leave the results as they are come first. A larger card
+// comes after all others that fit.
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings);

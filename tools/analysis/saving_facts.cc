@@ -8,6 +8,16 @@
 #include "absl/container/flat_hash_set.h"
 
 namespace memtrace::analysis {
+namespace {
+
+absl::flat_hash_set<trace::StackId> StacksOf(const GrowthCourse& growth) {
+  absl::flat_hash_set<trace::StackId> stacks;
+  for (const GrowingSite& site : growth.sites)
+    stacks.insert(site.stacks.begin(), site.stacks.end());
+  return stacks;
+}
+
+}  // namespace
 
 Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
   const remedies::Row& row = remedies::RowOf(id);
@@ -58,10 +68,20 @@ bool SavingFacts::GrowsBy(const StackRule& is_such) const {
                      [&](trace::StackId stack) { return is_such(source.Stack(stack)); });
 }
 
+bool SavingFacts::GrowsByParameters() const {
+  const absl::flat_hash_set<trace::StackId> growing = StacksOf(growth);
+  uint64_t all = 0;
+  uint64_t parameters = 0;
+  ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+    if (!growing.contains(block.allocation.stack)) return;
+    all += part.bytes;
+    if (part.identity.role == trace::Role::kParameter) parameters += part.bytes;
+  });
+  return parameters > all / 2;
+}
+
 bool SavingFacts::GrowsByCaptures() const {
-  absl::flat_hash_set<trace::StackId> growing;
-  for (const GrowingSite& site : growth.sites)
-    growing.insert(site.stacks.begin(), site.stacks.end());
+  const absl::flat_hash_set<trace::StackId> growing = StacksOf(growth);
   absl::flat_hash_set<uint32_t> pools;
   ForEachBlock([&](BlockId, const Block& block) {
     const trace::Allocate& allocation = block.allocation;

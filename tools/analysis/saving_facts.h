@@ -112,6 +112,8 @@ struct SavingFacts {
 
   // True if the site that grows fastest has a stack that is such a one.
   bool GrowsBy(const StackRule& is_such) const;
+  // True if most of what grows are parameters of modules.
+  bool GrowsByParameters() const;
   // True if what grows are graphs that are captured: blocks of two or more private pools. What a
   // graph reads and writes has to stay where it is for as long as it is replayed.
   bool GrowsByCaptures() const;

@@ -8,6 +8,8 @@
 #include "tools/analysis/block_savings.h"
 #include "tools/analysis/call_savings.h"
 #include "tools/analysis/frame_rules.h"
+#include "tools/analysis/growth_cure.h"
+#include "tools/analysis/launch_savings.h"
 #include "tools/analysis/model_copies.h"
 #include "tools/analysis/movable_owners.h"
 #include "tools/analysis/optimizer_savings.h"
@@ -31,62 +33,13 @@ std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& ann
                    layers.name;
 }
 
-// "train.py:9, train.py:12 and 3 more": the lines of what grows, fastest first, each once; the site
-// of what has none.
-std::string GrowingLines(const GrowthCourse& growth) {
-  constexpr size_t kNamed = 3;
-  std::vector<std::string> lines;
-  for (const GrowingSite& site : growth.sites) {
-    const std::string& line = site.line.empty() ? site.site : site.line;
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-  }
-  std::string text = lines.front();
-  for (size_t i = 1; i < std::min(lines.size(), kNamed); ++i) text += ", " + lines[i];
-  if (lines.size() > kNamed) text += " and " + std::to_string(lines.size() - kNamed) + " more";
-  return text;
-}
-
-// The line or the variable that takes a tensor with its graph.
-std::string TakerOf(const Keeper& keeper) {
-  return "'" + keeper.name + "'" + (keeper.line.empty() ? "" : " (" + keeper.line + ")");
-}
-
-// `usual`: the change that is to be made where it is not known what keeps it.
-std::string WithoutKeeping(const GrowthCourse& growth, const std::string& usual) {
-  const std::string made = "what " + GrowingLines(growth) + " makes";
-  if (growth.keeper && growth.keeper->kind == Keeper::Kind::kGradients) {
-    return "torch.autograd.grad(..., create_graph=True) instead of the backward at " +
-           growth.keeper->line +
-           ", or .grad = None of every tensor that it gave one once that was "
-           "used: nothing else frees " +
-           made;
-  }
-  if (growth.keeper && growth.keeper->kind != Keeper::Kind::kElements) {
-    return ".detach() or .item() before " + TakerOf(*growth.keeper) +
-           " takes it, or torch.no_grad(): its graph keeps " + made;
-  }
-  if (growth.keeper && !growth.keeper->metric.empty()) {
-    return growth.keeper->metric +
-           "(compute_on_cpu=True), or thresholds=N where it has them; "
-           "reset() after each epoch: its state '" +
-           growth.keeper->name + "' keeps " + made;
-  }
-  if (growth.sites.front().is_enlarged)
-    return made + " is made again each time, larger: allocate it once, or keep it on the host";
-  const std::string where = growth.keeper ? " in '" + growth.keeper->name + "'" : "";
-  // Of a run that completed nobody has looked for cycles.
-  const bool may_be_cycles =
-      !growth.keeper && growth.is_past && growth.kind == IterationKind::kLoop;
-  return "do not keep " + made + where + ": " + usual +
-         (may_be_cycles ? "; if no variable keeps it, reference cycles do until gc.collect()" : "");
-}
-
 class SavingFinder {
  public:
   explicit SavingFinder(const SavingFacts& facts) : facts_(facts) {}
 
   std::vector<Saving> Run() {
-    FindOfTheCard();
+    for (Saving& saving : FindLaunchSavings(facts_)) list_.Add(std::move(saving));
+    FindWaiting();
     FindMeanResizing();
     FindCheckpointing();
     FindUnsteppedGradients();
@@ -106,44 +59,10 @@ class SavingFinder {
   }
 
  private:
-  // What others have of it, and what only has to be waited for.
-  void FindOfTheCard() {
-    if (const uint64_t others = facts_.ledger.positive("other_processes"); others > 0) {
-      Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
-      saving.how_known = "exact";
-      if (std::string change = ChangeOfLaunch(); !change.empty()) saving.change = std::move(change);
-      list_.Add(std::move(saving));
-    }
-    if (facts_.verdict.cause == Cause::kStreamWait) {
-      const uint64_t waiting = facts_.ledger.positive("stream_wait");
-      list_.Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
-    }
-  }
-
-  // What keeps this launch's own processes off the card, if most of what others hold is theirs.
-  std::string ChangeOfLaunch() const {
-    const uint64_t others = facts_.ledger.positive("other_processes");
-    if (BytesOfLaunch(facts_.others, others) <= others / 2) return "";
-    using Relation = OtherProcess::Relation;
-    switch (GroupOthers(facts_.others).front().relation) {
-      case Relation::kDataWorker:
-      case Relation::kWorker:
-        return "no CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on "
-               "the card makes a context in each";
-      case Relation::kRank:
-        if (IsFullOfLoaded())
-          return "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors "
-                 "go to the card that they were saved from";
-        return "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
-      default:
-        return "";
-    }
-  }
-
-  // True if what this process holds is mostly what it loads.
-  bool IsFullOfLoaded() const {
-    const auto live = static_cast<uint64_t>(std::max<int64_t>(facts_.ledger.bytes("live"), 0));
-    return IsLoading(facts_.request_stack) && facts_.BytesWhere(IsLoading) > live / 2;
+  void FindWaiting() {
+    if (facts_.verdict.cause != Cause::kStreamWait) return;
+    const uint64_t waiting = facts_.ledger.positive("stream_wait");
+    list_.Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
   }
 
   void FindMeanResizing() {
@@ -247,6 +166,23 @@ class SavingFinder {
     list_.Add(std::move(saving));
   }
 
+  // The iterations that grow have a backward, as far as is known: some calls without one follow the
+  // last where a program validates.
+  bool NeedsGraphs() const {
+    constexpr uint64_t kFewCalls = 2;
+    return !AnnotatedText(facts_.annotations, "backward.place").empty() &&
+           AnnotatedNumber(facts_.annotations, "forward.since_backward").value_or(0) <= kFewCalls;
+  }
+
+  // Modules are made again and again, and all of them stay.
+  std::string WithoutOldParameters() const {
+    const std::string how = facts_.GrowsBy(IsOfAdapters)
+                                ? "model.delete_adapter(NAME) of those that are no longer used"
+                                : "delete the modules that are no longer used";
+    return how + ", or move them to the host: the parameters that " + LinesThatMake(facts_.growth) +
+           " stay";
+  }
+
   bool IsGrowthWithinStep() const {
     return !facts_.growth.sites.empty() && facts_.growth.kind != IterationKind::kStep;
   }
@@ -260,7 +196,9 @@ class SavingFinder {
     if (IsOfOldGradients(facts_.growth.sites.front())) return;
     const uint64_t gained = facts_.growth.gained();
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);
-    saving.change = WithoutKeeping(facts_.growth, saving.change);
+    saving.change = facts_.GrowsByParameters()
+                        ? WithoutOldParameters()
+                        : WithoutKeeping(facts_.growth, NeedsGraphs(), saving.change);
     saving.ends_growth = true;
     list_.Add(std::move(saving));
   }

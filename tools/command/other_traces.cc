@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/trace/event.h"
+#include "tools/analysis/frames.h"
 #include "tools/command/trace_input.h"
 
 namespace memtrace::command {
@@ -34,12 +35,17 @@ std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis:
   return when - other.started_unix_ns;
 }
 
-std::string LargestText(const Explanation& explanation) {
-  if (explanation.held.holdings.empty()) return "";
+// What is largest on the card of the explanation.
+void AddLargest(const Explanation& explanation, const TraceInput& input,
+                OtherProcess::Holdings& holds) {
+  if (explanation.held.holdings.empty()) return;
   const analysis::Holding& largest = explanation.held.holdings.front();
-  const std::string& line = explanation.holder_lines.front().line;
-  std::string text = std::string(trace::RoleName(largest.role)) + " " + largest.site;
-  return line.empty() ? text : text + " (" + line + ")";
+  holds.line = analysis::UserLine(input.Stack(largest.stack));
+  holds.largest = std::string(trace::RoleName(largest.role)) + " " + largest.site;
+  const bool has_line = !holds.line.empty() && holds.line != largest.site;
+  if (has_line) holds.largest += " (" + holds.line + ")";
+  holds.largest_bytes = largest.bytes;
+  holds.is_of_file = largest.role == trace::Role::kCheckpoint;
 }
 
 // Cards are numbered as the process sees them.
@@ -52,18 +58,18 @@ std::string VisibleCards(const TraceInput& input) {
 std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uint64_t time_ns,
                                                     std::optional<int32_t> device) {
   const absl::StatusOr<Explanation> there =
-      analysis::Explain(input, {analysis::MomentSpec::Kind::kTime, time_ns});
+      analysis::Explain(input, {analysis::MomentSpec::Kind::kTime, time_ns, device});
   if (!there.ok()) return std::nullopt;
-  const CardExplanation* fullest = &there->cards[there->card];
-  const CardExplanation* card = fullest;
-  for (const CardExplanation& each : there->cards)
-    if (device == each.index) card = &each;
+  const CardExplanation& card = there->cards[there->card];
   OtherProcess::Holdings holds;
-  holds.context = card->ledger.positive("context");
-  holds.live = card->ledger.positive("live");
-  if (card != fullest || there->held.holdings.empty()) return holds;
-  holds.largest = LargestText(*there);
-  holds.largest_bytes = there->held.holdings.front().bytes;
+  if (device && card.index != *device) return holds;
+  holds.context = card.ledger.positive("context");
+  holds.live = card.ledger.positive("live");
+  holds.has_own_card =
+      std::any_of(there->cards.begin(), there->cards.end(), [&card](const CardExplanation& each) {
+        return each.index != card.index && each.ledger.positive("live") > 0;
+      });
+  AddLargest(*there, input, holds);
   return holds;
 }
 

@@ -62,15 +62,18 @@ absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
 
 absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
   const analysis::NativeNames named(input);
-  absl::StatusOr<analysis::Explanation> explained =
-      analysis::Explain(named, options.moment.spec, options.map);
+  analysis::RunFacts run;
+  const auto add_others = [&input, &run](analysis::Explanation& explanation) {
+    run = input.Facts(explanation.annotations);
+    AddWhatOthersHeld(input, run, explanation);
+  };
+  absl::StatusOr<analysis::Explanation> explained = analysis::Explain(
+      named, options.moment.spec, {.with_map = options.map, .add_others = add_others});
   if (!explained.ok()) return explained.status();
   analysis::Explanation& explanation = *explained;
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
-  const analysis::RunFacts run = input.Facts(explanation.annotations);
-  AddWhatOthersHeld(input, run, explanation);
   AddWhoRanOut(run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);

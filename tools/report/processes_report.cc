@@ -59,6 +59,29 @@ std::string PeakOf(const ProcessView& view) {
          DescribePosition(view.peak_at);
 }
 
+std::string_view CauseWords(trace::FailureCause cause) {
+  using Cause = trace::FailureCause;
+  switch (cause) {
+    case Cause::kLimit:
+      return "its limit was reached";
+    case Cause::kTooLarge:
+      return "one request too large";
+    case Cause::kCached:
+      return "the rest was cached";
+    case Cause::kOtherProcess:
+      return "others had the card";
+    case Cause::kStreamWait:
+      return "memory waited for streams";
+    case Cause::kFragmentation:
+      return "the card was fragmented";
+    case Cause::kCapacity:
+      return "the card was full";
+    case Cause::kNone:
+      break;
+  }
+  return "completed";
+}
+
 std::string VerdictOf(const Views& views) {
   const auto first = FirstToFail(views);
   if (!first) {
@@ -73,9 +96,8 @@ std::string VerdictOf(const Views& views) {
   return FormatCount(Failed(views)) + " of " + FormatCount(views.size() - Unreadable(views)) +
          " processes ran out of memory. The first was " + NameOf(view) + ", " +
          FormatSeconds(failure.job_ns) + " after the first trace began, " +
-         DescribePosition(failure.at) + ": " +
-         std::string(trace::FailureCauseName(failure.verdict.cause)) + ", " +
-         FormatBytes(failure.verdict.requested) + " were asked, short by " +
+         DescribePosition(failure.at) + ": " + std::string(CauseWords(failure.verdict.cause)) +
+         ", " + FormatBytes(failure.verdict.requested) + " were asked, short by " +
          FormatBytes(failure.verdict.short_by) + "." +
          (Failed(views) > 1 ? " The others may have failed because of it." : "");
 }
@@ -106,7 +128,7 @@ TableRow RowOf(const ProcessView& view, TableUnit unit) {
   std::string state =
       view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
   if (view.first_failure) {
-    state = std::string(trace::FailureCauseName(view.first_failure->verdict.cause)) + ", step " +
+    state = std::string(CauseWords(view.first_failure->verdict.cause)) + ", step " +
             std::to_string(view.first_failure->at.step) + ", " +
             FormatSeconds(view.first_failure->job_ns);
   }

@@ -34,7 +34,8 @@ class CallFacts:
         self._write_if_known("forward.autocast_cache", int(casts and torch.is_autocast_cache_enabled()))
         tensor = self._first_batch(args, kwargs)
         if tensor is not None:
-            self._write("forward.batch", str(int(tensor.shape[0])))
+            examples = 1 if self._is_of_one_graph(tensor, args, kwargs) else int(tensor.shape[0])
+            self._write("forward.batch", str(examples))
             self._write_if_known("forward.sequence", self._sequence(tensor))
             self._write_if_known("forward.vocabulary", self._vocabulary(module))
         in_eval = self._layers_in_eval(module)
@@ -51,6 +52,22 @@ class CallFacts:
             if isinstance(value, self._torch.Tensor) and value.dim() > 1:
                 return value
         return None
+
+    def _is_of_one_graph(self, tensor: Any, args: Any, kwargs: Any) -> bool:
+        """Tells whether rows are the nodes of a graph, half of which would be another one.
+
+        A matrix with a row and a column for each comes with them, or the edges as two rows of numbers of nodes.
+        """
+        if not tensor.is_floating_point() or tensor.dim() != 2:
+            return False
+        nodes = tensor.shape[0]
+        return any(
+            isinstance(value, self._torch.Tensor)
+            and value is not tensor
+            and value.dim() == 2
+            and (tuple(value.shape) == (nodes, nodes) or (value.shape[0] == 2 and value.dtype == self._torch.int64))
+            for value in (*args, *kwargs.values())
+        )
 
     def _sequence(self, tensor: Any) -> int:
         """The length of the sequence in a batch of numbers of words, or of their vectors; 0 if it is neither."""

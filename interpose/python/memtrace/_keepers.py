@@ -17,7 +17,7 @@ from typing import Any
 
 from memtrace._holders.unread_names import is_function, passing_names
 from memtrace._holders.users_frames import all_frames
-from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values
+from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 
@@ -32,6 +32,7 @@ _MOST_GRAPHS = 3
 _MOST_GRAPH_TENSORS = 40
 _MOST_OPERATIONS = 20_000  # of one graph that are counted
 _NO_OPERATION = 1 << 62  # numbers from here on are of nodes that accumulate gradients
+_ONE_BLOCK = 512  # bytes: what the allocator takes for one number
 _MOST_MODULES = 10_000
 _INDEX = re.compile(r"\[[^][]*\]")
 _KINDS: dict[type, str] = {
@@ -82,7 +83,11 @@ class _Keepers:
                 graphs.append(named)
         containers = _few_of_each_kind(sorted(containers, key=lambda found: -len(found[0].value)))
         passing = _passing() if graphs else set()
-        facts = (_graph(named) | {"carried": _variable_of(named) not in passing} for named in graphs)
+        in_calls = _in_library_calls() if graphs else set()
+        facts = (
+            _graph(named) | {"carried": _variable_of(named) not in passing and named.place not in in_calls}
+            for named in graphs
+        )
         far = sorted(facts, key=lambda fact: (not fact["carried"], -fact["count"]))
         largest = [self._container(*found) for found in containers[:_MOST_CONTAINERS]]
         for fact in largest:
@@ -111,6 +116,7 @@ class _Keepers:
             "count": len(named.value),
             "graphs": _have_graphs(tensors),
             "hook": self._hook(named),
+            **_sizes(tensors),
             "blocks": _blocks(tensors),
         }
 
@@ -189,11 +195,20 @@ def _passing() -> set[tuple[str, str]]:
     """Gives place and name of variables of running functions and modules that no loop hands on."""
     found: set[tuple[str, str]] = set()
     for frame in all_frames():
-        code = frame.f_code
-        file = os.path.basename(code.co_filename)
-        places = [f"{code.co_name}, {file}"] if is_function(code) else [file, "__main__"]
-        found.update((place, name) for name in passing_names(code, frame.f_lasti) for place in places)
+        names = passing_names(frame.f_code, frame.f_lasti)
+        found.update((place, name) for name in names for place in _places(frame.f_code))
     return found
+
+
+def _places(code: types.CodeType) -> list[str]:
+    file = os.path.basename(code.co_filename)
+    return [f"{code.co_name}, {file}"] if is_function(code) else [file, "__main__"]
+
+
+def _in_library_calls() -> set[str]:
+    """Gives places of running functions of libraries: what a call is given is the caller's."""
+    running = {place for frame in running_functions() for place in _places(frame.f_code)}
+    return running - {place for frame in all_frames() for place in _places(frame.f_code)}
 
 
 def _graph(named: Named) -> dict[str, Any]:
@@ -203,9 +218,26 @@ def _graph(named: Named) -> dict[str, Any]:
         "name": named.name,
         "place": named.place,
         "count": len(numbers),
+        **_sizes([named.value]),
         "span": 100 * (max(numbers) - min(numbers)) // (max(numbers) + 1) if numbers else 0,
         "blocks": _blocks([named.value]),
     }
+
+
+def _sizes(tensors: list[Any]) -> dict[str, Any]:
+    """Counts the numbers of the largest; one number may lie in the storage of all that it is the mean of."""
+    return {
+        "numbers": max(tensor.numel() for tensor in tensors),
+        "in_larger": any(tensor.numel() == 1 and _storage_bytes(tensor) > _ONE_BLOCK for tensor in tensors),
+    }
+
+
+def _storage_bytes(tensor: Any) -> int:
+    try:
+        return int(tensor.untyped_storage().nbytes())
+    except Exception as error:  # wrapped by functorch, or not initialised
+        let_through(error)
+        return 0
 
 
 def _blocks(tensors: list[Any]) -> list[tuple[int, int]]:

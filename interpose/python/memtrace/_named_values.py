@@ -68,7 +68,7 @@ def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
 def variables() -> Iterator[Named]:
     """Gives them: of the user's modules, of the user's functions that run, of those of libraries."""
     yield from _globals()
-    functions = list(_functions())
+    functions = list(running_functions())
     for is_of_library in (False, True):
         for frame in functions:
             if is_library(frame.f_code.co_filename) == is_of_library:
@@ -85,8 +85,8 @@ def _globals() -> Iterator[Named]:
                 yield Named(value, variable, place)
 
 
-def _functions() -> Iterator[types.FrameType]:
-    """Of this thread first; a thread of autograd runs none, and another waits for it."""
+def running_functions() -> Iterator[types.FrameType]:
+    """Gives frames of functions. Of this thread first; a thread of autograd runs none, and another waits for it."""
     innermost: list[types.FrameType | None] = [sys._getframe(), *sys._current_frames().values()]
     count = 0
     for frame in innermost:

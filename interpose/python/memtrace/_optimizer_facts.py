@@ -11,9 +11,19 @@ from typing import Any
 COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
 
 
+def class_name(optimizer: Any) -> str:
+    """Gives the class's name if torch's own code updates ("AdamW"), else with the library ("bitsandbytes.AdamW").
+
+    Rules of torch.optim say nothing of what a class of another library keeps, even one of the same name.
+    """
+    kind: Any = type(optimizer)
+    library = kind.step.__module__.partition(".")[0]
+    return str(kind.__name__ if library == "torch" else f"{library}.{kind.__name__}")
+
+
 def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
     """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
-    name = type(optimizer).__name__
+    name = class_name(optimizer)
     foreach = any(uses_foreach(torch, group) for group in optimizer.param_groups)
     facts = {"optimizer.class": name, "optimizer.foreach": "1" if foreach else "0"}
     if name in COPIES_SECOND_MOMENTS:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from memtrace._core import PHASE_OPTIMIZER
-from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, uses_foreach
+from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, class_name, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
 
@@ -54,14 +54,14 @@ class _TrainingNeed:
         """States bytes by card: of trained parameters, of states, and of the largest copy that an update makes."""
         trained: dict[int, dict[int, int]] = {}
         elements: dict[int, dict[int, int]] = {}
-        classes = {type(optimizer).__name__ for optimizer, _ in self._session.optimizers.items()}
+        classes = {class_name(optimizer) for optimizer, _ in self._session.optimizers.items()}
         states: Counter[int] = Counter()
         copies: Counter[int] = Counter()
         unknown: set[int] = set()
         waiting: set[int] = set()
         is_sharded = False
         for optimizer, _ in self._session.optimizers.items():
-            name = type(optimizer).__name__
+            name = class_name(optimizer)
             for group in optimizer.param_groups:
                 kept = states_of(name, group)
                 lists: Counter[tuple[int, Any]] = Counter()

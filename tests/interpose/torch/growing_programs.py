@@ -108,6 +108,49 @@ def without_modules() -> None:
         kept.append(x @ weight)
 
 
+def averages() -> None:
+    """The means of squared errors lie in blocks of all of them, 1 MiB each, with the graphs of 2 MiB."""
+    means = []
+    for _ in range(10_000):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        means.append(nn.functional.mse_loss(NET(x), torch.zeros(BATCH, 256, device="cuda")))
+
+
+def averages_detached() -> None:
+    """Without graphs the blocks stay."""
+    means = []
+    for _ in range(10_000):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        means.append(nn.functional.mse_loss(NET(x), torch.zeros(BATCH, 256, device="cuda")).detach())
+
+
+def averages_as_numbers() -> None:
+    """Nothing stays."""
+    means = []
+    for _ in range(200):
+        x = torch.zeros(BATCH, 1024, device="cuda")
+        means.append(nn.functional.mse_loss(NET(x), torch.zeros(BATCH, 256, device="cuda")).item())
+
+
+def pair_handed_on() -> None:
+    """Both parts of the state have the graph of all before them; each iteration has a backward."""
+    cell = nn.LSTMCell(1024, 1024).cuda()
+    hidden = (torch.zeros(256, 1024, device="cuda"), torch.zeros(256, 1024, device="cuda"))
+    for _ in range(10_000):
+        hidden = cell(torch.zeros(256, 1024, device="cuda"), hidden)
+        hidden[0].sum().backward(retain_graph=True)
+        cell.zero_grad()
+
+
+def heads() -> None:
+    """A module more for each task, 4 MiB; none is let go."""
+    heads = nn.ModuleList()
+    with torch.no_grad():
+        for _ in range(10_000):
+            heads.append(nn.Linear(1024, 1024).cuda())
+            heads[-1](torch.zeros(BATCH, 1024, device="cuda"))
+
+
 def micro_batches() -> None:
     """Losses with their graphs are appended; backward frees what the graphs saved."""
     outputs = []

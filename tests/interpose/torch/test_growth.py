@@ -59,6 +59,31 @@ def test_growth_is_found_with_its_loop_its_line_and_what_keeps_it(name: str) -> 
     assert report["remedies"][0]["name"] == "do not keep" and place(name, makes) in report["remedies"][0]["change"]
 
 
+def first_change(name: str) -> str:
+    report, _text = run_out(name)
+    first = report["remedies"][0]
+    assert first["name"] == "do not keep", report["remedies"]
+    return str(first["change"])
+
+
+def test_a_mean_in_a_block_of_all_that_it_is_the_mean_of_is_to_become_a_number(tmp_path: Path) -> None:
+    for name in ("averages", "averages_detached"):
+        change = first_change(name)
+        assert ".item()" in change and "or .detach()" not in change, change
+    on_card(PROGRAMS, tmp_path, "averages_as_numbers", card="600MiB,context=480MiB")
+
+
+def test_a_state_in_two_parts_is_detached_part_by_part_and_keeps_its_graph_within_the_step() -> None:
+    change = first_change("pair_handed_on")
+    assert change.startswith("hidden = tuple(each.detach() for each in hidden)"), change
+    assert "no_grad" not in change
+
+
+def test_modules_that_become_more_are_to_be_deleted() -> None:
+    change = first_change("heads")
+    assert change.startswith("delete the modules that are no longer used"), change
+
+
 def test_the_line_of_a_method_is_named_and_the_attribute_that_keeps_it() -> None:
     report, text = run_out("evaluate")
     growth = report["growth"]

@@ -181,6 +181,60 @@ def test_a_batch_that_is_longer_than_all_before_is_named_and_those_are_what_fits
     assert "batches as before" not in rows(done)
 
 
+# Of 4096 nodes each has a row in every matrix: a batch of half as many would be another graph.
+GRAPH = """
+import sys
+import torch
+from torch import nn
+class Convolution(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(1024, 1024) for _ in range(8)])
+    def forward(self, x, edges):
+        for layer in self.layers:
+            x = layer(x if edges is None else edges @ x).relu()
+        return x
+model = Convolution().cuda()
+optimizer = torch.optim.SGD(model.parameters())
+edges = torch.zeros(4096, 4096, device="cuda") if sys.argv[1] == "graph" else None
+for _ in range(2):
+    model(torch.zeros(4096, 1024, device="cuda"), edges).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize("kind", ["graph", "batch"])
+def test_the_nodes_of_a_graph_are_no_batch(tmp_path: Path, kind: str) -> None:
+    failed = on_card(GRAPH, tmp_path, kind, card="720MiB,context=480MiB", expect=1)
+    assert any(name.startswith("half the") for name in rows(failed.report())) is (kind == "batch")
+
+
+# 256 MiB of weights and as much of activations: in two micro-batches the second pass has all gradients beside it.
+ACCUMULATED = """
+import sys
+import torch
+from torch import nn
+model = nn.Sequential(*[m for _ in range(16) for m in (nn.Linear(2048, 2048, bias=False), nn.Tanh())]).cuda()
+optimizer = torch.optim.SGD(model.parameters())
+parts = int(sys.argv[1])
+for _ in range(2):
+    for _ in range(parts):
+        model(torch.zeros(4096 // parts, 2048, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_half_the_micro_batch_has_the_gradients_of_the_first_half_beside_it(tmp_path: Path) -> None:
+    failed = on_card(ACCUMULATED, tmp_path, "1", card="1040MiB,context=480MiB", expect=1).report()
+    assert failed["moment"]["at"]["phase"] == "forward"
+    half = rows(failed).get("half the micro-batch")
+    done = on_card(ACCUMULATED, tmp_path, "2", card="2GiB,context=480MiB").report()
+    needed = done["peak"]["bytes"] + 480 * MIB
+    assert half is None or half["at_least"] or half["predicted_peak"] >= needed, (half, needed)
+
+
 # Activations are what is largest in the passes: the card is full in the first update, and once there are states the
 # second backward needs more than that update without its copy.
 SECOND_BACKWARD = """
