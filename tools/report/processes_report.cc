@@ -59,27 +59,33 @@ std::string PeakOf(const ProcessView& view) {
          DescribePosition(view.peak_at);
 }
 
-std::string_view CauseWords(trace::FailureCause cause) {
+// How a sentence and a cell say it.
+struct CauseWords {
+  std::string_view sentence;
+  std::string_view cell;
+};
+
+CauseWords WordsOf(trace::FailureCause cause) {
   using Cause = trace::FailureCause;
   switch (cause) {
     case Cause::kLimit:
-      return "its limit was reached";
+      return {"its limit was reached", "limit"};
     case Cause::kTooLarge:
-      return "one request too large";
+      return {"one request was too large", "too large"};
     case Cause::kCached:
-      return "the rest was cached";
+      return {"its cache would have sufficed", "cached"};
     case Cause::kOtherProcess:
-      return "others had the card";
+      return {"other processes had the card", "card taken"};
     case Cause::kStreamWait:
-      return "memory waited for streams";
+      return {"memory waited for streams", "stream wait"};
     case Cause::kFragmentation:
-      return "the card was fragmented";
+      return {"the card was fragmented", "fragmented"};
     case Cause::kCapacity:
-      return "the card was full";
+      return {"the card was full", "card full"};
     case Cause::kNone:
       break;
   }
-  return "completed";
+  return {"it completed", "completed"};
 }
 
 std::string VerdictOf(const Views& views) {
@@ -128,7 +134,7 @@ TableRow RowOf(const ProcessView& view, TableUnit unit) {
   std::string state =
       view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
   if (view.first_failure) {
-    state = std::string(CauseWords(view.first_failure->verdict.cause)) + ", step " +
+    state = std::string(WordsOf(view.first_failure->verdict.cause).cell) + ", step " +
             std::to_string(view.first_failure->at.step) + ", " +
             FormatSeconds(view.first_failure->job_ns);
   }
