@@ -21,5 +21,6 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path, stage)
 
 def test_a_card_too_small_for_its_bucket_is_explained(tmp_path):
     finished = run("deepspeed_zero.py", tmp_path, "2", card="1GiB", launcher=torchrun(1), expect=1)
-    report = assert_explained(finished)
-    assert report["request"]["bytes"] > 500_000_000  # the bucket that gradients are gathered in
+    # The bucket that gradients are gathered in, 0.93 GiB: beside a context it does not lie on such a card.
+    report = assert_explained(finished, cause="too_large")
+    assert report["request"]["bytes"] > 500_000_000
