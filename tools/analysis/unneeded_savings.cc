@@ -62,11 +62,15 @@ std::string WhereToDelete(const UnreadValue& value) {
   return name + " before " + value.place + ": nothing reads it again";
 }
 
+// A name from before the first step stays in all steps unless it is deleted; one that a step makes
+// is replaced by the next.
+bool IsInLaterSteps(const UnreadValue& value) { return value.is_earlier || value.step == 0; }
+
 // What an earlier value leaves for the rest of the step is known only if the step before, by which
 // the rest is foreseen, had no earlier one.
 void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
   for (const UnreadValue& value : facts.unread) {
-    Saving saving = SavingOf(Id::kDeleteName, value.bytes, value.is_earlier ? value.bytes : 0);
+    Saving saving = SavingOf(Id::kDeleteName, value.bytes, IsInLaterSteps(value) ? value.bytes : 0);
     saving.name = value.is_cached ? value.name + ".cache_clear()" : "del " + value.name;
     saving.change = WhereToDelete(value);
     if (value.is_cached) saving.cost = kCostOfCache;

@@ -65,7 +65,7 @@ struct CauseWords {
   std::string_view cell;
 };
 
-CauseWords WordsOf(trace::FailureCause cause) {
+CauseWords CauseWordsOf(trace::FailureCause cause) {
   using Cause = trace::FailureCause;
   switch (cause) {
     case Cause::kLimit:
@@ -102,8 +102,9 @@ std::string VerdictOf(const Views& views) {
   return FormatCount(Failed(views)) + " of " + FormatCount(views.size() - Unreadable(views)) +
          " processes ran out of memory. The first was " + NameOf(view) + ", " +
          FormatSeconds(failure.job_ns) + " after the first trace began, " +
-         DescribePosition(failure.at) + ": " + std::string(CauseWords(failure.verdict.cause)) +
-         ", " + FormatBytes(failure.verdict.requested) + " were asked, short by " +
+         DescribePosition(failure.at) + ": " +
+         std::string(CauseWordsOf(failure.verdict.cause).sentence) + ", " +
+         FormatBytes(failure.verdict.requested) + " were asked, short by " +
          FormatBytes(failure.verdict.short_by) + "." +
          (Failed(views) > 1 ? " The others may have failed because of it." : "");
 }
@@ -134,7 +135,7 @@ TableRow RowOf(const ProcessView& view, TableUnit unit) {
   std::string state =
       view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
   if (view.first_failure) {
-    state = std::string(WordsOf(view.first_failure->verdict.cause).cell) + ", step " +
+    state = std::string(CauseWordsOf(view.first_failure->verdict.cause).cell) + ", step " +
             std::to_string(view.first_failure->at.step) + ", " +
             FormatSeconds(view.first_failure->job_ns);
   }
