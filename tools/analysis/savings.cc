@@ -25,6 +25,10 @@ using trace::Role;
 std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& annotations) {
   if (AnnotatedNumber(annotations, "checkpoint.in_eval") == 1)
     return "model.train(): checkpointing is on and does nothing in eval mode";
+  if (layers.name == "*") {  // an nn.Sequential is the model, and its parts have numbers alone
+    return "torch.utils.checkpoint.checkpoint_sequential(model, " + std::to_string(layers.count) +
+           ", x, use_reentrant=False), or a checkpoint around each of its parts";
+  }
   const bool is_in_eval = AnnotatedNumber(annotations, "checkpoint.layers_in_eval") == 1;
   return layers.is_of_transformers
              ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()" +

@@ -96,7 +96,7 @@ for size in (8, 8, 65536):
 
 
 def test_a_request_of_a_backward_pass_has_the_line_that_called_it(tmp_path: Path) -> None:
-    run = on_card(BACKWARDS, tmp_path, card="2500MiB,context=100MiB", expect=1)
+    run = on_card(BACKWARDS, tmp_path, card="2450MiB,context=100MiB", expect=1)
     request = run.report()["request"]
     assert request["at"]["phase"] == "backward" and request["stack"] == []
     assert request["line"] == "train.py:5"

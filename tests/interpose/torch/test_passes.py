@@ -176,7 +176,7 @@ for step in range(2):
 
 
 def test_gradients_that_the_step_before_left_come_on_top_of_what_is_foreseen(tmp_path: Path) -> None:
-    report, rows, text = told(LEFT_GRADIENTS, tmp_path, "556MiB")
+    report, rows, text = told(LEFT_GRADIENTS, tmp_path, "548MiB")
     assert report["request"]["at"]["step"] == 2, text
     assert (
         "this one needs at least" in text and "32.0 MiB of gradients that the step before left may come on top" in text

@@ -62,7 +62,7 @@ def test_ranks_that_hold_what_they_loaded_are_told_where_to_load_it(tmp_path):
     reports = [json.loads(memtrace("report", "--json", str(path)).out) for path in tmp_path.glob("run.trace*")]
     (failed,) = [report for report in reports if report["request"] is not None]
     (other,) = failed["other_processes"]["launch"]
-    assert other["rank"] == "1" and "checkpoint train.py:10" == other["holds"]["largest"], other
+    assert other["rank"] == "1" and other["holds"]["largest"] == "checkpoint train.py:10", other
     first = failed["remedies"][0]
     assert first["name"] == "checkpoint in host memory" and "in each rank" in first["change"], failed["remedies"]
     larger = next(row for row in failed["remedies"] if row["name"] == "a larger card")
