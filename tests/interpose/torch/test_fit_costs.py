@@ -52,5 +52,6 @@ def test_copies_are_those_between_host_and_card_in_the_last_step(tmp_path):
 
 
 def test_launches_are_counted_by_step(tmp_path):
-    nothing = costs(tmp_path, "pass", first="[make(4).add_(1) for _ in range(100)]")["kernel_launches"]
-    assert costs(tmp_path, "x = make(4); x.add_(1); x.add_(1)")["kernel_launches"] == nothing + 3
+    # Zeros are a kernel or a fill of the driver's, as torch has it.
+    nothing = costs(tmp_path, "make(4)", first="[make(4).add_(1) for _ in range(100)]")["kernel_launches"]
+    assert costs(tmp_path, "x = make(4); x.add_(1); x.add_(1)")["kernel_launches"] == nothing + 2
