@@ -3,6 +3,7 @@
 """Growth over iterations that are no optimizer's steps, in real programs on a simulated card."""
 
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,11 +31,12 @@ def place(function: str, text: str) -> str:
     return f"{PROGRAMS.name}:{line + 1}"
 
 
-# The line that begins the loop (of several where torch decides which), the line that makes what stays, its bytes an
-# iteration, what keeps it.
+# In torch 2.11 the first product of a program has a workspace among what its loop makes, in 2.15 none has.
+CACHES_BEGIN = "kept.append" if version("torch").startswith("2.11.") else "x = torch"
+# The line that begins the loop, the line that makes what stays, its bytes an iteration, what keeps it.
 GROWING = {
     "encode": ("x = torch", "kept.append", MIB, ("elements", "kept")),
-    "caches": ("x = torch|kept.append", "kept.append", 32 * MIB, ("elements", "kept")),
+    "caches": (CACHES_BEGIN, "kept.append", 32 * MIB, ("elements", "kept")),
     "sum_of_losses": ("x = torch", "loss = NET", 9 * MIB, ("graph", "running")),
     "state_handed_on": ("x = torch", "state = cell", 13 * MIB, ("graph", "state")),
     "penalties": ("image = torch", "image = torch", 8 * MIB, ("gradients", "")),
@@ -50,8 +52,7 @@ def test_growth_is_found_with_its_loop_its_line_and_what_keeps_it(name: str) -> 
     first, makes, size, keeper = GROWING[name]
     report, text = run_out(name)
     growth = report["growth"]
-    lines = [place(name, line) for line in first.split("|")]
-    assert growth["iteration"]["kind"] == "loop" and growth["iteration"]["line"] in lines, growth
+    assert growth["iteration"]["kind"] == "loop" and growth["iteration"]["line"] == place(name, first), growth
     assert place(name, makes) in [site["line"] for site in growth["sites"]], growth
     assert abs(growth["bytes_per_step"] - size) < 0.05 * size, growth
     if keeper is not None:
