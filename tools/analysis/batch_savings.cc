@@ -79,9 +79,8 @@ class BatchSavingFinder {
 
   // In the second pass of an accumulation all gradients are there, which the first one made.
   uint64_t GradientsOfAccumulation() const {
-    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
-    const uint64_t trained = AnnotatedNumber(facts_.annotations, key).value_or(0);
-    return Less(trained, facts_.Held(Role::kGradient) + facts_.verdict.rest.optimizer.gradients);
+    return Less(facts_.TrainedBytes(),
+                facts_.Held(Role::kGradient) + facts_.verdict.rest.optimizer.gradients);
   }
 
   // Passes of training have run with such batches on this card: the need is what those needed.

@@ -180,8 +180,7 @@ class BlockSavingFinder {
     const RestOfStep& rest = facts_.verdict.rest;
     const bool is_counted =
         rest.source == NeedSource::kOptimizer || rest.source == NeedSource::kForeachCopy;
-    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
-    const uint64_t trained = AnnotatedNumber(facts_.annotations, key).value_or(0);
+    const uint64_t trained = facts_.TrainedBytes();
     if (!is_counted || trained < weights || trained == 0) return 0;
     const double left = static_cast<double>(trained - weights) / static_cast<double>(trained);
     const auto less = [left](uint64_t bytes) {
@@ -221,16 +220,13 @@ class BlockSavingFinder {
   // program does not train so much. Of a head that shares the embedding's weight: that one's.
   uint64_t GradientsOfHead() const {
     const uint64_t words = AnnotatedNumber(facts_.annotations, "forward.vocabulary").value_or(0);
-    const uint64_t trained = AnnotatedNumber(facts_.annotations, "optimizer.trained_bytes." +
-                                                                     std::to_string(facts_.device))
-                                 .value_or(0);
     if (words == 0) return 0;
     uint64_t weight = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
       if (part.identity.role == Role::kParameter && part.bytes % words == 0)
         weight = std::max(weight, part.bytes);
     });
-    return weight <= trained ? 2 * weight : 0;
+    return weight <= facts_.TrainedBytes() ? 2 * weight : 0;
   }
 
   // The head's output, and what is of its size or twice that (fp32 of half).

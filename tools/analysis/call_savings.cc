@@ -162,8 +162,7 @@ class CallSavingFinder {
   void FindWideWeights() {
     const std::string card = std::to_string(facts_.device);
     const uint64_t wider = AnnotatedNumber(facts_.annotations, "load.wider." + card).value_or(0);
-    const auto trained = AnnotatedNumber(facts_.annotations, "optimizer.trained_bytes." + card);
-    if (trained.value_or(0) > wider) return;
+    if (facts_.TrainedBytes() > wider) return;
     const bool is_bfloat16 = AnnotatedText(facts_.annotations, "load.file_type") == "BF16";
     const std::string type = is_bfloat16 ? "bfloat16" : "float16";
     Saving saving = SavingOf(Id::kTypeOfFile, wider, wider);

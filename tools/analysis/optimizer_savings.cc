@@ -162,7 +162,7 @@ class OptimizerSavingFinder {
 
   // Of a model of transformers, most of which is trained.
   void FindLora() {
-    const uint64_t trained = OfCard("optimizer.trained_bytes").value_or(0);
+    const uint64_t trained = facts_.TrainedBytes();
     if (trained == 0 || trained < parameters_ / 4 || has_adapters_) return;
     if (facts_.BytesWhere(IsWithinTransformers) == 0 && !IsWithinTransformers(facts_.request_stack))
       return;

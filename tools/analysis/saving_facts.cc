@@ -31,6 +31,11 @@ Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
           .hook = row.hook};
 }
 
+uint64_t SavingFacts::TrainedBytes() const {
+  const std::string key = "optimizer.trained_bytes." + std::to_string(device);
+  return AnnotatedNumber(annotations, key).value_or(0);
+}
+
 void SavingFacts::ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const {
   for (const CapturedBlock& entry : captured)
     if (!entry.waiting) visit(entry.id, live.block(entry.id));

@@ -99,6 +99,8 @@ struct SavingFacts {
   uint64_t peak_of_earlier_steps = 0;                           // likewise
 
   uint64_t Held(trace::Role role) const { return BytesOfRole(held, role); }
+  // Bytes of the card's parameters that living optimizers step; 0 if that is not known.
+  uint64_t TrainedBytes() const;
 
   // Calls with each block in use, and with each part of each, as far as labels of `best` or less
   // evidence tell.

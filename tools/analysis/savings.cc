@@ -131,10 +131,7 @@ class SavingFinder {
 
   // Optimizers have as many parameters: the original changes, and the copy is to stay as it was, or
   // the other way round. Of a model that adapters train both stay.
-  bool IsCopyOfTrained(const ModelCopy& copy) const {
-    const std::string key = "optimizer.trained_bytes." + std::to_string(facts_.device);
-    return AnnotatedNumber(facts_.annotations, key).value_or(0) >= copy.bytes;
-  }
+  bool IsCopyOfTrained(const ModelCopy& copy) const { return facts_.TrainedBytes() >= copy.bytes; }
 
   // A name holds most of it that nothing reads again: it is the last one, and the next will be
   // made.
