@@ -17,7 +17,7 @@ Address AddressRanges::Take(std::uint64_t bytes, std::uint64_t alignment) {
 }
 
 bool AddressRanges::TakeAt(Address address, std::uint64_t bytes) {
-  if (address < kBegin || bytes > kEnd - kBegin || address > kEnd - bytes) return false;
+  if (address < kBegin || bytes > kHeap - kBegin || address > kHeap - bytes) return false;
   const auto after = taken_.upper_bound(address);
   if (after != taken_.end() && after->first < address + bytes) return false;
   if (after != taken_.begin()) {
@@ -41,7 +41,7 @@ AddressRanges::Range AddressRanges::Find(Address address) const {
 
 // The lowest unused place at or above from, 0 if there is none.
 Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const {
-  if (bytes > kEnd - kBegin || alignment > kEnd) return 0;
+  if (bytes > kHeap - kBegin || alignment > kEnd) return 0;
   const auto align = [alignment](Address a) { return (a + alignment - 1) & ~(alignment - 1); };
   Address candidate = align(from);
   auto next = taken_.upper_bound(candidate);
@@ -52,7 +52,7 @@ Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t
   for (; next != taken_.end() && next->first < candidate + bytes; ++next) {
     candidate = align(next->first + next->second);
   }
-  return candidate <= kEnd - bytes ? candidate : 0;
+  return candidate <= kHeap - bytes ? candidate : 0;
 }
 
 }  // namespace memtrace::card

@@ -11,10 +11,8 @@ namespace memtrace::card {
 
 using Address = std::uint64_t;
 
-// Hands out device addresses: ascending, a given-back range only after the end was reached once.
-//
-// Ascending because real cards do it and torch's best fit breaks ties by address: with descending
-// ones three recordings of real GPUs differ by a segment (docs/simulated-card.md).
+// Hands out device addresses for cuMemAddressReserve: ascending, a given-back range only after the
+// end was reached once. Where cudaMalloc's lie: HeapAddresses.
 //
 // The addresses are numbers: nothing is mapped in the host, so RLIMIT_AS does not bound a card and
 // a host read through a device pointer faults as it does with a GPU. The range lies where neither
@@ -24,14 +22,17 @@ using Address = std::uint64_t;
 class AddressRanges {
  public:
   static constexpr Address kBegin = 0x2000'0000'0000;  // 32 TiB
+  static constexpr Address kHeap = 0x3800'0000'0000;   // above: HeapAddresses
   static constexpr Address kEnd = 0x5000'0000'0000;    // 80 TiB
 
   static bool Contains(Address address) { return address >= kBegin && address < kEnd; }
 
   // 0 if there is no room. REQUIRES: bytes > 0, alignment a power of two.
   Address Take(std::uint64_t bytes, std::uint64_t alignment);
-  // Takes exactly [address, address + bytes) if it is unused.
+  // Takes exactly [address, address + bytes) if it is unused and below the heap.
   bool TakeAt(Address address, std::uint64_t bytes);
+  // Counts as taken what HeapAddresses chose.
+  void AddHeap(Address begin, std::uint64_t bytes) { taken_.emplace(begin, bytes); }
   // REQUIRES: begin was taken and not given back.
   void GiveBack(Address begin);
 

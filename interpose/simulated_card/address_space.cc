@@ -23,7 +23,32 @@ bool Fits(const AddressRanges::Range& range, Address begin, std::uint64_t bytes)
          bytes <= range.bytes - (begin - range.begin);
 }
 
+constexpr std::uint64_t kHeapOfACard = (AddressRanges::kEnd - AddressRanges::kHeap) / kMaxCards;
+
+constexpr std::size_t CardOfHeap(Address address) {
+  return static_cast<std::size_t>((address - AddressRanges::kHeap) / kHeapOfACard);
+}
+
 }  // namespace
+
+AddressSpace::AddressSpace(Cards& cards, BackingFile& file)
+    : cards_(cards), physical_(cards, file) {
+  for (std::size_t card = 0; card < cards.size(); ++card) {
+    const Address begin = AddressRanges::kHeap + card * kHeapOfACard;
+    heaps_.emplace_back(begin, begin + kHeapOfACard);
+  }
+}
+
+Result AddressSpace::ReserveForHeap(int device, std::uint64_t bytes, Address* begin) {
+  const auto card = static_cast<std::size_t>(device);
+  if (cards_[card]->Spec().addresses_ascend) return Reserve(bytes, kGranularity, 0, begin);
+  const std::lock_guard lock(mutex_);
+  const Address taken = heaps_[card].Take(bytes);
+  if (taken == 0) return Result::kOutOfMemory;
+  reservations_.AddHeap(taken, bytes);
+  *begin = taken;
+  return Result::kSuccess;
+}
 
 Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint,
                              Address* begin) {
@@ -47,6 +72,7 @@ Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
   if (range.begin != begin || range.bytes != bytes || bytes == 0) return Result::kInvalidValue;
   if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
   reservations_.GiveBack(begin);
+  if (begin >= AddressRanges::kHeap) heaps_[CardOfHeap(begin)].GiveBack(begin, bytes);
   return Result::kSuccess;
 }
 

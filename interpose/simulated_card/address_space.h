@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/address_ranges.h"
+#include "interpose/simulated_card/heap_addresses.h"
 #include "interpose/simulated_card/physical_memory.h"
 #include "interpose/simulated_card/result.h"
 
@@ -59,12 +60,15 @@ struct LiveMemory {
 class AddressSpace {
  public:
   // Both must outlive this.
-  AddressSpace(Cards& cards, BackingFile& file) : cards_(cards), physical_(cards, file) {}
+  AddressSpace(Cards& cards, BackingFile& file);
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
 
   // hint 0: anywhere; a hint that is taken or unaligned is ignored, as the header allows.
   Result Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint, Address* begin);
+  // For cudaMalloc on that card: where the card's driver puts it (CardSpec::addresses_ascend).
+  // REQUIRES: whole granules.
+  Result ReserveForHeap(int device, std::uint64_t bytes, Address* begin);
   // The whole reservation, with nothing mapped in it.
   Result FreeReservation(Address begin, std::uint64_t bytes);
 
@@ -125,6 +129,7 @@ class AddressSpace {
   mutable std::mutex mutex_;
   PhysicalMemory physical_;  // this and below: guarded by mutex_
   AddressRanges reservations_;
+  std::vector<HeapAddresses> heaps_;  // one a card, of equal parts of the addresses
   Mappings mappings_;
 };
 

@@ -20,11 +20,12 @@ constexpr std::uint64_t kGiB = 1ull << 30;
 constexpr std::uint64_t kDefaultContext = 500 * kMiB;
 // No card has a tebibyte yet; a larger figure is a typing mistake.
 constexpr std::uint64_t kLargestCard = 1024 * kGiB;
-constexpr std::array<std::string_view, 4> kKeys = {"cc", "context", "other", "size"};
+constexpr std::array<std::string_view, 5> kKeys = {"cc", "context", "os", "other", "size"};
 
 // What a key may be given.
 std::string_view ExampleOf(std::string_view key) {
   if (key == "cc") return "=8.0";
+  if (key == "os") return "=windows";
   return key == "size" ? "=24GiB" : "=500MiB";
 }
 
@@ -134,6 +135,7 @@ class SpecParser {
   bool ParseKey(std::string_view assignment);
   bool ParseSize(std::string_view text, std::string_view what, std::uint64_t* bytes);
   bool ParseComputeCapability(std::string_view text);
+  bool ParseOperatingSystem(std::string_view text);
   bool CheckFits();
   bool Fail(const std::string& sentence);
 
@@ -211,6 +213,7 @@ bool SpecParser::ParseKey(std::string_view assignment) {
   keys_seen_.push_back(key);
   const std::string_view value = Trim(assignment.substr(equals + 1));
   if (key == "cc") return ParseComputeCapability(value);
+  if (key == "os") return ParseOperatingSystem(value);
   if (key == "size") return ParseSize(value, key, &card_.bytes);
   return ParseSize(value, key, key == "other" ? &card_.other_bytes : &card_.context_bytes);
 }
@@ -251,6 +254,12 @@ bool SpecParser::ParseComputeCapability(std::string_view text) {
   // CUDA 13 dropped everything below Turing.
   if (card_.compute_capability_major * 10 + card_.compute_capability_minor >= 75) return true;
   return Fail("cc " + Quoted(text) + " is older than CUDA 13 supports; write cc=7.5 or higher");
+}
+
+bool SpecParser::ParseOperatingSystem(std::string_view text) {
+  card_.addresses_ascend = text == "windows";
+  if (text == "linux" || text == "windows") return true;
+  return Fail("os " + Quoted(text) + " is not known; write os=linux or os=windows");
 }
 
 bool SpecParser::CheckFits() {

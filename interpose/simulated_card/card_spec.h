@@ -20,6 +20,7 @@ struct CardSpec {
   int compute_capability_major = 8;
   int compute_capability_minor = 0;
   int multiprocessors = 0;
+  bool addresses_ascend = false;  // as drivers for Windows hand them out
 };
 
 // As many as torch's own limit (C10_COMPILE_TIME_MAX_GPUS allows 120, a node has 16 at most).
@@ -30,7 +31,8 @@ inline constexpr std::size_t kMaxCards = 16;
 //   SPEC = CARD[,key=value]...        CARD = [N x](SIZE or profile)
 //   SIZE = number (decimals allowed) followed by GiB or MiB
 //   key  = other (SIZE) | context (SIZE, default 500MiB) | cc (8.0 by default or the profile's)
-//        | size (SIZE: a card of that kind with other memory)
+//        | size (SIZE: a card of that kind with other memory) | os (linux, or windows, whose
+//          driver hands out ascending addresses)
 //
 //   "24GiB"   "2x80GiB,other=3GiB"   "rtx-4090"   "4xa100-80gb,context=450MiB"   "80GiB;24GiB"
 //

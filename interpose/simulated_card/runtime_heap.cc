@@ -67,7 +67,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
   const Result created = space_.Create(device, bytes, kind_, &handle);
   if (created != Result::kSuccess) return created;
   Address reserved = 0;
-  const Result placed = space_.Reserve(bytes, kGranularity, 0, &reserved);
+  const Result placed = space_.ReserveForHeap(device, bytes, &reserved);
   if (placed == Result::kSuccess) {
     space_.Map(reserved, bytes, 0, handle);
     space_.SetAccess(reserved, bytes, device, Access::kReadWrite);
@@ -87,7 +87,7 @@ void RuntimeHeap::FreeGranules(Address begin, std::uint64_t bytes) {
 
 Result RuntimeHeap::AllocateShared(int device, std::uint64_t bytes, Address* begin) {
   for (auto& granule : shared_) {
-    const Address place = granule.second.device == device ? FirstFit(granule, bytes) : 0;
+    const Address place = granule.second.device == device ? BestFit(granule, bytes) : 0;
     if (place == 0) continue;
     granule.second.used.emplace(place, bytes);
     *begin = place;
@@ -106,15 +106,23 @@ void RuntimeHeap::FreeShared(Address begin) {
   shared_.erase(granule);
 }
 
-// The lowest place in a granule, 0 if it is too full.
-Address RuntimeHeap::FirstFit(const std::pair<const Address, Granule>& granule,
-                              std::uint64_t bytes) {
-  Address candidate = granule.first;
-  for (const auto& [begin, used] : granule.second.used) {
-    if (begin - candidate >= bytes) return candidate;
-    candidate = begin + used;
+// The smallest place in a granule, 0 if it is too full.
+Address RuntimeHeap::BestFit(const std::pair<const Address, Granule>& granule,
+                             std::uint64_t bytes) {
+  Address best = 0;
+  std::uint64_t best_room = kGranularity + 1;
+  const auto consider = [&](Address begin, Address end) {
+    if (end - begin < bytes || end - begin >= best_room) return;
+    best = begin;
+    best_room = end - begin;
+  };
+  Address begin = granule.first;
+  for (const auto& [used_begin, used] : granule.second.used) {
+    consider(begin, used_begin);
+    begin = used_begin + used;
   }
-  return granule.first + kGranularity - candidate >= bytes ? candidate : 0;
+  consider(begin, granule.first + kGranularity);
+  return best;
 }
 
 }  // namespace memtrace::card

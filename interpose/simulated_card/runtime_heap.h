@@ -17,9 +17,8 @@ namespace memtrace::card {
 // cudaMalloc: memory with an address, in one step.
 //
 // A request of 2 MiB or more gets its own whole granules. Smaller ones share granules, cut at
-// 512 bytes, first fit; a granule goes back when its last block does. (That requests below a
-// granule share one is known of real drivers; the exact sizes are assumed. torch asks for whole
-// granules.)
+// 512 bytes, best fit; a granule goes back when its last block does (measured:
+// tests/gpu/recordings/h200/driver_facts.json).
 //
 // Safe from any thread. Locks before AddressSpace, never the other way round.
 class RuntimeHeap {
@@ -62,7 +61,7 @@ class RuntimeHeap {
   void FreeGranules(Address begin, std::uint64_t bytes);
   Result AllocateShared(int device, std::uint64_t bytes, Address* begin);
   void FreeShared(Address begin);
-  static Address FirstFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
+  static Address BestFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
 
   AddressSpace& space_;
   const ChargeKind kind_;

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 BIN = Path(sys.executable).parent
-MEMTRACE = BIN / "memtrace"
+MEMTRACE = Path(os.environ.get("MEMTRACE_PROGRAM", BIN / "memtrace"))
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MEMTRACE_BUILD", ROOT / "build" / "dev"))
 ALLOCATOR_PROBE = BUILD / "tests" / "interpose" / "torch" / "liballocator_probe.so"

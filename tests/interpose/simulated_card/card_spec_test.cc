@@ -51,6 +51,7 @@ TEST(CardSpecTest, GoodSpecsBecomeTheseCards) {
       {"v100-16gb", "16160 500 0 7.0"},
       {"4xa100-80gb,context=450MiB,cc=8.0",
        "81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0 | 81039 450 0 8.0"},
+      {"24GiB,os=windows", "24576 500 0 8.0"},
       {"80GiB;24GiB,other=1.5GiB", "81920 500 0 8.0 | 24576 500 1536 8.0"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(Cards(text), expected) << text;
@@ -87,7 +88,7 @@ TEST(CardSpecTest, BadSpecsSayWhatWhereAndWhatToWriteInstead) {
       {"99999999999999999999x24GiB", {"1 to 16"}},
       {"9x1GiB;9x1GiB", {"18 cards"}},
       {"24GiB,othr=3GiB", {"no key 'othr'", "did you mean 'other'?"}},
-      {"24GiB,Z=3GiB", {"write one of: cc, context, other, size"}},
+      {"24GiB,Z=3GiB", {"write one of: cc, context, os, other, size"}},
       {"24GiB,", {"no key ''"}},
       {"24GiB,other", {"'other' has no value", "other=500MiB"}},
       {"24GiB,other=", {"not a size"}},
@@ -95,6 +96,7 @@ TEST(CardSpecTest, BadSpecsSayWhatWhereAndWhatToWriteInstead) {
       {"24GiB,size=2GiB,other=2GiB", {"do not fit"}},
       {"24GiB,other=3GB", {"other '3GB'", "write 3GiB"}},
       {"24GiB,cc=9", {"cc '9'", "cc=8.0"}},
+      {"24GiB,os=macos", {"os 'macos'", "os=linux or os=windows"}},
       {"24GiB,cc=7.0", {"older than CUDA 13", "7.5"}},
       {"24GiB,cc=9.0,cc=9.0", {"given twice"}},
       {"1GiB,other=1GiB", {"context (500 MiB)", "other (1024 MiB)", "do not fit", "1024 MiB"}},
