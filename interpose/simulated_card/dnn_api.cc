@@ -60,10 +60,13 @@ std::uint64_t PackedBytes(cudnnDataType_t type, std::uint64_t elements) {
   return (elements * static_cast<std::uint64_t>(ElementBits(type)) + 7) / 8;
 }
 
+// A thread that has no context yet, as one of autograd's whose first operation is cuDNN's, is on
+// card 0: the runtime, which cuDNN uses, would make that one's primary context current.
 int CurrentCardAttribute(CUdevice_attribute attribute) {
   CUdevice device = 0;
   int value = 0;
-  if (cuCtxGetDevice(&device) == CUDA_SUCCESS) cuDeviceGetAttribute(&value, attribute, device);
+  if (cuCtxGetDevice(&device) != CUDA_SUCCESS) device = 0;
+  cuDeviceGetAttribute(&value, attribute, device);
   return value;
 }
 

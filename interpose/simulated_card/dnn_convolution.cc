@@ -112,8 +112,10 @@ cudnnDataType_t DnnConvolution::TypeOf(const DnnDescriptor& tensor) const {
   return is_virtual ? type() : tensor.ValueOr(CUDNN_ATTR_TENSOR_DATA_TYPE, type());
 }
 
+bool DnnConvolution::is_forward() const { return call_ == kDirections[0].call; }
+
 bool DnnConvolution::is_forward_in_tf32() const {
-  return call_ == kDirections[0].call && TypeOf(y_) == CUDNN_DATA_FLOAT;
+  return is_forward() && TypeOf(y_) == CUDNN_DATA_FLOAT;
 }
 
 bool DnnConvolution::is_strided() const {
@@ -128,9 +130,54 @@ bool DnnConvolution::is_wide() const {
   return has_window && w[0] >= kWide && w[1] >= kWide && SizesOf(x_) == SizesOf(y_);
 }
 
+bool DnnConvolution::is_pointwise() const {
+  const Sizes w = SizesOf(w_);
+  return !is_strided() &&
+         std::all_of(w.begin() + 2, w.end(), [](std::int64_t size) { return size == 1; });
+}
+
+// Bytes of a tensor in the layout that tensor cores read: channels innermost and filled up to
+// multiples of 16 bytes. 0 if it lies so. `channels`: the dimensions that count them.
+std::uint64_t DnnConvolution::CopiedAndFilledUp(const DnnDescriptor& tensor,
+                                                std::initializer_list<std::size_t> channels) const {
+  constexpr std::uint64_t kUnit = 16;
+  const cudnnDataType_t type = TypeOf(tensor);
+  const auto unit = static_cast<std::int64_t>(kUnit / PackedBytes(type, 1));
+  Sizes sizes = SizesOf(tensor);
+  bool is_filled = true;
+  for (const std::size_t dimension : channels) {
+    is_filled = is_filled && sizes[dimension] % unit == 0;
+    sizes[dimension] = (sizes[dimension] + unit - 1) / unit * unit;
+  }
+  if (is_filled && CopiedBytes(tensor, type) == 0) return 0;
+  const auto elements =
+      std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+  return PackedBytes(type, static_cast<std::uint64_t>(elements));
+}
+
+// As an H200 answers (tests/gpu/recordings/h200/sizes_convolutions.jsonl; docs/simulated-card.md
+// says what is met).
+std::uint64_t DnnConvolution::WorkspaceOnHopper() const {
+  constexpr std::uint64_t kBeside = 147;
+  constexpr std::int64_t kChannelsReadDirectly = 4;
+  constexpr std::int64_t kNarrow = 128;  // channels, below which the product is written in place
+  const std::int64_t channels = SizesOf(x_)[1];
+  if (is_pointwise()) return 0;
+  if (is_forward() && channels == kChannelsReadDirectly) return 0;
+  const bool is_grouped = SizesOf(w_)[1] != channels;
+  const std::uint64_t x = CopiedAndFilledUp(x_, {1});
+  const std::uint64_t w = is_grouped ? CopiedBytes(w_, TypeOf(w_)) : CopiedAndFilledUp(w_, {0, 1});
+  const bool writes_in_place = is_forward_in_tf32() && channels < kNarrow && SizesOf(x_).size() < 5;
+  const std::uint64_t y = writes_in_place ? 0 : CopiedAndFilledUp(y_, {1});
+  return x + w + y + kBeside;
+}
+
 // Figures of VAEs on an RTX 4090 hold one copy less in fp32 than in fp16 and bf16, none where the
 // convolution is strided, and more where it is wide.
 std::uint64_t DnnConvolution::Workspace() const {
+  constexpr int kHopper = 9;
+  if (CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= kHopper)
+    return WorkspaceOnHopper();
   const std::uint64_t x = CopiedBytes(x_, TypeOf(x_));
   const std::uint64_t w = CopiedBytes(w_, TypeOf(w_));
   if (!is_forward_in_tf32()) return ConvolutionWorkspace({x, w, CopiedBytes(y_, TypeOf(y_))});

@@ -3,7 +3,9 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_CONVOLUTION_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_CONVOLUTION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "interpose/simulated_card/dnn_descriptor.h"
 #include "interpose/simulated_card/dnn_header.h"
@@ -31,6 +33,12 @@ class DnnConvolution {
   bool is_strided() const;
   // Whether it takes WideConvolutionWorkspace.
   bool is_wide() const;
+  bool is_forward() const;
+  // Whether it is a plain matrix product for each pixel.
+  bool is_pointwise() const;
+  std::uint64_t WorkspaceOnHopper() const;
+  std::uint64_t CopiedAndFilledUp(const DnnDescriptor& tensor,
+                                  std::initializer_list<std::size_t> channels) const;
   cudnnDataType_t TypeOf(const DnnDescriptor& tensor) const;
 
   const DnnDescriptor& Reference(const DnnDescriptor& operation, int name) const {

@@ -3,8 +3,10 @@
 #include "interpose/simulated_card/dnn_graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "interpose/simulated_card/dnn_attention.h"
 #include "interpose/simulated_card/dnn_convolution.h"
 #include "interpose/simulated_card/dnn_objects.h"
 
@@ -33,6 +35,17 @@ DnnGraph Known(const char* call) {
   return {.status = CUDNN_STATUS_SUCCESS, .call = call, .engines = {{}}};
 }
 
+DnnGraph StudyAttention(const Operations& operations, bool is_backward) {
+  DnnGraph graph = Known(is_backward ? "cuDNN attention backward" : "cuDNN attention forward");
+  const std::optional<AttentionShape> shape = FindAttentionShape(operations);
+  if (!shape.has_value()) return graph;
+  graph.engines.front().workspace =
+      is_backward ? AttentionBackwardWorkspace(*shape)
+                  : AttentionForwardWorkspace(
+                        *shape, CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  return graph;
+}
+
 // Attention made of its parts: the forward pass multiplies queries with keys and weights with
 // values; the backward pass repeats the first product and makes one for each of four gradients.
 DnnGraph StudyProducts(const Operations& operations) {
@@ -45,8 +58,8 @@ DnnGraph StudyProducts(const Operations& operations) {
   }
   const std::ptrdiff_t products = CountOf(operations, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
   const bool reduces = CountOf(operations, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) > 0;
-  if (products == 2 && reduces) return Known("cuDNN attention forward");
-  if (products == 5 && reduces) return Known("cuDNN attention backward");
+  if (products == 2 && reduces) return StudyAttention(operations, false);
+  if (products == 5 && reduces) return StudyAttention(operations, true);
   if (reduces) return {};
   if (products == 1) return Known("cuDNN matrix product");
   return products == 0 ? Known("cuDNN pointwise") : DnnGraph{};
@@ -81,9 +94,9 @@ const DnnEngine& DnnGraph::EngineAt(std::int64_t index) const {
 DnnGraph StudyDnnGraph(const std::vector<DnnDescriptorPointer>& operations) {
   if (operations.size() == 1) {
     if (operations[0]->is(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR))
-      return Known("cuDNN attention forward");
+      return StudyAttention(operations, false);
     if (operations[0]->is(CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR))
-      return Known("cuDNN attention backward");
+      return StudyAttention(operations, true);
   }
   const bool convolves = std::any_of(operations.begin(), operations.end(),
                                      [](const auto& one) { return IsConvolution(*one); });

@@ -7,12 +7,6 @@
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
-struct cudnnDropoutStruct {
-  float probability = 0;
-  void* states = nullptr;
-  unsigned long long seed = 0;
-};
-
 // A plain batch normalization passes all it knows in the tensors of mean and variance, so it needs
 // neither a workspace nor a reserve; what a card's kernels take beyond that is not known.
 cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(

@@ -44,6 +44,12 @@ struct cudnnConvolutionStruct {
   int groups = 1;
 };
 
+struct cudnnDropoutStruct {
+  float probability = 0;
+  void* states = nullptr;
+  unsigned long long seed = 0;
+};
+
 struct cudnnRNNStruct {
   memtrace::card::RnnShape shape;
   cudnnDataType_t type = CUDNN_DATA_FLOAT;

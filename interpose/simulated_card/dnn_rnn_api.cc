@@ -61,7 +61,7 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnn, cudnnRNNAlgo_t,
                                        cudnnDirectionMode_t directions, cudnnRNNInputMode_t inputs,
                                        cudnnDataType_t type, cudnnDataType_t, cudnnMathType_t,
                                        int32_t input, int32_t hidden, int32_t projection,
-                                       int32_t layers, cudnnDropoutDescriptor_t, uint32_t) {
+                                       int32_t layers, cudnnDropoutDescriptor_t dropout, uint32_t) {
   if (rnn == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
   if (input < 1 || hidden < 1 || layers < 1 || projection < 0 || projection > hidden)
     return CUDNN_STATUS_BAD_PARAM_OUT_OF_BOUND;
@@ -74,7 +74,8 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnn, cudnnRNNAlgo_t,
                 .input = input,
                 .hidden = hidden,
                 .output = projection == 0 ? hidden : projection,
-                .bias_sets = BiasSetsOf(biases)};
+                .bias_sets = BiasSetsOf(biases),
+                .drops_out = dropout != nullptr && dropout->probability > 0};
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -97,10 +98,10 @@ cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t, cudnnRNNDescriptor_t rnn,
   if (rnn == nullptr || x == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
   const auto steps = static_cast<std::uint64_t>(x->steps);
   const auto batch = static_cast<std::uint64_t>(x->batch);
-  if (workspace != nullptr) *workspace = BytesOf(*rnn, RnnWorkspace(rnn->shape, steps, batch));
+  if (workspace != nullptr) *workspace = RnnWorkspace(rnn->shape, steps, batch, BytesOf(*rnn, 1));
   const bool trains = mode == CUDNN_FWD_MODE_TRAINING;
   if (reserve != nullptr)
-    *reserve = trains ? BytesOf(*rnn, RnnReserve(rnn->shape, steps, batch)) : 0;
+    *reserve = trains ? RnnReserve(rnn->shape, steps, batch, BytesOf(*rnn, 1)) : 0;
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -24,6 +24,25 @@ std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied);
 // the tensor that is read and of the filter; what is written is as large as what is read.
 std::uint64_t WideConvolutionWorkspace(std::uint64_t x, std::uint64_t w);
 
+struct AttentionShape {
+  std::uint64_t batch = 0;
+  std::uint64_t heads = 0;
+  std::uint64_t key_heads = 0;  // fewer than heads: grouped
+  std::uint64_t queries = 0;    // of a sequence
+  std::uint64_t keys = 0;
+  std::uint64_t head_size = 0;
+  std::uint64_t element_bytes = 2;
+
+  bool is_grouped() const { return key_heads < heads; }
+};
+
+// Attention on an H200 by cuDNN 9 (tests/gpu/recordings/h200: sizes_attention.jsonl, all 70 are
+// met). Forward: 256 bytes; for a single query, as in decoding, the partial results of the pieces
+// that the keys are cut into so that the card is busy, if there is more than one piece. Backward:
+// 256 bytes, and for grouped heads dK and dV as if each head had its own.
+std::uint64_t AttentionForwardWorkspace(const AttentionShape& shape, int multiprocessors);
+std::uint64_t AttentionBackwardWorkspace(const AttentionShape& shape);
+
 struct RnnShape {
   int gates = 1;  // matrices that a layer applies to its input: LSTM 4, GRU 3, plain 1
   int layers = 1;
@@ -32,6 +51,7 @@ struct RnnShape {
   int hidden = 1;
   int output = 1;  // of a layer and direction: hidden, or the size of the projection
   int bias_sets = 2;
+  bool drops_out = false;  // between its layers
 
   int PseudoLayers() const { return layers * directions; }
   bool has_projection() const { return output != hidden; }
@@ -52,15 +72,21 @@ std::uint64_t RnnWeights(const RnnShape& shape);
 RnnParameter RnnMatrix(const RnnShape& shape, int pseudo_layer, int linear);
 RnnParameter RnnBias(const RnnShape& shape, int pseudo_layer, int linear);
 
-// Elements that the forward pass keeps for the backward pass: per step, sequence, layer and
-// direction the value of each gate and one more (the cell's state; a GRU's recurrent candidate; a
-// plain layer's state); between layers, what goes into the next one.
-std::uint64_t RnnReserve(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch);
-// Elements for the products of the widest layer's input with its matrices, all steps at once.
-std::uint64_t RnnWorkspace(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch);
+// Bytes that the forward pass keeps for the backward pass: per step, sequence, layer and direction
+// the value of each gate (of a GRU twice: its recurrent products too) and the cell of an LSTM, with
+// a projection the output before and after it; between layers, what goes into the next one, and
+// with dropout a bit for each of it; 256 besides. As an H200 answers
+// (tests/gpu/recordings/h200/sizes_recurrent.jsonl: all 56 are met).
+std::uint64_t RnnReserve(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch,
+                         std::uint64_t element_bytes);
+// Bytes for the products of the widest layer's input with its matrices, all steps at once, for the
+// weights in another order, and 8 MiB: up to a fourth below what an H200 answers in fp32, up to a
+// half below in fp16 (the same recording).
+std::uint64_t RnnWorkspace(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch,
+                           std::uint64_t element_bytes);
 
-// Bytes of the random generators' states: one of 12 bytes (a counter and a seed) for each thread
-// that the card can keep resident.
+// Bytes of the random generators' states: one of 24 bytes for each thread that the card can keep
+// resident (an H200: 6,488,064).
 std::uint64_t DropoutStates(int multiprocessors, int threads_per_multiprocessor);
 
 }  // namespace memtrace::card

@@ -80,12 +80,58 @@ TEST(DnnSizesTest, ProjectionIsTheMatrixAfterTheGates) {
   EXPECT_EQ(RnnMatrix(kLstm, 0, 8).rows, 0);
 }
 
-// Per step and sequence: 4 layers and directions of 4 gates and a state, 30 each, and what the
-// first layer hands to the second, 2 x 30.
-TEST(DnnSizesTest, ReserveGrowsWithStepsAndSequences) {
-  EXPECT_EQ(RnnReserve(kLstm, 1, 1), 4u * 5 * 30 + 60);
-  EXPECT_EQ(RnnReserve(kLstm, 7, 3), 21 * RnnReserve(kLstm, 1, 1));
-  EXPECT_EQ(RnnWorkspace(kLstm, 7, 3), 21u * 2 * 4 * 30);
+// Figures of an H200, tests/gpu/recordings/h200/sizes_recurrent.jsonl.
+TEST(DnnSizesTest, RnnReserveIsAsOfARealCard) {
+  const RnnShape lstm = {.gates = 4, .layers = 1, .input = 512, .hidden = 1024, .output = 1024};
+  EXPECT_EQ(RnnReserve(lstm, 10, 64, 4), 13107456u);
+  const RnnShape gru = {.gates = 3, .layers = 1, .input = 80, .hidden = 512, .output = 512};
+  EXPECT_EQ(RnnReserve(gru, 100, 16, 2), 9830656u);
+  const RnnShape plain = {.gates = 1, .layers = 1, .input = 80, .hidden = 512, .output = 512};
+  EXPECT_EQ(RnnReserve(plain, 100, 16, 4), 3277056u);
+  const RnnShape projected = {.gates = 4, .layers = 1, .input = 80, .hidden = 512, .output = 32};
+  EXPECT_EQ(RnnReserve(projected, 100, 16, 2), 9933056u);
+  RnnShape two = {.gates = 4, .layers = 2, .input = 64, .hidden = 128, .output = 128};
+  EXPECT_EQ(RnnReserve(two, 20, 8, 4), 901376u);
+  two.drops_out = true;
+  EXPECT_EQ(RnnReserve(two, 20, 8, 4), 903936u);
+}
+
+TEST(DnnSizesTest, RnnWorkspaceHoldsWeightsAndProducts) {
+  EXPECT_EQ(RnnWorkspace(kLstm, 7, 3, 4), (8u << 20) + 4 * (21u * 2 * 4 * 30 + RnnWeights(kLstm)));
+}
+
+// Figures of an H200, sizes_attention.jsonl.
+TEST(DnnSizesTest, AttentionForwardIsAsOfARealCard) {
+  constexpr int kMultiprocessors = 132;
+  const auto decode = [](std::uint64_t batch, std::uint64_t heads, std::uint64_t key_heads,
+                         std::uint64_t keys, std::uint64_t size) {
+    return AttentionForwardWorkspace({.batch = batch,
+                                      .heads = heads,
+                                      .key_heads = key_heads,
+                                      .queries = 1,
+                                      .keys = keys,
+                                      .head_size = size},
+                                     kMultiprocessors);
+  };
+  EXPECT_EQ(decode(4, 32, 8, 2048, 128), 532608u);
+  EXPECT_EQ(decode(1, 32, 8, 2048, 128), 266368u);
+  EXPECT_EQ(decode(1, 32, 8, 16384, 128), 532608u);
+  EXPECT_EQ(decode(2, 12, 12, 1024, 64), 50816u);
+  EXPECT_EQ(decode(32, 32, 8, 1024, 128), 0u) << "the card is busy";
+  EXPECT_EQ(decode(4, 32, 32, 2048, 128), 0u) << "the card is busy";
+  EXPECT_EQ(decode(4, 32, 8, 128, 128), 0u) << "one piece";
+  EXPECT_EQ(
+      AttentionForwardWorkspace({.batch = 4, .heads = 12, .key_heads = 12, .queries = 8}, 132),
+      256u);
+}
+
+TEST(DnnSizesTest, AttentionBackwardOfGroupedHeadsHasAllHeadsGradients) {
+  const AttentionShape grouped = {
+      .batch = 2, .heads = 28, .key_heads = 4, .queries = 512, .keys = 512, .head_size = 128};
+  EXPECT_EQ(AttentionBackwardWorkspace(grouped), 14680064u + 256);
+  AttentionShape full = grouped;
+  full.key_heads = full.heads;
+  EXPECT_EQ(AttentionBackwardWorkspace(full), 256u);
 }
 
 TEST(DnnSizesTest, ConvolutionCopiesWhatIsNotChannelsLast) {
