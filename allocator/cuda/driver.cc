@@ -21,6 +21,7 @@ absl::StatusCode CodeOf(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return absl::StatusCode::kResourceExhausted;
     case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_NOT_SUPPORTED:  // what maps a part of a chunk
     case CUDA_ERROR_INVALID_HANDLE:
     case CUDA_ERROR_ALREADY_MAPPED:
     case CUDA_ERROR_NOT_MAPPED:

@@ -155,10 +155,10 @@ Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offse
                          HandleId handle) {
   const std::lock_guard lock(mutex_);
   const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
-  const bool whole_handle = allocation != nullptr && offset == 0 && bytes == allocation->bytes;
-  if (!whole_handle || begin % kGranularity != 0) return Result::kInvalidValue;
+  if (allocation == nullptr || begin % kGranularity != 0) return Result::kInvalidValue;
   if (!Fits(reservations_.Find(begin), begin, bytes)) return Result::kInvalidValue;
-  if (AnyMappingIn(begin, bytes)) return Result::kAlreadyMapped;
+  if (offset != 0 || bytes != allocation->bytes) return Result::kNotSupported;
+  if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
   mappings_.emplace(begin, Mapping{.bytes = bytes, .handle = handle});
   physical_.AddMapping(handle);
   return Result::kSuccess;
@@ -248,10 +248,10 @@ Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
   if (reservations_.Find(begin).bytes == 0) return Result::kInvalidValue;
   while (bytes > 0) {
     const auto at = MappingAt(begin);
-    if (at == mappings_.end()) return Result::kIllegalAddress;
+    if (at == mappings_.end()) return Result::kInvalidValue;
     const Mapping& mapping = at->second;
     if ((least == Access::kReadWrite ? mapping.writable_by : mapping.readable_by) == 0) {
-      return Result::kIllegalAddress;
+      return Result::kInvalidValue;
     }
     const std::uint64_t into = begin - at->first;
     const std::uint64_t part = std::min(bytes, mapping.bytes - into);

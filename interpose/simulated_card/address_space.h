@@ -105,8 +105,8 @@ class AddressSpace {
   LiveMemory Live() const;
 
   // Where the contents of [begin, begin + bytes) are, in order of address. kInvalidValue if the
-  // range starts outside every reservation, kIllegalAddress if a part is not mapped or no card has
-  // at least that access to it.
+  // range starts outside every reservation, or a part is not mapped or no card has at least that
+  // access to it.
   Result Translate(Address begin, std::uint64_t bytes, Access least,
                    std::vector<Extent>* extents) const;
 

@@ -37,6 +37,7 @@ class DnnConvolution {
   // Whether it is a plain matrix product for each pixel.
   bool is_pointwise() const;
   std::uint64_t WorkspaceOnHopper() const;
+  std::uint64_t PartialFilters() const;
   std::uint64_t CopiedAndFilledUp(const DnnDescriptor& tensor,
                                   std::initializer_list<std::size_t> channels) const;
   cudnnDataType_t TypeOf(const DnnDescriptor& tensor) const;

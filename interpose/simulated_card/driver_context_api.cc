@@ -116,6 +116,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext context) {
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return WithMachine([&](Machine& machine) { return machine.contexts.Push(context); });
 }
 

@@ -83,10 +83,10 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
 // The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
 // the result. We do not answer their check of the driver (docs/simulated-card.md). Only a CUDA
 // runtime that is linked into its user asks for them, so the caller's name says whose.
-CUresult cuGetExportTable(const void** table, const CUuuid*) {
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   NameOwnRuntime(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
-  return CUDA_ERROR_NOT_FOUND;
+  return id == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuGetErrorName(CUresult error, const char** name) {

@@ -23,14 +23,10 @@ constexpr std::uint64_t kBelowHoles = 414 * kMiB;   // from the lower hole's beg
 HeapAddresses::HeapAddresses(Address begin, Address end) : begin_(begin), end_(end) {
   const Address upper = end - kAreaUnit;
   const Address lower = upper - kBetweenHoles;
-  AddContextsHole(upper, kUpperHole);
-  AddContextsHole(lower, kLowerHole);
-  // What the context uses itself: no gap for an area.
-  areas_.emplace(lower - kBelowHoles, Area{.bytes = kBelowHoles, .is_contexts = true});
-}
-
-void HeapAddresses::AddContextsHole(Address begin, std::uint64_t bytes) {
-  areas_.emplace(begin, Area{.bytes = bytes, .is_contexts = true, .holes = {{begin, bytes}}});
+  const Address first = lower - kBelowHoles;
+  areas_.emplace(first, Area{.bytes = end - first,
+                             .is_contexts = true,
+                             .holes = {{lower, kLowerHole}, {upper, kUpperHole}}});
 }
 
 // The lower end of the smallest hole that is large enough; 0 if there is none.

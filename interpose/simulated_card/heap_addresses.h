@@ -16,8 +16,8 @@ namespace memtrace::card {
 // The driver takes areas of whole 32 MiB from the top of a large range downwards and cuts
 // allocations from them:
 //
-//   area N+1            area N              area 1           the context's own areas
-//   [20 MiB |  free ] [ 100 MiB  | free ] [ 20 | 2 | free ]  [ 24 MiB free ] [ 2 MiB free ]
+//   area N+1            area N              area 1           the context's own
+//   [20 MiB |  free ] [ 100 MiB  | free ] [ 20 | 2 | free ]  [ ... 2 MiB free ... 24 MiB free ]
 //   <- lower addresses                                                      higher addresses ->
 //
 // An allocation goes to the lowest area with a hole for it, there to the smallest such hole, at its
@@ -49,7 +49,6 @@ class HeapAddresses {
   };
   using Areas = std::map<Address, Area>;
 
-  void AddContextsHole(Address begin, std::uint64_t bytes);
   Address PlaceForArea(std::uint64_t bytes) const;
   static Address CutFrom(Area& area, std::uint64_t bytes);
 

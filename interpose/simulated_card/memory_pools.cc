@@ -5,6 +5,11 @@
 #include <algorithm>
 
 namespace memtrace::card {
+namespace {
+
+constexpr std::uint64_t kStep = 32ull << 20;  // in which a pool takes memory
+
+}  // namespace
 
 MemoryPools::MemoryPools(AddressSpace& space, Cards& cards) : space_(space), cards_(cards) {
   for (std::size_t device = 0; device < cards.size(); ++device) {
@@ -66,7 +71,7 @@ Result MemoryPools::AllocateLocked(MemoryPool& pool, std::uint64_t bytes, Addres
   const Result placed = pool.heap.Allocate(pool.device, bytes, begin);
   if (placed != Result::kSuccess) return placed;
   PoolFigures& figures = pool.figures;
-  const std::uint64_t held = pool.heap.HeldBytes();
+  const std::uint64_t held = RoundUp(pool.heap.HeldBytes(), kStep);
   if (held > figures.reserved) {
     Card& card = *cards_[static_cast<std::size_t>(pool.device)];
     if (!card.Charge(ChargeKind::kRuntime, held - figures.reserved)) {
@@ -97,7 +102,7 @@ Result MemoryPools::Free(Address begin, Block* freed) {
 }
 
 void MemoryPools::TrimLocked(MemoryPool& pool, std::uint64_t keep) {
-  const std::uint64_t stays = std::max(pool.heap.HeldBytes(), keep);
+  const std::uint64_t stays = std::max(RoundUp(pool.heap.HeldBytes(), kStep), keep);
   if (stays >= pool.figures.reserved) return;
   cards_[static_cast<std::size_t>(pool.device)]->Discharge(ChargeKind::kRuntime,
                                                            pool.figures.reserved - stays);

@@ -17,6 +17,7 @@ using ::testing::IsEmpty;
 class MemoryVmmDriver {
  public:
   Vmm& vmm() { return vmm_; }
+  static bool is_real_driver() { return false; }
 
  private:
   MemoryVmm vmm_{{.capacity = 64_MiB}};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/cuda/cuda_vmm.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "allocator/cuda/cuda_stream_events.h"
@@ -13,6 +14,10 @@ namespace {
 class CudaVmmDriver {
  public:
   Vmm& vmm() { return *vmm_; }
+  bool is_real_driver() const {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    return dlsym(driver, "memtrace_card_check") == nullptr;
+  }
 
  private:
   std::unique_ptr<CudaVmm> vmm_ = CudaVmm::Open(DeviceIndex{0}).value();

@@ -93,9 +93,9 @@ TEST_F(AddressSpaceTest, CreatingChargesTheCardAndFailsWhenItIsFull) {
 TEST_F(AddressSpaceTest, OnlyWholeHandlesAreMappedIntoReservations) {
   const Address begin = Reserved(8_MiB);
   const HandleId handle = Created(4_MiB);
-  EXPECT_EQ(space_.Map(begin, 2_MiB, 0, handle), Result::kInvalidValue);
-  EXPECT_EQ(space_.Map(begin, 2_MiB, 2_MiB, handle), Result::kInvalidValue);
-  EXPECT_EQ(space_.Map(begin, 4_MiB, 2_MiB, handle), Result::kInvalidValue);
+  EXPECT_EQ(space_.Map(begin, 2_MiB, 0, handle), Result::kNotSupported);
+  EXPECT_EQ(space_.Map(begin, 2_MiB, 2_MiB, handle), Result::kNotSupported);
+  EXPECT_EQ(space_.Map(begin, 4_MiB, 2_MiB, handle), Result::kNotSupported);
   EXPECT_EQ(space_.Map(begin + 1_MiB, 4_MiB, 0, handle), Result::kInvalidValue);
   EXPECT_EQ(space_.Map(begin + 6_MiB, 4_MiB, 0, handle), Result::kInvalidValue);
   EXPECT_EQ(space_.Map(0x1000'0000, 4_MiB, 0, handle), Result::kInvalidValue);
@@ -107,9 +107,9 @@ TEST_F(AddressSpaceTest, MappingOverAMappingIsRefused) {
   const Address begin = Reserved(8_MiB);
   ASSERT_EQ(space_.Map(begin + 2_MiB, 4_MiB, 0, Created(4_MiB)), Result::kSuccess);
   const HandleId other = Created(4_MiB);
-  EXPECT_EQ(space_.Map(begin, 4_MiB, 0, other), Result::kAlreadyMapped);
-  EXPECT_EQ(space_.Map(begin + 2_MiB, 4_MiB, 0, other), Result::kAlreadyMapped);
-  EXPECT_EQ(space_.Map(begin + 4_MiB, 4_MiB, 0, other), Result::kAlreadyMapped);
+  EXPECT_EQ(space_.Map(begin, 4_MiB, 0, other), Result::kInvalidValue);
+  EXPECT_EQ(space_.Map(begin + 2_MiB, 4_MiB, 0, other), Result::kInvalidValue);
+  EXPECT_EQ(space_.Map(begin + 4_MiB, 4_MiB, 0, other), Result::kInvalidValue);
 }
 
 TEST_F(AddressSpaceTest, OnlyWholeMappingsWithoutGapAreUnmapped) {

@@ -158,14 +158,14 @@ TEST_F(CopiesTest, TouchingMissingMemoryIsACountedFault) {
   ASSERT_EQ(machine_.heap.Allocate(0, 4_MiB, &freed), Result::kSuccess);
   ASSERT_EQ(machine_.heap.Free(freed), Result::kSuccess);
   EXPECT_EQ(copies_.Copy(Host(bytes.data()), freed, 100), Result::kInvalidValue);
-  EXPECT_EQ(copies_.Copy(range + 2_MiB - 50, Host(bytes.data()), 100), Result::kIllegalAddress);
+  EXPECT_EQ(copies_.Copy(range + 2_MiB - 50, Host(bytes.data()), 100), Result::kInvalidValue);
   ASSERT_EQ(space_.SetAccess(range, 2_MiB, 0, Access::kRead), Result::kSuccess);
-  EXPECT_EQ(copies_.Copy(range, Host(bytes.data()), 100), Result::kIllegalAddress);
+  EXPECT_EQ(copies_.Copy(range, Host(bytes.data()), 100), Result::kInvalidValue);
   EXPECT_EQ(copies_.Copy(Host(bytes.data()), range, 100), Result::kSuccess);
   ASSERT_EQ(space_.Unmap(range, 2_MiB), Result::kSuccess);
-  EXPECT_EQ(copies_.Copy(Host(bytes.data()), range, 100), Result::kIllegalAddress);
+  EXPECT_EQ(copies_.Copy(Host(bytes.data()), range, 100), Result::kInvalidValue);
   EXPECT_EQ(copies_.Counts().faults, 4u);
-  EXPECT_EQ(copies_.Copy(0, range, 100), Result::kIllegalAddress);
+  EXPECT_EQ(copies_.Copy(0, range, 100), Result::kInvalidValue);
 }
 
 TEST_F(CopiesTest, HostToHostIsAPlainCopy) {

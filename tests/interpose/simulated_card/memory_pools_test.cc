@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "interpose/simulated_card/machine.h"
 #include "tests/interpose/simulated_card/card_sizes.h"
 
@@ -24,41 +26,52 @@ class MemoryPoolsTest : public ::testing::Test {
     return begin;
   }
 
-  Machine machine_{{CardSpec{.bytes = 64_MiB, .context_bytes = 0}}, 1_MiB};
+  Machine machine_{{CardSpec{.bytes = 256_MiB, .context_bytes = 0}}, 1_MiB};
   MemoryPools& pools_ = machine_.pools;
   MemoryPool* pool_ = pools_.Default(0);
 };
 
 TEST_F(MemoryPoolsTest, FreedMemoryStaysChargedUntilTheHostSynchronizes) {
   const Address begin = Take(10_MiB);
-  EXPECT_EQ(FreeOnCard(), 54_MiB);
+  EXPECT_EQ(FreeOnCard(), 224_MiB) << "a step of 32 MiB";
   ASSERT_EQ(pools_.Free(begin), Result::kSuccess);
-  EXPECT_EQ(FreeOnCard(), 54_MiB);
+  EXPECT_EQ(FreeOnCard(), 224_MiB);
   EXPECT_EQ(Figures().used, 0u);
   pools_.TrimToThresholds();
-  EXPECT_EQ(FreeOnCard(), 64_MiB);
+  EXPECT_EQ(FreeOnCard(), 256_MiB);
+}
+
+// As an H200 answers: driver_facts.json, stream_ordered.
+TEST_F(MemoryPoolsTest, MemoryIsTakenInStepsOf32MiB) {
+  for (const auto& [bytes, taken] : {std::pair{1_MiB, 32_MiB}, std::pair{20_MiB, 32_MiB},
+                                     std::pair{33_MiB, 64_MiB}, std::pair{100_MiB, 128_MiB}}) {
+    const Address begin = Take(bytes);
+    EXPECT_EQ(FreeOnCard(), 256_MiB - taken);
+    ASSERT_EQ(pools_.Free(begin), Result::kSuccess);
+    pools_.TrimToThresholds();
+  }
 }
 
 TEST_F(MemoryPoolsTest, TheThresholdStaysReservedAndServesLaterRequests) {
-  ASSERT_EQ(pools_.Configure(pool_, [](MemoryPool& pool) { pool.release_threshold = 6_MiB; }),
+  ASSERT_EQ(pools_.Configure(pool_, [](MemoryPool& pool) { pool.release_threshold = 60_MiB; }),
             Result::kSuccess);
-  ASSERT_EQ(pools_.Free(Take(10_MiB)), Result::kSuccess);
+  ASSERT_EQ(pools_.Free(Take(70_MiB)), Result::kSuccess);
   pools_.TrimToThresholds();
-  EXPECT_EQ(FreeOnCard(), 58_MiB);
-  Take(4_MiB);
-  EXPECT_EQ(FreeOnCard(), 58_MiB);
-  Take(4_MiB);
-  EXPECT_EQ(FreeOnCard(), 56_MiB);
+  EXPECT_EQ(FreeOnCard(), 196_MiB);
+  Take(40_MiB);
+  EXPECT_EQ(FreeOnCard(), 192_MiB);
+  Take(40_MiB);
+  EXPECT_EQ(FreeOnCard(), 160_MiB);
 }
 
 TEST_F(MemoryPoolsTest, ARefusedRequestChangesNothing) {
-  Take(40_MiB);
+  Take(160_MiB);
   const PoolFigures before = Figures();
   Address begin = 0;
-  EXPECT_EQ(pools_.Allocate(pool_, 40_MiB, &begin), Result::kOutOfMemory);
+  EXPECT_EQ(pools_.Allocate(pool_, 100_MiB, &begin), Result::kOutOfMemory);
   EXPECT_EQ(Figures().reserved, before.reserved);
   EXPECT_EQ(Figures().used, before.used);
-  EXPECT_EQ(FreeOnCard(), 24_MiB);
+  EXPECT_EQ(FreeOnCard(), 96_MiB);
 }
 
 TEST_F(MemoryPoolsTest, FiguresKeepTheHighestUntilTheyAreReset) {
@@ -79,7 +92,7 @@ TEST_F(MemoryPoolsTest, OnlyAnEmptyPoolOfTheProgramCanBeDestroyed) {
   ASSERT_EQ(pools_.Free(begin), Result::kSuccess);
   EXPECT_EQ(pools_.Destroy(pool_), Result::kSuccess);
   EXPECT_EQ(pools_.Current(0), pools_.Default(0));
-  EXPECT_EQ(FreeOnCard(), 64_MiB);
+  EXPECT_EQ(FreeOnCard(), 256_MiB);
 }
 
 }  // namespace
