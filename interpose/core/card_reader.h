@@ -17,8 +17,9 @@ namespace memtrace {
 
 // What can be known about a card besides the allocator's own figures. On the simulated card all of
 // it is exact: the card counts. On a real one the driver only says free and total, so `context` is
-// what was gone at the first look (other processes included) but for the allocator's, and the rest
-// is left unexplained. The earlier the first look, the less of others it takes for the context.
+// what was gone at the first look but for the allocator's, and the rest is left unexplained: kernels
+// that were loaded since, streams. If more was gone than any context takes, other processes use the
+// card, too: the context then counts as one is usually, and the rest as theirs, at every look.
 //
 // Thread rule: any thread.
 class CardReader {
@@ -45,6 +46,7 @@ class CardReader {
 
   int device_;
   std::atomic<Bytes> context_ = kNotSeen;
+  std::atomic<bool> is_shared_ = false;  // with other processes, as far as the first look tells
 };
 
 // What the simulation did instead of computing, as annotations: "simulation.kernel_launches" ...
