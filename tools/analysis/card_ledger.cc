@@ -52,7 +52,7 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
   const std::array<int64_t, kLedgerNames.size() - 1> known = {
       Signed(account.context),
       Signed(account.live_requested),
-      Signed(account.live_allocated) - Signed(account.live_requested),
+      Signed(account.live_allocated - account.live_requested),  // a file may claim less: it wraps
       Signed(account.stream_wait),
       Signed(account.cached),
       Signed(account.holes),
