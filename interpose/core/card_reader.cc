@@ -80,7 +80,8 @@ void AddFaults(std::map<std::string, std::string>& facts) {
 
 // The libraries whose workspaces the card answers by a rule that it assumes.
 bool HasAssumedWorkspace(std::string_view call) {
-  return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver");
+  return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver") ||
+         call.starts_with("cufft");
 }
 
 uint64_t CallsWithAssumedWorkspaces() {

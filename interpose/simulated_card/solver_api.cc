@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuSOLVER: handles are real; Cholesky factorizations and symmetric eigenvalues are inert. They
 // compute nothing but say that they succeeded (info = 0 on the card), as they would for a matrix in
-// good condition. Their workspaces are LAPACK's, an assumption. The rest is not supported.
+// good condition. Workspaces: where torch 2.11 calls, as an H200 answers; of the older functions
+// LAPACK's, an assumption. The rest is not supported.
 #include <cuda.h>
 
 #pragma GCC visibility push(default)
@@ -52,6 +53,23 @@ std::int64_t ElementBytes(cudaDataType type) {
   return type == CUDA_C_64F ? 16 : type == CUDA_R_64F || type == CUDA_C_32F ? 8 : 4;
 }
 
+// As an H200 answers, in bytes (tests/gpu/recordings/h200/sizes_solvers.jsonl): met in 15 of 15.
+std::int64_t CholeskyBytes(std::int64_t n) {
+  const std::int64_t tiles = (n + 31) / 32;
+  return (128 + 4 * tiles * tiles + 31) / 32 * 32;
+}
+
+// The same; the eigenvectors make no difference. Met within 4 % in 13 of 14, of float and double.
+std::int64_t EigenBytes(std::int64_t n, cudaDataType type) {
+  constexpr std::int64_t kLarge = 768;
+  const bool is_complex = type == CUDA_C_32F || type == CUDA_C_64F;
+  const bool is_double = type == CUDA_R_64F || type == CUDA_C_64F;
+  const std::int64_t real = is_double     ? 32 * n * n + 1536 * n + 787096
+                            : n >= kLarge ? 16 * n * n + 508 * n + 131980
+                                          : 4 * n * n + 144 * n + 2100;
+  return is_complex ? 2 * real : real;  // nobody has asked
+}
+
 cusolverStatus_t AnswerElements(cusolverDnHandle_t handle, int* elements, std::int64_t value) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
   if (elements == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
@@ -98,24 +116,26 @@ cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle, cudaStream_t* st
 }
 
 cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
-                                             cublasFillMode_t, int64_t, cudaDataType type,
-                                             const void*, int64_t, cudaDataType,
-                                             std::size_t* on_device, std::size_t* on_host) {
-  return AnswerBytes(handle, on_device, on_host, kCholeskyElements * ElementBytes(type));
+                                             cublasFillMode_t, int64_t n, cudaDataType, const void*,
+                                             int64_t, cudaDataType, std::size_t* on_device,
+                                             std::size_t* on_host) {
+  return AnswerBytes(handle, on_device, on_host, CholeskyBytes(n));
 }
 
 cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t,
-                                  int64_t, cudaDataType, void*, int64_t, cudaDataType, void*,
-                                  std::size_t, void*, std::size_t, int* info) {
+                                  int64_t, cudaDataType, void*, int64_t, cudaDataType,
+                                  void* workspace, std::size_t bytes, void*, std::size_t,
+                                  int* info) {
+  Use(workspace, bytes);
   return Succeed("cusolverDnXpotrf", handle, info);
 }
 
 cusolverStatus_t cusolverDnXsyevd_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
-                                             cusolverEigMode_t mode, cublasFillMode_t, int64_t n,
+                                             cusolverEigMode_t, cublasFillMode_t, int64_t n,
                                              cudaDataType type, const void*, int64_t, cudaDataType,
                                              const void*, cudaDataType, std::size_t* on_device,
                                              std::size_t* on_host) {
-  return AnswerBytes(handle, on_device, on_host, EigenElements(mode, n) * ElementBytes(type));
+  return AnswerBytes(handle, on_device, on_host, EigenBytes(n, type));
 }
 
 cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t, cusolverEigMode_t,

@@ -7,6 +7,7 @@ The same program runs on the simulated card; `compare.py` says where the two dif
 """
 
 import ctypes as c
+import itertools
 import json
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def small_ones(driver: Driver, size: int, count: int) -> dict[str, Any]:
     for _ in range(count):
         addresses.append(driver.allocate(size)[1])
         taken.append(before - driver.free())
-    steps = [after - first for first, after in zip(addresses, addresses[1:], strict=False)]
+    steps = [after - first for first, after in itertools.pairwise(addresses)]
     for address in addresses[: count // 2]:
         driver.release(address)
     half = before - driver.free()

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small GPT-2 without libraries and prints losses, peaks and the time of a step as JSON: the same program under
-each allocator.
+"""Trains a small GPT-2 without libraries and prints losses, peaks and the time of a step as JSON, under any allocator.
 
 Usage: train.py [--steps 30] [--random-shapes] [--pluggable LIBRARY] [--tag NAME]. Bytes and milliseconds.
 """

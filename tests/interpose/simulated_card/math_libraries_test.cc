@@ -4,6 +4,7 @@
 // name, and a factorization says on the card that it succeeded.
 #include <cuda_runtime_api.h>
 #include <cufft.h>
+#include <cufftXt.h>
 #include <cusolverDn.h>
 #include <cusparse.h>
 #include <gmock/gmock.h>
@@ -54,16 +55,17 @@ TEST(MathLibrariesTest, FactorizationWritesOnlyThatItSucceeded) {
   EXPECT_EQ(cusolverDnDestroy(handle), CUSOLVER_STATUS_SUCCESS);
 }
 
-TEST(MathLibrariesTest, EigenvaluesWorkspaceIsThatOfLapack) {
+// Figures of an H200: sizes_solvers.jsonl.
+TEST(MathLibrariesTest, EigenvaluesWorkspaceIsThatOfARealCard) {
   cusolverDnHandle_t handle = nullptr;
   ASSERT_EQ(cusolverDnCreate(&handle), CUSOLVER_STATUS_SUCCESS);
   std::size_t on_card = 0;
   std::size_t on_host = 1;
   ASSERT_EQ(cusolverDnXsyevd_bufferSize(handle, nullptr, CUSOLVER_EIG_MODE_VECTOR,
-                                        CUBLAS_FILL_MODE_LOWER, 100, CUDA_R_64F, nullptr, 100,
-                                        CUDA_R_64F, nullptr, CUDA_R_64F, &on_card, &on_host),
+                                        CUBLAS_FILL_MODE_LOWER, 1024, CUDA_R_32F, nullptr, 1024,
+                                        CUDA_R_32F, nullptr, CUDA_R_32F, &on_card, &on_host),
             CUSOLVER_STATUS_SUCCESS);
-  EXPECT_EQ(on_card, 8u * (1 + 6 * 100 + 2 * 100 * 100));
+  EXPECT_NEAR(static_cast<double>(on_card), 17429388, 100);
   EXPECT_EQ(on_host, 0u);
   EXPECT_EQ(cusolverDnDestroy(handle), CUSOLVER_STATUS_SUCCESS);
 }
@@ -95,7 +97,28 @@ TEST(MathLibrariesTest, SparseProductFailsByNameAndItsObjectsDoNot) {
   EXPECT_EQ(cusparseDestroy(handle), CUSPARSE_STATUS_SUCCESS);
 }
 
-TEST(MathLibrariesTest, TransformFailsWhereItIsPlanned) {
+// As an H200 answers: tests/gpu/recordings/h200/sizes_solvers.jsonl.
+TEST(MathLibrariesTest, TransformTakesItsSignalOnceUnlessOnePassDoesIt) {
+  const auto work = [](long long length, long long batch, cudaDataType from, cudaDataType to) {
+    cufftHandle plan = 0;
+    std::size_t bytes = 1;
+    EXPECT_EQ(cufftCreate(&plan), CUFFT_SUCCESS);
+    EXPECT_EQ(cufftXtMakePlanMany(plan, 1, &length, nullptr, 1, length, from, nullptr, 1, length,
+                                  to, batch, &bytes, to),
+              CUFFT_SUCCESS);
+    EXPECT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
+    EXPECT_EQ(cufftDestroy(plan), CUFFT_INVALID_PLAN);
+    return bytes;
+  };
+  EXPECT_EQ(work(400, 4000, CUDA_C_32F, CUDA_C_32F), 0u);
+  EXPECT_EQ(work(97, 64, CUDA_R_32F, CUDA_C_32F), 0u);
+  EXPECT_EQ(work(65536, 8, CUDA_C_32F, CUDA_C_32F), 4194304u);
+  EXPECT_EQ(work(30000, 4, CUDA_R_32F, CUDA_C_32F), 480000u);
+  EXPECT_EQ(work(2000, 16, CUDA_R_32F, CUDA_C_32F), 128000u);
+  EXPECT_EQ(work(1 << 20, 1, CUDA_C_64F, CUDA_C_64F), 16777216u);
+}
+
+TEST(MathLibrariesTest, OtherTransformsFailWhereTheyArePlanned) {
   cufftHandle first = 0;
   cufftHandle second = 0;
   ASSERT_EQ(cufftCreate(&first), CUFFT_SUCCESS);

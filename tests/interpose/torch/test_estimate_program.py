@@ -25,6 +25,7 @@ VIT = {**LAYERS, "model_type": "vit", "architectures": ["ViTForImageClassificati
 GPT2 = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 256, "n_layer": 4, "n_head": 4}
 GPT2 |= {"vocab_size": 1000, "n_positions": 1050, "bos_token_id": 1, "eos_token_id": 1}
 # Two tables, of which the head shares one; four layers of 12 matrices and 13 vectors; the last norm. fp32.
+CUBLAS_WORKSPACE = 8519680
 GPT2_PARAMETERS = 2050 * 256 + 4 * (12 * 256**2 + 13 * 256) + 2 * 256
 T5 = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 64, "d_ff": 128, "d_kv": 16}
 T5 |= {"num_layers": 2, "num_heads": 4, "vocab_size": 300}
@@ -128,7 +129,8 @@ def test_options_change_what_is_needed(found: Any) -> None:
     parameters, small = 4 * GPT2_PARAMETERS, 4 << 20
     assert peak["gpt2"] == pytest.approx(5 * parameters, abs=small)  # with AdamW's temporary copy; tied ones once
     assert peak["gpt2_copy"] == pytest.approx(6 * parameters, abs=small)
-    assert peak["gpt2_sgd"] == pytest.approx(2 * parameters, abs=small)
+    # The first case makes cuBLAS's workspace and torch keeps it; since 2.15 each product takes one and gives it back.
+    assert 2 * parameters - small <= peak["gpt2_sgd"] <= 2 * parameters + small + CUBLAS_WORKSPACE
     assert peak["gpt2_forward"] == pytest.approx(parameters, abs=small)
     assert peak["llama_checkpointing"] < peak["llama_long"]
 
@@ -136,8 +138,9 @@ def test_options_change_what_is_needed(found: Any) -> None:
 def test_the_frozen_copy_is_an_owner(tmp_path: Path) -> None:
     finished = run_cases(tmp_path, [("gpt2_copy", GPT2, ["--seq", "8", "--frozen-copy"])])
     owners = {row["name"]: row["bytes"] for row in finished.report()["peak"]["by_owner"]}
-    # Of the first product on the card, its workspace, too.
-    assert owners["frozen_copy"] == pytest.approx(4 * GPT2_PARAMETERS + (8 << 20), abs=2 << 20)
+    # Of the first product on the card, its workspace, too, which torch keeps before 2.15.
+    beside = owners["frozen_copy"] - 4 * GPT2_PARAMETERS
+    assert 0 <= beside <= CUBLAS_WORKSPACE + (2 << 20)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated H200 answers what a real one answered (recordings/h200), or differs where this file says so.
+
+docs/gpu.md lists what was recorded, how it is repeated on a card, and what is not met.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.programs import MEMTRACE
+
+HERE = Path(__file__).parent
+HOUR, RECORDED = HERE / "hour", HERE / "recordings" / "h200"
+Figures = dict[str, dict[str, Any]]
+
+# Where the simulated card is stricter, on purpose: a driver lets these pass, or crashes.
+STRICTER = {
+    "mappings: unmap twice",
+    "mappings: unmap beyond a mapping",
+    "map beyond the reservation",
+    "map an unknown handle",
+    "map a released handle",
+    "copy from outside any reservation",
+}
+# What a program allocates that the card does not know, by group; of all others peak and reserved bytes are equal.
+KNOWN_TO_DIFFER = {
+    "products": set(),
+    "attention": set(),
+    "reductions": set(),
+    "normalizations": {"normalizations.batch2d.fp32.channels_last", "normalizations.ctc.cudnn"},
+}
+
+
+def lines(text: str) -> Figures:
+    """The JSON lines of a group, by the program's name; libraries print others between them."""
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith('{"name"')]
+    return {row["name"]: row for row in rows}
+
+
+def of_driver(script: str) -> Any:
+    """What a program says that asks the driver without torch."""
+    libraries = next(MEMTRACE.parent.parent.glob("lib/python3*/site-packages/memtrace/lib/simulated_card"))
+    done = subprocess.run(
+        [sys.executable, HOUR / script],
+        env={**os.environ, "MEMTRACE_CARD": "h200", "LD_LIBRARY_PATH": str(libraries)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def recorded(name: str) -> Any:
+    return json.loads((RECORDED / name).read_text())
+
+
+def on_the_card(script: str, *arguments: str, allocator: tuple[str, ...] = ("--allocator", "native")) -> str:
+    command = [MEMTRACE, "run", "-q", "--no-trace", *allocator, "--card", "h200", "--", sys.executable, HOUR / script]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=200, check=True)
+    return done.stdout
+
+
+def sizes(group: str) -> tuple[Figures, Figures]:
+    """The recording's and the simulated card's figures of a group."""
+    return lines((RECORDED / f"sizes_{group}.jsonl").read_text()), lines(on_the_card("torch_sizes.py", group))
+
+
+def flat(found: dict[str, Any]) -> dict[str, Any]:
+    rows: dict[str, Any] = {}
+    for name, value in found.items():
+        rows.update(
+            {f"{name}: {inner}": status for inner, status in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
+    return rows
+
+
+def test_misuse_is_answered_as_by_the_driver() -> None:
+    theirs, ours = flat(recorded("error_codes.json")), flat(of_driver("error_codes.py"))
+    assert len(theirs) > 70
+    assert {name for name in theirs if theirs[name] != ours[name]} == STRICTER
+
+
+def test_memory_is_charged_as_by_the_driver() -> None:
+    theirs, ours = recorded("driver_facts.json"), of_driver("driver_facts.py")
+    for same in ("charges", "stream_ordered"):
+        assert ours[same] == theirs[same]
+    for name in ("device.minimum", "device.recommended"):
+        assert ours["granularities"][name] == theirs["granularities"][name]
+    taken = ("taken", "taken_when_the_first_half_is_freed", "taken_when_all_are_freed")
+    for our, their in zip(ours["small_ones"], theirs["small_ones"], strict=True):
+        assert [our[key] for key in taken] == [their[key] for key in taken]
+    for key in ("granules_refused_before", "more_than_the_card", "zero", "free_status"):
+        assert ours["filled"][key] == theirs["filled"][key]
+    assert ours["card"]["total"] == theirs["card"]["total"]
+
+
+@pytest.mark.parametrize("group", KNOWN_TO_DIFFER)
+def test_programs_allocate_the_same(group: str) -> None:
+    theirs, ours = sizes(group)
+    assert len(theirs) >= 24
+    differing = {name for name in theirs if any(theirs[name][key] != ours[name][key] for key in ("peak", "reserved"))}
+    assert differing == KNOWN_TO_DIFFER[group]
+
+
+def test_a_training_takes_the_same_under_each_allocator() -> None:
+    rows = [json.loads(line) for line in (RECORDED / "train.jsonl").read_text().splitlines()]
+    theirs = {row["tag"]: row for row in rows if row["shapes"] == "fixed"}
+    for tag, allocator in {"native": ("--allocator", "native"), "ours": ()}.items():
+        ours = json.loads(on_the_card("train.py", "--steps", "6", allocator=allocator))
+        for key in ("requested", "peak", "reserved"):
+            assert ours[key] == theirs[tag][key], (tag, key)
+
+
+def test_convolutions_allocate_about_the_same() -> None:
+    theirs, ours = sizes("convolutions")
+    off = {name: abs(ours[name]["peak"] / theirs[name]["peak"] - 1) for name in theirs}
+    forward = [share for name, share in off.items() if name.endswith("forward")]
+    assert len(forward) == 112
+    assert sum(share < 0.001 for share in forward) >= 102
+    assert sum(share < 0.05 for share in off.values()) >= 205
+
+
+def test_a_decoder_of_images_allocates_about_the_same() -> None:
+    theirs, ours = sizes("models")
+    for name in (name for name in theirs if name.startswith("models.vae.") and "train" not in name):
+        assert ours[name]["peak"] == pytest.approx(theirs[name]["peak"], rel=0.06), name
+        assert ours[name]["reserved"] == pytest.approx(theirs[name]["reserved"], rel=0.05), name
