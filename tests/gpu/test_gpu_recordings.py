@@ -120,6 +120,7 @@ def test_a_training_takes_the_same_under_each_allocator() -> None:
             assert ours[key] == theirs[tag][key], (tag, key)
 
 
+@pytest.mark.slow
 def test_convolutions_allocate_about_the_same() -> None:
     theirs, ours = sizes("convolutions")
     off = {name: abs(ours[name]["peak"] / theirs[name]["peak"] - 1) for name in theirs}
@@ -129,6 +130,7 @@ def test_convolutions_allocate_about_the_same() -> None:
     assert sum(share < 0.05 for share in off.values()) >= 205
 
 
+@pytest.mark.slow
 def test_a_decoder_of_images_allocates_about_the_same() -> None:
     theirs, ours = sizes("models")
     for name in (name for name in theirs if name.startswith("models.vae.") and "train" not in name):
