@@ -17,9 +17,10 @@ namespace memtrace {
 
 // What can be known about a card besides the allocator's own figures. On the simulated card all of
 // it is exact: the card counts. On a real one the driver only says free and total, so `context` is
-// what was gone at the first look but for the allocator's, and the rest is left unexplained: kernels
-// that were loaded since, streams. If more was gone than any context takes, other processes use the
-// card, too: the context then counts as one is usually, and the rest as theirs, at every look.
+// what was gone at the first look but for the allocator's, and the rest is left unexplained:
+// kernels that were loaded since, streams. If more was gone than any context takes, other processes
+// use the card, too: the context then counts as one is usually, and the rest as theirs, at every
+// look.
 //
 // Thread rule: any thread.
 class CardReader {

@@ -27,9 +27,10 @@ struct PoolFigures {
 //
 // It charges the card in steps of 32 MiB, as an H200 does (driver_facts.json of
 // tests/gpu/recordings/h200), when what is in use (whole granules of 2 MiB, as cudaMalloc) exceeds
-// what it has reserved, and gives back what exceeds the threshold when the host synchronizes, as cuda.h
-// says of CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. Freed memory is used again at once, by any stream: the
-// default of CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES lets a driver add the order itself.
+// what it has reserved, and gives back what exceeds the threshold when the host synchronizes, as
+// cuda.h says of CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. Freed memory is used again at once, by any
+// stream: the default of CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES lets a driver add the
+// order itself.
 struct MemoryPool {
   MemoryPool(AddressSpace& space, int card) : device(card), heap(space, ChargeKind::kContext) {}
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace memtrace::analysis {
 namespace {
@@ -12,8 +13,9 @@ constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "
 
 // Native frames inside these are between the program and the driver. Others are somebody's: NCCL's
 // memory is NCCL's.
-constexpr std::array<std::string_view, 5> kRuntimeLibraries = {
-    "libcudart.so", "libcuda.so", "libstdc++.so", "libc.so", "libmemtrace"};
+constexpr std::array<std::string_view, 7> kRuntimeLibraries = {
+    "libcudart.so", "libcuda.so", "libstdc++.so", "libc.so",
+    "libmemtrace",  "libpython3", "python3."};
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -116,6 +118,48 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
 std::string UserLine(const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
   return user == nullptr ? "" : ShortFrame(*user);
+}
+
+namespace {
+
+struct NamedLibrary {
+  std::string_view file;  // how its file's name begins
+  std::string_view name;
+};
+
+// The longer of two like beginnings first.
+constexpr std::array<NamedLibrary, 10> kLibraries = {{{"libcublasLt", "cuBLASLt"},
+                                                      {"libcublas", "cuBLAS"},
+                                                      {"libcudnn", "cuDNN"},
+                                                      {"libcufft", "cuFFT"},
+                                                      {"libcurand", "cuRAND"},
+                                                      {"libcusolver", "cuSOLVER"},
+                                                      {"libcusparse", "cuSPARSE"},
+                                                      {"libnccl", "NCCL"},
+                                                      {"libnvjpeg", "nvJPEG"},
+                                                      {"libnvshmem", "NVSHMEM"}}};
+
+const NamedLibrary* LibraryOf(const trace::Frame& frame) {
+  const std::string_view file = std::string_view(frame.file).substr(frame.file.rfind('/') + 1);
+  const auto* found =
+      std::find_if(kLibraries.begin(), kLibraries.end(),
+                   [file](const NamedLibrary& library) { return file.starts_with(library.file); });
+  return found == kLibraries.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
+  const NamedLibrary* library = stack.empty() ? nullptr : LibraryOf(stack.front());
+  if (library == nullptr) return "";
+  const auto leaves = std::find_if(stack.begin(), stack.end(), [library](const auto& frame) {
+    return LibraryOf(frame) != library;
+  });
+  const trace::Frame* user = InnermostUserFrame(stack);
+  if (user != nullptr && !IsNative(*user))
+    return std::string(library->name) + ", at " + ShortFrame(*user);
+  const std::string_view function = std::prev(leaves)->function;
+  return std::string(library->name) + (function.empty() ? "" : ", ") + std::string(function);
 }
 
 const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {

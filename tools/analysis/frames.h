@@ -28,6 +28,10 @@ bool IsNative(const trace::Frame& frame);
 
 // Innermost first, as stacks are kept. Null if there is none.
 const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
+// "cuBLAS, cublasCreate_v2": the library of NVIDIA's that the innermost frame lies in and the
+// function of it that was called, or with a Python frame of the user's "cuBLAS, at train.py:31".
+// Empty if it lies in none.
+std::string LibraryCalled(const std::vector<trace::Frame>& stack);
 // Returns it as ShortFrame does; empty if there is none.
 std::string UserLine(const std::vector<trace::Frame>& stack);
 

@@ -71,6 +71,7 @@ std::string SiteNames::Describe(bool of_parameter, trace::StringId path, trace::
   if (path != 0) return CollapsedPath(source_.String(path), of_parameter);
   if (module != 0) return CollapsedPath(source_.String(module), false);
   const std::vector<trace::Frame> frames = source_.Stack(stack);
+  if (const std::string library = LibraryCalled(frames); !library.empty()) return library;
   if (const trace::Frame* user = InnermostUserFrame(frames)) return ShortFrame(*user);
   if (!frames.empty()) return ShortFrame(TellingFrame(frames));
   if (phase == trace::Phase::kOther) return "(no stack)";

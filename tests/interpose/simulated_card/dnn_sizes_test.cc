@@ -97,7 +97,8 @@ TEST(DnnSizesTest, RnnReserveIsAsOfARealCard) {
 }
 
 TEST(DnnSizesTest, RnnWorkspaceHoldsWeightsAndProducts) {
-  EXPECT_EQ(RnnWorkspace(kLstm, 7, 3, 4), (8u << 20) + 4 * (21u * 2 * 4 * 30 + RnnWeights(kLstm)));
+  EXPECT_EQ(RnnWorkspace(kLstm, 7, 3, 4),
+            (8u << 20) + 4 * (std::uint64_t{21} * 2 * 4 * 30 + RnnWeights(kLstm)));
 }
 
 // Figures of an H200, sizes_attention.jsonl.

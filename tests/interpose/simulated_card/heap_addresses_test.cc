@@ -45,6 +45,7 @@ std::vector<Address> Walk(const std::vector<double>& steps) {
 
 std::vector<double> FromTheFirst(const std::vector<Address>& addresses) {
   std::vector<double> distances;
+  distances.reserve(addresses.size());
   for (const Address address : addresses) {
     distances.push_back((static_cast<double>(address) - static_cast<double>(addresses[0])) / kMiB);
   }

@@ -130,7 +130,7 @@ def test_its_figures_are_those_of_the_training_itself(tmp_path: Path) -> None:
     assert fresh["fits"] and trained["fits"] and evaluated["fits"]
     assert "gradients" not in evaluated["parts"]
     assert fresh["parts"]["other processes"] == 300 << 20
-    # Two threads' cuBLAS handles of 65 MiB on a Hopper card count as others': the driver does not say whose memory it is.
+    # Two threads' cuBLAS handles of 65 MiB on a Hopper card count as others': the driver does not say whose they are.
     assert figures["card"] == "2048MiB,other=430MiB,cc=9.0"
 
 

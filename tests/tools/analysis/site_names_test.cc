@@ -47,6 +47,27 @@ TEST(SiteNamesTest, ALostStackIsNamedByThePhaseWhoeverAsksFirst) {
   EXPECT_EQ(name(trace::Phase::kForward), "(in forward)");
 }
 
+// As on an H200, where the row was called "at::_ops::mm::redispatch" or "python3.12+0x18216e".
+TEST(FramesTest, ALibraryOfNvidiasIsNamedWithTheFunctionThatWasCalled) {
+  const trace::Frame create = {
+      .file = "/venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13+0xa3bc",
+      .function = "cublasCreate_v2"};
+  const trace::Frame inside = {
+      .file = "/venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13+0x1f",
+      .function = ""};
+  const trace::Frame torch = {
+      .file = "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so+0x3a4bd28",
+      .function = "at::cuda::getCurrentCUDABlasHandle()"};
+  const trace::Frame python = {.file = "/usr/bin/python3.12+0x18216e", .function = ""};
+  EXPECT_EQ(LibraryCalled({inside, create, torch, python}), "cuBLAS, cublasCreate_v2");
+  EXPECT_EQ(
+      LibraryCalled({inside, torch, {.file = "/home/ada/train.py", .function = "", .line = 31}}),
+      "cuBLAS, at train.py:31");
+  EXPECT_EQ(LibraryCalled({{.file = "libnccl.so.2+0x5", .function = ""}, torch}), "NCCL");
+  EXPECT_EQ(LibraryCalled({torch, create}), "");
+  EXPECT_EQ(LibraryCalled({}), "");
+}
+
 TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
   EXPECT_TRUE(IsLibraryFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"));
   EXPECT_TRUE(IsLibraryFile("/usr/lib/python3.11/contextlib.py"));

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 _MIB = 1 << 20
-# What a process's context is taken to hold, as of a simulated card. What its libraries hold besides (cuBLAS 65 MiB a thread
-# on a Hopper card) counts as other processes', which makes the estimate careful.
+# What a process's context is taken to hold, as of a simulated card. What its libraries hold besides (cuBLAS 65 MiB a
+# thread on a Hopper card) counts as other processes', which makes the estimate careful.
 _CONTEXT = 500 * _MIB
 _SECONDS = 120
 _READ = "from memtrace._estimate.cards_here import print_cards; print_cards()"
