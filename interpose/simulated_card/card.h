@@ -53,6 +53,12 @@ class Card {
   // REQUIRES: there is one.
   void RemoveContext();
 
+  // A stream was made, or one ended. On a Hopper card it takes memory, which counts as the
+  // context's; that of ended ones stays until it is needed for something else. False if it does not
+  // fit.
+  bool AddStream();
+  void RemoveStream();
+
   bool Charge(ChargeKind kind, std::uint64_t bytes);
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
@@ -80,6 +86,8 @@ class Card {
   std::uint64_t Own() const;
   std::uint64_t HeldByOthers() const;
   bool Occupy(std::uint64_t own);
+  std::uint64_t StreamBytes(std::uint64_t streams) const;
+  bool OccupyOrReclaim(std::uint64_t bytes);
 
   const CardSpec spec_;
   SharedLedger* const shared_;
@@ -89,6 +97,8 @@ class Card {
   std::uint64_t other_;
   bool context_active_ = false;
   std::uint64_t further_contexts_ = 0;
+  std::uint64_t streams_ = 0;
+  std::uint64_t stream_bytes_ = 0;
   std::uint64_t runtime_ = 0;
   std::uint64_t vmm_ = 0;
   std::uint64_t peak_;

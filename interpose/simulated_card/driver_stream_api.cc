@@ -22,6 +22,7 @@ Result Record(Machine& machine, int device, CUstream stream, CUevent event, bool
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
   return WithContext([&](Machine& machine, int device) {
     if (stream == nullptr || flags > CU_STREAM_NON_BLOCKING) return Result::kInvalidValue;
+    if (!machine.CardAt(device).AddStream()) return Result::kOutOfMemory;
     *stream = reinterpret_cast<CUstream>(machine.streams.CreateStream(device, flags, priority));
     TellStream(machine, MEMTRACE_CARD_STREAM_MADE, device, *stream);
     return Result::kSuccess;
@@ -35,7 +36,11 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
 CUresult cuStreamDestroy(CUstream stream) {
   return WithMachine([&](Machine& machine) {
     TellStream(machine, MEMTRACE_CARD_STREAM_ENDS, 0, stream);
-    return machine.streams.DestroyStream(stream);
+    Stream ending;
+    const bool is_known = machine.streams.Describe(stream, 0, &ending) == Result::kSuccess;
+    const Result result = machine.streams.DestroyStream(stream);
+    if (is_known && result == Result::kSuccess) machine.CardAt(ending.device).RemoveStream();
+    return result;
   });
 }
 

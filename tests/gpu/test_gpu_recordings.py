@@ -91,7 +91,7 @@ def test_misuse_is_answered_as_by_the_driver() -> None:
 
 def test_memory_is_charged_as_by_the_driver() -> None:
     theirs, ours = recorded("driver_facts.json"), of_driver("driver_facts.py")
-    for same in ("charges", "stream_ordered"):
+    for same in ("charges", "stream_ordered", "stream_steps"):
         assert ours[same] == theirs[same]
     for name in ("device.minimum", "device.recommended"):
         assert ours["granularities"][name] == theirs["granularities"][name]

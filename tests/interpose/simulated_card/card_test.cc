@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 namespace memtrace::card {
 namespace {
@@ -33,6 +34,26 @@ TEST_F(CardTest, ContextThatDoesNotFitIsRefused) {
   ASSERT_TRUE(card_.Charge(ChargeKind::kVmm, 700_MiB));
   EXPECT_FALSE(card_.ActivateContext());
   EXPECT_EQ(card_.CurrentLedger().context, 0u);
+}
+
+// An H200's answers: driver_facts.json, stream_steps.
+TEST(HopperCardTest, StreamsTakeMemoryThatIsReclaimedWhenTheyEnded) {
+  Card card({.bytes = 1000_MiB, .context_bytes = 100_MiB, .compute_capability_major = 9});
+  card.ActivateContext();
+  const std::map<int, std::uint64_t> taken = {{1, 0_MiB},   {2, 2_MiB},   {5, 2_MiB},
+                                              {6, 4_MiB},   {35, 18_MiB}, {36, 20_MiB},
+                                              {79, 44_MiB}, {128, 70_MiB}};
+  for (int streams = 1; streams <= 128; ++streams) {
+    ASSERT_TRUE(card.AddStream());
+    if (taken.contains(streams)) {
+      EXPECT_EQ(card.CurrentLedger().free, 900_MiB - taken.at(streams)) << streams;
+    }
+  }
+  ExpectSums(card.CurrentLedger());
+  for (int streams = 0; streams < 128; ++streams) card.RemoveStream();
+  EXPECT_EQ(card.CurrentLedger().free, 830_MiB);
+  EXPECT_TRUE(card.Charge(ChargeKind::kRuntime, 900_MiB)) << "what they kept is given up";
+  EXPECT_FALSE(card.Charge(ChargeKind::kRuntime, 2_MiB));
 }
 
 TEST_F(CardTest, EveryByteIsInOneEntryOfTheLedger) {
