@@ -2,24 +2,26 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: hour.sh PART ... (facts sizes cases ours compiled speed peer)
+# Usage: hour.sh PART ... (facts sizes cases ours compiled speed)
 #
-# Asks a real card what memtrace assumes of it, on a machine with nothing but a driver, Python and torch 2.11: unpacked
-# from what pack.sh made. Each part takes one to three minutes, is usable alone, and leaves files in $OUT (default: out).
-#   facts  driver's suites, profile, charges, error codes, context    (alone on the card)
-#   sizes  what torch's operations and some models allocate           (eight processes at once)
-#   cases  the scenarios of the corpus under torch's own allocator
-#   ours   a training under each allocator, a full card, CUPTI
+# Asks a real card what memtrace assumes of it, on a machine with nothing but a driver, Python and torch 2.11:
+# unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, and leaves files in $OUT
+# (default: out).
+#   facts     driver's suites, profile, charges, error codes, context    (alone on the card)
+#   sizes     what torch's operations and some models allocate           (eight processes at once)
+#   cases     the scenarios of the corpus under torch's own allocator
+#   ours      a training under each allocator, a full card, CUPTI
 #   compiled  torch.compile with CUDA graphs, under torch's allocator and ours
-#   speed  a pair and a step under each allocator                     (alone on the card)
-#   peer   PyTorch's own test_cuda.py under its allocator and ours
+#   speed     a pair of allocation and free under each allocator      (alone on the card)
 #
-# With PACKED=FILE in the environment all that was found is in that archive, too, after each probe. With CARD=NAME the simulated card of that name is asked instead.
+# With PACKED=FILE in the environment all that was found is in that archive, too, after each probe. With CARD=NAME the
+# simulated card of that name is asked instead. GROUPS_OF_SIZES names some groups of torch_sizes.py for `sizes`.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 python=${PYTHON:-python3}
 memtrace=$here/bin/memtrace
+package=$here/lib/python3/site-packages/memtrace
 mkdir -p "$out"
 
 # said NAME SECONDS COMMAND...: runs it, its output into $out/NAME, its messages into $out/messages.txt.
@@ -28,7 +30,10 @@ said() {
   shift 2
   within "$seconds" "$@" >"$out/$name" 2>"$out/.$name.err"
   status=$?
-  { echo "== $name: status $status, $((SECONDS - started)) s"; tail -n 25 "$out/.$name.err"; } >>"$out/messages.txt"
+  {
+    echo "== $name: status $status, $((SECONDS - started)) s"
+    tail -n 25 "$out/.$name.err"
+  } >>"$out/messages.txt"
   rm -f "$out/.$name.err"
   if [ -n "${PACKED:-}" ]; then tar -C "$out" --exclude='*.trace' -czf "$PACKED" . 2>/dev/null; fi
   echo "$name: status $status, $((SECONDS - started)) s, $(wc -c <"$out/$name") bytes"
@@ -45,7 +50,7 @@ plain() {
 # bare PROGRAM...: what asks the driver without torch.
 bare() {
   if [ -n "${CARD:-}" ]; then
-    env MEMTRACE_CARD="$CARD" LD_LIBRARY_PATH="$here/lib/python3/site-packages/memtrace/lib/simulated_card:$LD_LIBRARY_PATH" "$@"
+    env MEMTRACE_CARD="$CARD" LD_LIBRARY_PATH="$package/lib/simulated_card:$LD_LIBRARY_PATH" "$@"
   else
     "$@"
   fi
@@ -53,7 +58,7 @@ bare() {
 # suite PROGRAM...: a program of ours, with the libraries that it needs.
 suite() { LD_LIBRARY_PATH="$here/libraries:$LD_LIBRARY_PATH" bare "$@"; }
 export -f suite with_ours traced plain bare
-export here python memtrace LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
+export here python memtrace package LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
 
 part_facts() {
   for suite in driver_memory_rules_gpu_test cuda_vmm_gpu_test; do
@@ -80,7 +85,8 @@ case_run() { (cd "$here/scenarios" && said "case_$1.txt" 100 plain "${@:2}"); }
 # Waves of which each fits a card of 140 GB at once; a smaller one runs one after the other.
 part_cases() {
   local together=0
-  bare nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits 2>/dev/null | awk '{exit !($1 > 140000)}' && together=1
+  nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits 2>/dev/null |
+    awk '{exit !($1 > 140000)}' && together=1
   wave() { case_run "$@" & [ "$together" = 1 ] || wait; }
   wave a2 case_a_mend.py
   wave a5 case_a_mend.py --copy share
@@ -102,28 +108,32 @@ part_cases() {
 
 part_ours() {
   local train=$here/hour/train.py shapes
-  local shim=$here/lib/python3/site-packages/memtrace/lib/torch-2.11/libmemtrace_torch.so
+  local shim=$package/lib/torch-2.11/libmemtrace_torch.so
   for shapes in "" --random-shapes; do
     {
       within 60 plain "$train" $shapes --tag native
       PYTORCH_ALLOC_CONF=expandable_segments:True within 60 plain "$train" $shapes --tag expandable
       within 60 traced --no-trace -- "$python" "$train" $shapes --tag ours
       within 60 traced -o "$out/train$shapes.trace" -- "$python" "$train" $shapes --tag "ours, recorded"
-      within 60 traced -o "$out/native$shapes.trace" --allocator native -- "$python" "$train" $shapes --tag "native, recorded"
+      within 60 traced -o "$out/native$shapes.trace" --allocator native -- "$python" "$train" $shapes \
+        --tag "native, recorded"
       within 60 traced --cupti -o "$out/cupti$shapes.trace" -- "$python" "$train" $shapes --tag "ours, cupti"
-      LD_LIBRARY_PATH="$here/libraries:$LD_LIBRARY_PATH" within 60 plain "$train" $shapes --pluggable "$shim" --tag pluggable
+      LD_LIBRARY_PATH="$here/libraries:$LD_LIBRARY_PATH" within 60 plain "$train" $shapes --pluggable "$shim" \
+        --tag pluggable
     } >"$out/train$shapes.jsonl" 2>>"$out/messages.txt"
     cut -c1-200 "$out/train$shapes.jsonl"
   done
   for shapes in "" --random-shapes; do
-    said "verify$shapes.txt" 60 bash -c "with_ours $memtrace stats $out/train$shapes.trace; with_ours $memtrace report $out/cupti$shapes.trace"
+    said "stats$shapes.txt" 60 with_ours "$memtrace" stats "$out/train$shapes.trace"
+    said "report$shapes.txt" 60 with_ours "$memtrace" report "$out/cupti$shapes.trace"
   done
   said full_native.json 100 plain "$here/hour/fill_up.py"
-  said full_ours.txt 100 bash -c "traced -o $out/full.trace -- $python $here/hour/fill_up.py --raise 2>&1"
+  said full_ours.txt 100 traced -o "$out/full.trace" -- "$python" "$here/hour/fill_up.py" --raise
   said full_report.txt 60 with_ours "$memtrace" report "$out/full.trace"
   said full_report.json 60 with_ours "$memtrace" report --json "$out/full.trace"
   said sizes_ours.jsonl 170 traced --no-trace -- "$python" "$here/hour/torch_sizes.py" models products reductions
-  said cupti.txt 200 env PYTHONPATH="$here/tests:$here/tests/gpu" MEMTRACE_PROGRAM="$memtrace" LD_LIBRARY_PATH="$here/libraries" \
+  said cupti.txt 200 env PYTHONPATH="$here/tests:$here/tests/gpu${PYTHONPATH:+:$PYTHONPATH}" \
+    MEMTRACE_PROGRAM="$memtrace" LD_LIBRARY_PATH="$here/libraries" \
     "$python" -m pytest -q -rs -p no:cacheprovider "$here/tests/gpu/test_cupti.py"
   rm -f "$out"/*.trace
 }
@@ -149,14 +159,7 @@ part_speed() {
   cat "$out/pair.jsonl"
 }
 
-part_peer() {
-  cd "$here/peer" || return
-  said peer_native.txt 200 plain forkrun.py test_cuda "$out/peer_native.jsonl" &
-  said peer_ours.txt 200 traced --no-trace -- "$python" forkrun.py test_cuda "$out/peer_ours.jsonl" &
-  wait
-}
-
-[ $# -ge 1 ] || { sed -n '5,15p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '5,18p' "$0" >&2; exit 2; }
 for part; do
   declare -F "part_$part" >/dev/null || { echo "hour.sh: no part '$part'" >&2; exit 2; }
   echo "== $part"

@@ -5,8 +5,9 @@
 # Usage: pack.sh FOLDER [WHEEL ...]
 #
 # Packs what a machine with a GPU, a driver, Python 3.12 and torch 2.11 needs for hour.sh, and nothing of which it has:
-# the product of .venv, the libraries of Debian that it needs, the driver's suites and the probes, as FOLDER/memtrace.tgz;
-# and the wheels beside it. `make build` and the target `tests` come first. There: `tar xf memtrace.tgz && gpu/hour.sh a`.
+# the product of .venv, the libraries of Debian that it needs, the driver's suites and the probes, as
+# FOLDER/memtrace.tgz; and the wheels beside it. `make build` and the target `tests` come first. There:
+# `tar xf memtrace.tgz && gpu/hour.sh facts`.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ $# -ge 1 ] || { echo "usage: pack.sh FOLDER [WHEEL ...]" >&2; exit 2; }
@@ -25,7 +26,8 @@ find "$work" -name __pycache__ -prune -exec rm -r {} +
 rm -f "$work"/gpu/lib/python3/site-packages/memtrace/lib/libmemtrace_parquet.so
 cp "$root"/build/dev/tests/gpu/{cuda_vmm_gpu_test,driver_memory_rules_gpu_test,write_profile} "$work/gpu/suites/"
 find "$work" \( -name '*.so*' -o -path '*/bin/*' -o -path '*/suites/*' \) -type f -exec strip --strip-unneeded {} +
-ldd "$work"/gpu/bin/memtrace "$work"/gpu/suites/* "$work"/gpu/lib/python3/site-packages/memtrace/lib/*.so | awk '{print $3}' |
+ldd "$work"/gpu/bin/memtrace "$work"/gpu/suites/* "$work"/gpu/lib/python3/site-packages/memtrace/lib/*.so |
+  awk '{print $3}' |
   grep -E '/lib(absl|simdjson|sqlite3)' | sort -u | xargs cp -t "$work/gpu/libraries/"
 cp -r "$root"/tests/gpu/hour "$root"/tests/gpu/hour.sh "$work/gpu/"
 mkdir -p "$work/gpu/tests/gpu" "$work/gpu/tests/interpose/torch"
