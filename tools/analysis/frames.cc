@@ -150,15 +150,18 @@ const NamedLibrary* LibraryOf(const trace::Frame& frame) {
 }  // namespace
 
 std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
-  const NamedLibrary* library = stack.empty() ? nullptr : LibraryOf(stack.front());
+  const auto asks = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return !IsRuntimeLibrary(frame.file);
+  });
+  const NamedLibrary* library = asks == stack.end() ? nullptr : LibraryOf(*asks);
   if (library == nullptr) return "";
-  const auto leaves = std::find_if(stack.begin(), stack.end(), [library](const auto& frame) {
+  const auto leaves = std::find_if(asks, stack.end(), [library](const trace::Frame& frame) {
     return LibraryOf(frame) != library;
   });
   const trace::Frame* user = InnermostUserFrame(stack);
   if (user != nullptr && !IsNative(*user))
     return std::string(library->name) + ", at " + ShortFrame(*user);
-  const std::string_view function = std::prev(leaves)->function;
+  const std::string_view function = FunctionName(std::prev(leaves)->function);
   return std::string(library->name) + (function.empty() ? "" : ", ") + std::string(function);
 }
 
