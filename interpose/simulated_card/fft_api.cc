@@ -97,8 +97,8 @@ bool IsOnePass(long long length, bool is_complex) {
 
 // Nothing where one pass does it, else the signal once, as real numbers if it is real. Of 41
 // transforms on an H200 (tests/gpu/recordings/h200/sizes_solvers.jsonl) that is met in 32 to 0.1 %;
-// a length with a large prime factor takes four times as much there, a long inverse of a real signal
-// ten times.
+// a length with a large prime factor takes four times as much there, a long inverse of a real
+// signal ten times.
 std::size_t WorkBytes(const Transform& transform) {
   const bool is_complex = IsComplex(transform.input) && IsComplex(transform.output);
   const bool is_one_pass =

@@ -24,8 +24,9 @@ std::string CollapsedPath(std::string_view path, bool of_parameter);
 using SiteId = uint32_t;
 
 // Names where bytes come from: the first that is known of the stated path, the module whose forward
-// was running, the library of NVIDIA's that asked the driver itself, the innermost frame of the user's own code, the innermost frame, the phase
-// (autograd's threads have no stack). Each combination is worked out once.
+// was running, the library of NVIDIA's that asked the driver itself, the innermost frame of the
+// user's own code, the innermost frame, the phase (autograd's threads have no stack). Each
+// combination is worked out once.
 class SiteNames {
  public:
   // `source` must outlive this.
