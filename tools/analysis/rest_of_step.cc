@@ -65,6 +65,19 @@ bool OthersWait(const FailedRequest& failed) {
   return AnnotatedNumber(failed.annotations, key).value_or(0) != 0;
 }
 
+// What a loss still takes if the request is the copy of the logits in 32 bits that it begins with:
+// their logarithm of softmax, as large.
+uint64_t OfLoss(const FailedRequest& failed) {
+  if (failed.at.phase != Phase::kForward) return 0;
+  uint64_t copy = sizeof(float);
+  for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
+    const uint64_t count = AnnotatedNumber(failed.annotations, key).value_or(0);
+    if (count == 0 || copy > UINT64_MAX / count) return 0;
+    copy *= count;
+  }
+  return copy == failed.event.requested ? copy : 0;
+}
+
 uint64_t OfLayers(const BegunPass& pass) { return pass.layers ? pass.layers->to_come : 0; }
 
 }  // namespace
@@ -105,7 +118,8 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
     rest.optimizer = *optimizers;
     rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
     rest.gone_at_update = GoneAtUpdate(failed, held);
-    if (failed.at.phase != Phase::kOptimizer) rest.request = std::max(request, OfLayers(pass));
+    if (failed.at.phase != Phase::kOptimizer)
+      rest.request = std::max(request + OfLoss(failed), OfLayers(pass));
     rest.rise = std::max(rest.RiseWith(*optimizers), request);
     rest.at_least = failed.at.phase != Phase::kOptimizer || OthersWait(failed);
   } else if (copy) {

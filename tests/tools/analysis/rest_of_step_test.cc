@@ -54,6 +54,21 @@ TEST_F(RestOfStepTest, AForwardStillHasGradientsToComeInThePlaceOfItsActivations
   EXPECT_TRUE(rest.at_least);
 }
 
+// The copy in 32 bits of 2 x 50 tokens' logits of 1,000 words: the loss makes as much of it again.
+TEST_F(RestOfStepTest, ALossTakesAsMuchAgainAsItsCopyOfTheLogits) {
+  failed_.at.phase = Phase::kForward;
+  failed_.annotations["forward.vocabulary"] = "1000";
+  failed_.annotations["forward.sequence"] = "50";
+  failed_.annotations["forward.batch"] = "2";
+  failed_.event.requested = 400000;
+  EXPECT_EQ(Foreseen().rise, 800000U);
+  failed_.event.requested = 400001;
+  EXPECT_EQ(Foreseen().rise, 400001U);
+  failed_.event.requested = 400000;
+  failed_.at.phase = Phase::kEvaluate;
+  EXPECT_EQ(Foreseen().rise, 400000U);
+}
+
 TEST_F(RestOfStepTest, AForwardWithAllStatesMayBeAnEvaluationAndTellsNothing) {
   failed_.at.phase = Phase::kForward;
   Hold(Role::kOptimizerState, 200);
