@@ -35,6 +35,15 @@ std::uint64_t MatricesBefore(const RnnShape& shape, int pseudo_layer) {
   return elements;
 }
 
+constexpr int kGatesOfLstm = 4;
+constexpr int kGatesOfGru = 3;
+
+// Vectors of `hidden` elements that a layer keeps of one step.
+int KeptVectors(const RnnShape& shape) {
+  if (shape.gates == kGatesOfLstm) return shape.gates + 1;
+  return shape.gates == kGatesOfGru ? 2 * shape.gates : 1;
+}
+
 }  // namespace
 
 std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied) {
@@ -99,19 +108,6 @@ RnnParameter RnnBias(const RnnShape& shape, int pseudo_layer, int linear) {
   return {MatricesBefore(shape, shape.PseudoLayers()) + Product(before, shape.hidden), shape.hidden,
           1};
 }
-
-namespace {
-
-constexpr int kGatesOfLstm = 4;
-constexpr int kGatesOfGru = 3;
-
-// Vectors of `hidden` elements that a layer keeps of one step.
-int KeptVectors(const RnnShape& shape) {
-  if (shape.gates == kGatesOfLstm) return shape.gates + 1;
-  return shape.gates == kGatesOfGru ? 2 * shape.gates : 1;
-}
-
-}  // namespace
 
 std::uint64_t RnnReserve(const RnnShape& shape, std::uint64_t steps, std::uint64_t batch,
                          std::uint64_t element_bytes) {

@@ -36,10 +36,10 @@ struct AttentionShape {
   bool is_grouped() const { return key_heads < heads; }
 };
 
-// Attention on an H200 by cuDNN 9 (tests/gpu/recordings/h200: sizes_attention.jsonl, all 70 are
-// met). Forward: 256 bytes; for a single query, as in decoding, the partial results of the pieces
-// that the keys are cut into so that the card is busy, if there is more than one piece. Backward:
-// 256 bytes, and for grouped heads dK and dV as if each head had its own.
+// Attention on an H200 by cuDNN 9 (tests/gpu/recordings/h200/sizes_attention.jsonl: all 228
+// programs are met). Forward: 256 bytes; for a single query, as in decoding, the partial results of
+// the pieces that the keys are cut into so that the card is busy, if there is more than one piece.
+// Backward: 256 bytes, and for grouped heads dK and dV as if each head had its own.
 std::uint64_t AttentionForwardWorkspace(const AttentionShape& shape, int multiprocessors);
 std::uint64_t AttentionBackwardWorkspace(const AttentionShape& shape);
 

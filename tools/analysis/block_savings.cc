@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/analysis/call_sizes.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/launch_savings.h"
 #include "tools/analysis/less.h"
@@ -204,18 +205,6 @@ class BlockSavingFinder {
     return size;
   }
 
-  // A number for each word of the vocabulary and each token of the call, in 16 bits; 0 if that is
-  // not known.
-  uint64_t LogitsOfCall() const {
-    uint64_t bytes = sizeof(uint16_t);
-    for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
-      const uint64_t count = AnnotatedNumber(facts_.annotations, key).value_or(0);
-      if (count == 0 || bytes > UINT64_MAX / count) return 0;
-      bytes *= count;
-    }
-    return bytes;
-  }
-
   // The gradient of the head's weight, which each piece adds to, and the one that it adds; 0 if the
   // program does not train so much. Of a head that shares the embedding's weight: that one's.
   uint64_t GradientsOfHead() const {
@@ -232,7 +221,8 @@ class BlockSavingFinder {
   // The head's output, and what is of its size or twice that (fp32 of half).
   void FindLogits() {
     const uint64_t of_head = OutputOfHead();
-    const uint64_t size = of_head > 0 ? of_head : LogitsOfCall();
+    const uint64_t size =
+        of_head > 0 ? of_head : LogitsOfCall(facts_.annotations, sizeof(uint16_t));
     if (size == 0) return;
     const auto is_logits = [size](uint64_t bytes) { return bytes == size || bytes == 2 * size; };
     uint64_t bytes = is_logits(facts_.request_bytes) ? facts_.request_bytes : 0;

@@ -9,6 +9,16 @@
 
 namespace memtrace::analysis {
 
+uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes) {
+  uint64_t bytes = element_bytes;
+  for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
+    const uint64_t count = AnnotatedNumber(annotations, key).value_or(0);
+    if (count == 0 || bytes > UINT64_MAX / count) return 0;
+    bytes *= count;
+  }
+  return bytes;
+}
+
 void CallSizes::See(const trace::Event& event, uint64_t ordinal) {
   if (const auto* annotation = std::get_if<trace::Annotate>(&event.payload)) {
     const std::string_view key = source_.String(annotation->key);

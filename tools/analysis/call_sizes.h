@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "tools/analysis/annotation.h"
 #include "tools/analysis/event_source.h"
 
 namespace memtrace::analysis {
@@ -18,6 +19,10 @@ struct CallSize {
   uint64_t length = 0;    // of each, padded; 0 if the examples are no sequences
   uint64_t elements() const { return examples * std::max<uint64_t>(length, 1); }
 };
+
+// A number of `element_bytes` for each word of the vocabulary and each token of the call that runs,
+// as the hooks state them at a failure; 0 if they do not.
+uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes);
 
 // The call of a moment is larger than any before it.
 struct LargestCall {

@@ -21,10 +21,37 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 bool IsRuntimeLibrary(std::string_view file) {
-  const std::string_view name = file.substr(file.rfind('/') + 1);
+  const std::string_view name = FileName(file);
   return std::any_of(kRuntimeLibraries.begin(), kRuntimeLibraries.end(),
                      [name](std::string_view library) { return name.starts_with(library); });
+}
+
+struct NamedLibrary {
+  std::string_view file;  // how its file's name begins
+  std::string_view name;
+};
+
+// The longer of two like beginnings first.
+constexpr std::array<NamedLibrary, 10> kLibraries = {{{"libcublasLt", "cuBLASLt"},
+                                                      {"libcublas", "cuBLAS"},
+                                                      {"libcudnn", "cuDNN"},
+                                                      {"libcufft", "cuFFT"},
+                                                      {"libcurand", "cuRAND"},
+                                                      {"libcusolver", "cuSOLVER"},
+                                                      {"libcusparse", "cuSPARSE"},
+                                                      {"libnccl", "NCCL"},
+                                                      {"libnvjpeg", "nvJPEG"},
+                                                      {"libnvshmem", "NVSHMEM"}}};
+
+const NamedLibrary* LibraryOf(const trace::Frame& frame) {
+  const std::string_view file = FileName(frame.file);
+  const auto* found =
+      std::find_if(kLibraries.begin(), kLibraries.end(),
+                   [file](const NamedLibrary& library) { return file.starts_with(library.file); });
+  return found == kLibraries.end() ? nullptr : found;
 }
 
 // "Load(Model&)" -> "Load": overloads are told apart in the whole frame.
@@ -89,7 +116,7 @@ std::string ShortFile(std::string_view file) {
   // A cell of a notebook: its file is named after the cell's text, the folder says what it is.
   if (const size_t at = file.rfind("/ipykernel_"); at != std::string_view::npos)
     return std::string(file.substr(at + 1));
-  return std::string(file.substr(file.rfind('/') + 1));
+  return std::string(FileName(file));
 }
 
 // Recorded by us, a native frame has no line: its file ends in "+0x" and an offset.
@@ -119,35 +146,6 @@ std::string UserLine(const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
   return user == nullptr ? "" : ShortFrame(*user);
 }
-
-namespace {
-
-struct NamedLibrary {
-  std::string_view file;  // how its file's name begins
-  std::string_view name;
-};
-
-// The longer of two like beginnings first.
-constexpr std::array<NamedLibrary, 10> kLibraries = {{{"libcublasLt", "cuBLASLt"},
-                                                      {"libcublas", "cuBLAS"},
-                                                      {"libcudnn", "cuDNN"},
-                                                      {"libcufft", "cuFFT"},
-                                                      {"libcurand", "cuRAND"},
-                                                      {"libcusolver", "cuSOLVER"},
-                                                      {"libcusparse", "cuSPARSE"},
-                                                      {"libnccl", "NCCL"},
-                                                      {"libnvjpeg", "nvJPEG"},
-                                                      {"libnvshmem", "NVSHMEM"}}};
-
-const NamedLibrary* LibraryOf(const trace::Frame& frame) {
-  const std::string_view file = std::string_view(frame.file).substr(frame.file.rfind('/') + 1);
-  const auto* found =
-      std::find_if(kLibraries.begin(), kLibraries.end(),
-                   [file](const NamedLibrary& library) { return file.starts_with(library.file); });
-  return found == kLibraries.end() ? nullptr : found;
-}
-
-}  // namespace
 
 std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
   const auto asks = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {

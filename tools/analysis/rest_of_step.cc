@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/analysis/annotation.h"
+#include "tools/analysis/call_sizes.h"
 #include "tools/analysis/less.h"
 
 namespace memtrace::analysis {
@@ -69,12 +70,7 @@ bool OthersWait(const FailedRequest& failed) {
 // their logarithm of softmax, as large.
 uint64_t OfLoss(const FailedRequest& failed) {
   if (failed.at.phase != Phase::kForward) return 0;
-  uint64_t copy = sizeof(float);
-  for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
-    const uint64_t count = AnnotatedNumber(failed.annotations, key).value_or(0);
-    if (count == 0 || copy > UINT64_MAX / count) return 0;
-    copy *= count;
-  }
+  const uint64_t copy = LogitsOfCall(failed.annotations, sizeof(float));
   return copy == failed.event.requested ? copy : 0;
 }
 
