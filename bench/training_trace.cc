@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/trace/facts.h"
 #include "profiler/trace/trace_writer.h"
 
 namespace memtrace {
@@ -179,7 +180,7 @@ void Training::Label(const LiveBlock& block, Role role, uint64_t parameter) {
 void Training::Begin() {
   Say(trace::CardSample{
       {.total = uint64_t{80} << 30, .free = uint64_t{79} << 30, .context = uint64_t{500} << 20}});
-  Say(trace::Annotate{writer_.String("optimizer.class"), writer_.String("AdamW")});
+  Say(trace::Annotate{writer_.String(trace::fact::kOptimizerClass), writer_.String("AdamW")});
   Say(trace::Map{.address = 0x7f00'0000'0000, .size = uint64_t{1} << 30});
   Say(trace::Map{.address = 0x7f80'0000'0000, .size = uint64_t{70} << 30});
   Say(trace::PhaseChange{.phase = Phase::kInit});

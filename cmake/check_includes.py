@@ -31,7 +31,11 @@ MAY_INCLUDE = {
         "interpose/simulated_card/card_control.h",
         "tools/remedies",
     ],
-    "interpose/torch": ["interpose/core/memtrace.h", "interpose/simulated_card/card_ranges.h"],
+    "interpose/torch": [
+        "profiler/trace/facts.h",
+        "interpose/core/memtrace.h",
+        "interpose/simulated_card/card_ranges.h",
+    ],
     "interpose/preload": ["interpose/core/memtrace.h"],
     "interpose/simulated_card": [],
     "tools": [

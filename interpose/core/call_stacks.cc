@@ -13,6 +13,7 @@
 #include "interpose/core/mixed_frames.h"
 #include "interpose/core/process.h"
 #include "interpose/core/recorded_paths.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace {
 namespace {
@@ -41,7 +42,7 @@ void SayNewModules(recorder::Recorder& recorder) {
   NativeFrames& native = Process::Get().native_frames();
   if (!native.has_new_modules()) return;
   for (const auto& [file, build_id] : native.TakeNewModules())
-    recorder.Annotate("build_id." + AsRecorded(file), build_id);
+    recorder.Annotate(trace::fact::kBuildId.Of(AsRecorded(file)), build_id);
 }
 
 trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace {
 namespace {
 
@@ -40,13 +42,14 @@ CardActivities* CardActivities::MakeIfWanted(recorder::Recorder& recorder) {
 
 void CardActivities::SayIfWantedInVain(recorder::Recorder& recorder) {
   if (Wanted().empty()) return;
-  recorder.Annotate("cupti.state", "absent");
-  recorder.Annotate("cupti.reason", "the program takes its memory from the driver itself");
+  recorder.Annotate(trace::fact::kCuptiState, "absent");
+  recorder.Annotate(trace::fact::kCuptiReason,
+                    "the program takes its memory from the driver itself");
 }
 
 void CardActivities::Say(std::string_view state, std::string_view reason) {
-  recorder_.Annotate("cupti.state", state);
-  if (!reason.empty()) recorder_.Annotate("cupti.reason", reason);
+  recorder_.Annotate(trace::fact::kCuptiState, state);
+  if (!reason.empty()) recorder_.Annotate(trace::fact::kCuptiReason, reason);
 }
 
 absl::Status CardActivities::FindLibrary() {
@@ -107,7 +110,7 @@ void CardActivities::End() {
   if (session_ == nullptr || has_ended_) return;
   has_ended_ = true;
   session_.load()->End();
-  recorder_.Annotate("cupti.dropped", std::to_string(session_.load()->dropped()));
+  recorder_.Annotate(trace::fact::kCuptiDropped, std::to_string(session_.load()->dropped()));
 }
 
 void CardActivities::BeginOperation() {

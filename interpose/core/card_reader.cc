@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "interpose/simulated_card/card_control.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace {
 namespace {
@@ -59,12 +60,13 @@ void AddTiming(std::map<std::string, std::string>& facts) {
   events.size = sizeof(events);
   if (Control().get_events == nullptr || Control().get_events(&events) != MEMTRACE_CARD_OK) return;
   const bool eager = events.mode == MEMTRACE_CARD_EAGER;
-  facts["simulation.events"] = eager                               ? "eager"
-                               : events.mode == MEMTRACE_CARD_LAZY ? "lazy"
-                                                                   : "delayed";
-  facts["simulation.answers_that_depend_on_time"] =
+  facts[std::string(trace::fact::kSimulationEvents)] = eager ? "eager"
+                                                       : events.mode == MEMTRACE_CARD_LAZY
+                                                           ? "lazy"
+                                                           : "delayed";
+  facts[std::string(trace::fact::kSimulationAnswersThatDependOnTime)] =
       std::to_string(eager ? events.early : events.not_ready);
-  facts["simulation.waits"] = std::to_string(events.waits);
+  facts[std::string(trace::fact::kSimulationWaits)] = std::to_string(events.waits);
 }
 
 void AddFaults(std::map<std::string, std::string>& facts) {
@@ -73,7 +75,7 @@ void AddFaults(std::map<std::string, std::string>& facts) {
       [](void* user, const char* sentence, uint64_t number) {
         if (number > kMostFaultsTold) return;
         (*static_cast<std::map<std::string, std::string>*>(
-            user))["simulation.fault." + std::to_string(number)] = sentence;
+            user))[trace::fact::kSimulationFault.Of(number)] = sentence;
       },
       &facts);
 }
@@ -161,19 +163,25 @@ std::map<std::string, std::string> SimulationFacts() {
   activity.size = sizeof(activity);
   if (Control().activity == nullptr || Control().activity(&activity) != MEMTRACE_CARD_OK)
     return facts;
-  facts["simulation.kernel_launches"] = std::to_string(activity.kernel_launches);
-  facts["simulation.device_to_host_copies"] = std::to_string(activity.device_to_host_copies);
-  facts["simulation.copies_dropped"] = std::to_string(activity.copies_dropped);
-  facts["simulation.host_copy_bytes"] = std::to_string(activity.host_copy_bytes);
-  facts["simulation.product_operations"] = std::to_string(activity.product_operations);
-  facts["simulation.faults"] = std::to_string(activity.faults);
-  facts["simulation.unsupported_calls"] = std::to_string(activity.unsupported_calls);
+  facts[std::string(trace::fact::kSimulationKernelLaunches)] =
+      std::to_string(activity.kernel_launches);
+  facts[std::string(trace::fact::kSimulationDeviceToHostCopies)] =
+      std::to_string(activity.device_to_host_copies);
+  facts[std::string(trace::fact::kSimulationCopiesDropped)] =
+      std::to_string(activity.copies_dropped);
+  facts[std::string(trace::fact::kSimulationHostCopyBytes)] =
+      std::to_string(activity.host_copy_bytes);
+  facts[std::string(trace::fact::kSimulationProductOperations)] =
+      std::to_string(activity.product_operations);
+  facts[std::string(trace::fact::kSimulationFaults)] = std::to_string(activity.faults);
+  facts[std::string(trace::fact::kSimulationUnsupportedCalls)] =
+      std::to_string(activity.unsupported_calls);
   if (const uint64_t calls = CallsWithAssumedWorkspaces(); calls > 0)
-    facts["simulation.assumed_workspaces"] = std::to_string(calls);
+    facts[std::string(trace::fact::kSimulationAssumedWorkspaces)] = std::to_string(calls);
   Control().visit_unsupported(
       [](void* user, const char* name, uint64_t count) {
         (*static_cast<std::map<std::string, std::string>*>(
-            user))["simulation.unsupported." + std::string(name)] = std::to_string(count);
+            user))[trace::fact::kSimulationUnsupported.Of(name)] = std::to_string(count);
       },
       &facts);
   AddTiming(facts);

@@ -15,6 +15,7 @@
 #include "interpose/core/recorded_paths.h"
 #include "interpose/core/secrets.h"
 #include "interpose/core/trace_name.h"
+#include "profiler/trace/facts.h"
 #include "profiler/trace/printable_text.h"
 
 namespace memtrace {
@@ -115,7 +116,7 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   }
   // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
-    recorder()->Annotate("allocator.large_pages", "1");
+    recorder()->Annotate(trace::fact::kAllocatorLargePages, "1");
   if (recorder() != nullptr) LabelAssumedWorkspaces();
   SayWhatWasKept();
   BeginActivities(mode);
@@ -221,9 +222,9 @@ void Process::SayHowThePlanWent() {
     sum.placed += use.placed;
     sum.elsewhere += use.elsewhere;
   }
-  recorder()->Annotate("plan.file", AsRecorded(std::getenv("MEMTRACE_PLAN")));
-  recorder()->Annotate("plan.placed", std::to_string(sum.placed));
-  recorder()->Annotate("plan.elsewhere", std::to_string(sum.elsewhere));
+  recorder()->Annotate(trace::fact::kPlanFile, AsRecorded(std::getenv("MEMTRACE_PLAN")));
+  recorder()->Annotate(trace::fact::kPlanPlaced, std::to_string(sum.placed));
+  recorder()->Annotate(trace::fact::kPlanElsewhere, std::to_string(sum.elsewhere));
 }
 
 ObservedMemory* Process::observed(int device) const {
@@ -273,7 +274,7 @@ void Process::SampleCard(recorder::Recorder& recorder, const Card& card) const {
 void Process::SayOtherProcesses(recorder::Recorder& recorder, const trace::CardLedger& ledger,
                                 const CardReader& reader) {
   if (ledger.other_processes == 0) return;
-  recorder.Annotate("card.processes." + std::to_string(ledger.device),
+  recorder.Annotate(trace::fact::kCardProcesses.Of(ledger.device),
                     LaunchProcessesText(reader.OtherProcesses()));
 }
 

@@ -10,6 +10,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/summary_text.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::recorder {
 namespace {
@@ -58,7 +59,7 @@ void Recorder::MakeMarks(uint64_t now) {
   for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {
     ++marks_;
     const trace::Annotate mark{
-        .key = trace_.writer->String("snapshot." + std::to_string(marks_)),
+        .key = trace_.writer->String(trace::fact::kSnapshot.Of(marks_)),
         .value = trace_.writer->String("step " + std::to_string(run_.position().step))};
     trace_.writer->Write(++sequence_, now, mark).IgnoreError();
     run_.Note(mark);

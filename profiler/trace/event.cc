@@ -9,10 +9,15 @@ namespace memtrace::trace {
 namespace {
 
 constexpr std::array<std::string_view, kRoleCount> kRoleNames = {
-    "unknown",   "parameter", "gradient", "optimizer_state", "activation", "input", "temporary",
-    "workspace", "kv_cache",  "comm",     "buffer",          "checkpoint"};
-constexpr std::array<std::string_view, 8> kPhaseNames = {
-    "other", "init", "forward", "recompute", "backward", "optimizer", "evaluate", "generate"};
+#define MEMTRACE_ROLE(name, text, meaning) text,
+#include "profiler/trace/roles.def"
+#undef MEMTRACE_ROLE
+};
+constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
+#define MEMTRACE_PHASE(name, text) text,
+#include "profiler/trace/phases.def"
+#undef MEMTRACE_PHASE
+};
 constexpr std::array<std::string_view, 6> kOutsideKindNames = {
     "device", "stream_ordered", "physical", "managed", "host", "registered"};
 constexpr std::array<std::string_view, 5> kActivityKindNames = {

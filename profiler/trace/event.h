@@ -12,21 +12,11 @@
 
 namespace memtrace::trace {
 
-// What a block is for, in torch.profiler's words (its autograd_detail counts as temporary) and
-// ours.
+// What a block is for; roles.def says what each means.
 enum class Role : uint8_t {
-  kUnknown,
-  kParameter,
-  kGradient,
-  kOptimizerState,
-  kActivation,
-  kInput,
-  kTemporary,
-  kWorkspace,
-  kKvCache,
-  kComm,
-  kBuffer,      // of a module: what it keeps and no optimizer steps
-  kCheckpoint,  // tensors of a file that was loaded, or gathered or copied to be saved
+#define MEMTRACE_ROLE(name, text, meaning) k##name,
+#include "profiler/trace/roles.def"
+#undef MEMTRACE_ROLE
 };
 // A role above these is a later writer's and reads as kUnknown.
 inline constexpr size_t kRoleCount = static_cast<size_t>(Role::kCheckpoint) + 1;
@@ -35,15 +25,11 @@ std::string_view RoleName(Role role);  // "optimizer_state"
 // What the program is doing. Process-wide: autograd's threads are in the phase of the thread that
 // waits for them.
 enum class Phase : uint8_t {
-  kOther,
-  kInit,
-  kForward,
-  kRecompute,
-  kBackward,
-  kOptimizer,
-  kEvaluate,
-  kGenerate
+#define MEMTRACE_PHASE(name, text) k##name,
+#include "profiler/trace/phases.def"
+#undef MEMTRACE_PHASE
 };
+inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kGenerate) + 1;
 std::string_view PhaseName(Phase phase);
 
 // What a program can take from the driver itself. The first three are memory of a card.

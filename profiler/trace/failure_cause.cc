@@ -55,9 +55,11 @@ bool JoinedWouldDo(const OutOfMemory& event, const CardLedger& card, const Failu
 }  // namespace
 
 std::string_view FailureCauseName(FailureCause cause) {
-  constexpr std::array<std::string_view, 8> kNames = {"none",     "limit",         "too_large",
-                                                      "cached",   "other_process", "stream_wait",
-                                                      "capacity", "fragmentation"};
+  static constexpr auto kNames = std::to_array<std::string_view>({
+#define MEMTRACE_CAUSE(name, text, meaning) text,
+#include "profiler/trace/causes.def"
+#undef MEMTRACE_CAUSE
+  });
   return kNames[static_cast<size_t>(cause)];
 }
 

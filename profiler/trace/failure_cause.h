@@ -11,18 +11,12 @@
 
 namespace memtrace::trace {
 
-// Why the program could not go on: the first that matches, in this order. Said by the process in
-// its error and by the report, so the rule stands here, once. docs/report.md has the conditions.
+// Why the program could not go on, as causes.def lists it. Said by the process in its error and by
+// the report, so the rule stands here, once.
 enum class FailureCause : uint8_t {
-  kNone,
-  kLimit,          // the card could have served it, the limit set for this process forbids it
-  kTooLarge,       // the request alone is larger than the card, or than what is left of a card that
-                   // is mostly free
-  kCached,         // the cache would have sufficed, but the allocator does not give it back here
-  kOtherProcess,   // what is missing is less than what other processes hold
-  kStreamWait,     // memory that waits for a stream would have sufficed with what could be had
-  kCapacity,       // the card is full
-  kFragmentation,  // memory that is unused, but in pieces, would have carried the rest of the step
+#define MEMTRACE_CAUSE(name, text, meaning) k##name,
+#include "profiler/trace/causes.def"
+#undef MEMTRACE_CAUSE
 };
 std::string_view FailureCauseName(FailureCause cause);  // "stream_wait"
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/strings/numbers.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::analysis {
 
@@ -23,12 +24,13 @@ void ActivityWatch::Apply(const trace::Event& event, const EventSource& source) 
     steps_.push_back({.time_ns = event.time_ns, .step = step->number});
   } else if (const auto* resume = std::get_if<trace::Resume>(&event.payload)) {
     steps_.push_back({.time_ns = event.time_ns, .step = resume->step});
-  } else if (const auto* fact = std::get_if<trace::Annotate>(&event.payload)) {
-    const std::string_view key = source.String(fact->key);
-    if (key == "cupti.state") Enter(std::string(source.String(fact->value)), event.time_ns);
-    if (key == "cupti.reason") reason_ = source.String(fact->value);
-    if (key == "cupti.dropped") {
-      if (!absl::SimpleAtoi(std::string(source.String(fact->value)), &dropped_)) dropped_ = 0;
+  } else if (const auto* stated = std::get_if<trace::Annotate>(&event.payload)) {
+    const std::string_view key = source.String(stated->key);
+    if (key == trace::fact::kCuptiState)
+      Enter(std::string(source.String(stated->value)), event.time_ns);
+    if (key == trace::fact::kCuptiReason) reason_ = source.String(stated->value);
+    if (key == trace::fact::kCuptiDropped) {
+      if (!absl::SimpleAtoi(std::string(source.String(stated->value)), &dropped_)) dropped_ = 0;
     }
   }
 }

@@ -23,7 +23,7 @@ std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::str
 }
 
 std::string ExceptionThatEnded(const Annotations& annotations) {
-  const std::string name = AnnotatedText(annotations, "program.exception");
+  const std::string name = AnnotatedText(annotations, fact::kProgramException);
   return name == "none" ? "" : name;
 }
 

@@ -9,7 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace::analysis {
+
+namespace fact = trace::fact;
 
 using Annotations = std::map<std::string, std::string, std::less<>>;  // latest value of each key
 

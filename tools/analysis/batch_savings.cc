@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/less.h"
@@ -35,8 +36,8 @@ class BatchSavingFinder {
  public:
   explicit BatchSavingFinder(const SavingFacts& facts)
       : facts_(facts),
-        batch_(AnnotatedNumber(facts.annotations, "forward.batch").value_or(0)),
-        sequence_(AnnotatedNumber(facts.annotations, "forward.sequence").value_or(0)) {}
+        batch_(AnnotatedNumber(facts.annotations, fact::kForwardBatch).value_or(0)),
+        sequence_(AnnotatedNumber(facts.annotations, fact::kForwardSequence).value_or(0)) {}
 
   std::vector<Saving> Run() {
     // What failed attempts left is in the way of a batch of any size.
@@ -66,7 +67,7 @@ class BatchSavingFinder {
  private:
   bool IsOnePromptInSeveralSequences() const {
     return facts_.moment.phase == Phase::kGenerate &&
-           AnnotatedNumber(facts_.annotations, "generate.batch") == 1;
+           AnnotatedNumber(facts_.annotations, fact::kGenerateBatch) == 1;
   }
 
   // Half of what has an equal part for each of `count` examples. With a count that is not known

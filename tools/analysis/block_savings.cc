@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/call_sizes.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/launch_savings.h"
@@ -77,7 +78,7 @@ class BlockSavingFinder {
     // Without a model that takes it over, the program computes with the checkpoint itself.
     if (2 * facts_.Held(Role::kParameter) < loaded)
       on_host.cost = "what is computed of it is computed on the host, or tensor by tensor";
-    if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
+    if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) == 0)
       on_host.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(on_host));
   }
@@ -208,7 +209,8 @@ class BlockSavingFinder {
   // The gradient of the head's weight, which each piece adds to, and the one that it adds; 0 if the
   // program does not train so much. Of a head that shares the embedding's weight: that one's.
   uint64_t GradientsOfHead() const {
-    const uint64_t words = AnnotatedNumber(facts_.annotations, "forward.vocabulary").value_or(0);
+    const uint64_t words =
+        AnnotatedNumber(facts_.annotations, fact::kForwardVocabulary).value_or(0);
     if (words == 0) return 0;
     uint64_t weight = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
@@ -244,7 +246,7 @@ class BlockSavingFinder {
 
   // A block for each module, half the size of its weight, that outlives a pass without gradients.
   void FindCasts() {
-    if (AnnotatedText(facts_.annotations, "forward.autocast_cache") != "1") return;
+    if (AnnotatedText(facts_.annotations, fact::kForwardAutocastCache) != "1") return;
     std::map<std::string, uint64_t, std::less<>> weights;
     facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
       if (part.identity.role == Role::kParameter)
@@ -316,7 +318,7 @@ class BlockSavingFinder {
     facts_.ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
     pools.erase(0);
     if (pools.size() < 2) return;
-    const uint64_t free = facts_.ledger.positive("private_pools");
+    const uint64_t free = facts_.ledger.positive(LedgerPart::kPrivatePools);
     Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
     saving.at_least = true;
     saving.ends_growth = facts_.GrowsByCaptures();

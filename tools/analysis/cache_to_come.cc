@@ -13,7 +13,7 @@ std::optional<CacheToCome> FindCacheToCome(const FailedRequest& failed,
                                            const std::vector<CapturedBlock>& captured,
                                            const LiveSet& live, const EventSource& source) {
   CacheToCome cache;
-  cache.layers = AnnotatedNumber(failed.annotations, "generate.layers").value_or(0);
+  cache.layers = AnnotatedNumber(failed.annotations, fact::kGenerateLayers).value_or(0);
   if (failed.at.phase != trace::Phase::kGenerate || cache.layers == 0) return std::nullopt;
   std::set<trace::StringId> modules;
   for (const CapturedBlock& entry : captured) {

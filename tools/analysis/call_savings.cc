@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 
@@ -67,7 +68,7 @@ class CallSavingFinder {
   // The mask itself is in use, so that a view of it costs nothing. What attention makes of the
   // repeated one, a padded copy, is as many times smaller.
   void FindRepeatedMasks() {
-    const Places places = PlacesOf("source.repeats_mask");
+    const Places places = PlacesOf(fact::kSourceRepeatsMask);
     if (places.empty()) return;
     uint64_t saved = 0;
     uint64_t largest = 0;
@@ -95,7 +96,7 @@ class CallSavingFinder {
   }
 
   void FindDecodedImages() {
-    const uint64_t images = AnnotatedNumber(facts_.annotations, "forward.batch").value_or(0);
+    const uint64_t images = AnnotatedNumber(facts_.annotations, fact::kForwardBatch).value_or(0);
     uint64_t bytes = facts_.BytesWhere(IsVaeDecoding);
     if (IsVaeDecoding(facts_.request_stack)) bytes += facts_.request_bytes;
     if (IsVideoDecoding(facts_.request_stack)) return AddFewerFrames(bytes, images);
@@ -131,7 +132,7 @@ class CallSavingFinder {
   // Each length is a size that torch's cache has not yet: what is cached is of use for none. The
   // old and the new stand beside each other while they are joined.
   void FindGrowingCaches() {
-    const Places places = PlacesOf("source.concatenates");
+    const Places places = PlacesOf(fact::kSourceConcatenates);
     const auto is_joined = [&places](const std::vector<trace::Frame>& stack) {
       return IsGrowingCache(stack) || IsAtLine(stack, places);
     };
@@ -143,7 +144,8 @@ class CallSavingFinder {
       for (auto size = of_size.begin(); std::next(size) != of_size.end(); ++size)
         older += size->second;
     }
-    const uint64_t cached = facts_.ledger.positive("cached") + facts_.ledger.positive("holes");
+    const uint64_t cached =
+        facts_.ledger.positive(LedgerPart::kCached) + facts_.ledger.positive(LedgerPart::kHoles);
     if (cached < facts_.held.bytes / 2) return;
     Saving saving = SavingOf(Id::kStaticCache, older, older);
     saving.is_small_and_matters = true;
@@ -160,14 +162,14 @@ class CallSavingFinder {
 
   // Not of what is trained: that is the row of bf16 parameters.
   void FindWideWeights() {
-    const std::string card = std::to_string(facts_.device);
-    const uint64_t wider = AnnotatedNumber(facts_.annotations, "load.wider." + card).value_or(0);
+    const std::string key = fact::kLoadWider.Of(facts_.device);
+    const uint64_t wider = AnnotatedNumber(facts_.annotations, key).value_or(0);
     if (facts_.TrainedBytes() > wider) return;
-    const bool is_bfloat16 = AnnotatedText(facts_.annotations, "load.file_type") == "BF16";
+    const bool is_bfloat16 = AnnotatedText(facts_.annotations, fact::kLoadFileType) == "BF16";
     const std::string type = is_bfloat16 ? "bfloat16" : "float16";
     Saving saving = SavingOf(Id::kTypeOfFile, wider, wider);
     saving.change = "from_pretrained(..., dtype=torch." + type + "), as the file has it";
-    if (AnnotatedNumber(facts_.annotations, "source.trains") == 0)
+    if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) == 0)
       saving.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(saving));
   }
@@ -175,11 +177,12 @@ class CallSavingFinder {
   // A model of fp32 weights that is moved to the card, by a program that does not train.
   void FindWideMoves() {
     const std::string card = std::to_string(facts_.device);
-    const uint64_t wide = AnnotatedNumber(facts_.annotations, "placing.wide." + card).value_or(0);
-    if (AnnotatedNumber(facts_.annotations, "source.trains") != 0) return;
+    const uint64_t wide =
+        AnnotatedNumber(facts_.annotations, fact::kPlacingWide.Of(card)).value_or(0);
+    if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) != 0) return;
     Saving saving = SavingOf(Id::kHalfBeforeCard, wide / 2, wide / 2);
     saving.percent_that_fits = kPercentOfLoaded;
-    if (AnnotatedNumber(facts_.annotations, "source.halves") == 1) {
+    if (AnnotatedNumber(facts_.annotations, fact::kSourceHalves) == 1) {
       saving.effort = Effort::kOption;
       saving.cost = "none where the program does so afterwards";
     }
@@ -241,7 +244,7 @@ class CallSavingFinder {
     const std::string line =
         is_activation ? UserLine(facts_.request_stack) : LineOfOperation(facts_.request_stack);
     if (!is_large || line.empty() || !IsWithoutGraph()) return;
-    if (!is_activation && AnnotatedText(facts_.annotations, "request.computes") != line) return;
+    if (!is_activation && AnnotatedText(facts_.annotations, fact::kRequestComputes) != line) return;
     if (!IsComputedOfAlike(FunctionsOfRequest())) return;
     Saving saving = SavingOf(Id::kInPlace, facts_.request_bytes, 0);
     saving.change = line + ": " + saving.change;

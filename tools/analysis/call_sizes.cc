@@ -3,15 +3,18 @@
 #include "tools/analysis/call_sizes.h"
 
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "absl/strings/numbers.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::analysis {
 
 uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes) {
   uint64_t bytes = element_bytes;
-  for (const char* key : {"forward.vocabulary", "forward.sequence", "forward.batch"}) {
+  for (const std::string_view key : {trace::fact::kForwardVocabulary, trace::fact::kForwardSequence,
+                                     trace::fact::kForwardBatch}) {
     const uint64_t count = AnnotatedNumber(annotations, key).value_or(0);
     if (count == 0 || bytes > UINT64_MAX / count) return 0;
     bytes *= count;
@@ -22,8 +25,8 @@ uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes) {
 void CallSizes::See(const trace::Event& event, uint64_t ordinal) {
   if (const auto* annotation = std::get_if<trace::Annotate>(&event.payload)) {
     const std::string_view key = source_.String(annotation->key);
-    const bool is_batch = key == "forward.batch";
-    if (!is_batch && key != "forward.sequence") return;
+    const bool is_batch = key == trace::fact::kForwardBatch;
+    if (!is_batch && key != trace::fact::kForwardSequence) return;
     uint64_t& number = is_batch ? stated_.examples : stated_.length;
     if (!absl::SimpleAtoi(std::string(source_.String(annotation->value)), &number)) number = 0;
     has_changed_ = true;

@@ -7,10 +7,12 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace::analysis {
 namespace {
 
-constexpr std::string_view kProcesses = "card.processes.";
+constexpr std::string_view kProcesses = trace::fact::kCardProcesses.prefix();
 
 // A context is made by the first use of a card, often after the only sample before the moment. It
 // stays until the process ends, so a later sample tells its size. Its bytes are those that the
@@ -65,7 +67,7 @@ CapturedCard Captures::Capture(int32_t device) {
   card.when.at = live_.position();
   card.blocks = live_.Capture(device);
   card.outside = outside_.Capture(device);
-  const bool has_large_pages = timeline_.annotations().contains("allocator.large_pages");
+  const bool has_large_pages = timeline_.annotations().contains(trace::fact::kAllocatorLargePages);
   segments_.ForEach(true, [&](const MappedSegment& segment) {
     if (segment.device != device) return;
     card.segments.push_back(segment);

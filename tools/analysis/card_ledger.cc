@@ -33,15 +33,23 @@ void SetFree(trace::CardLedger& account, const FreeMemory& free) {
 
 }  // namespace
 
-int64_t Ledger::bytes(std::string_view name) const {
-  for (const LedgerEntry& entry : entries) {
-    if (entry.name == name) return entry.bytes;
-  }
+std::string_view LedgerPartName(LedgerPart part) {
+  static constexpr std::array<std::string_view, kLedgerParts> kNames = {
+#define MEMTRACE_LEDGER_ENTRY(name, text, meaning) text,
+#include "profiler/trace/ledger.def"
+#undef MEMTRACE_LEDGER_ENTRY
+  };
+  return kNames[static_cast<size_t>(part)];
+}
+
+int64_t Ledger::bytes(LedgerPart part) const {
+  for (const LedgerEntry& entry : entries)
+    if (entry.part == part) return entry.bytes;
   return 0;
 }
 
-uint64_t Ledger::positive(std::string_view name) const {
-  return static_cast<uint64_t>(std::max<int64_t>(bytes(name), 0));
+uint64_t Ledger::positive(LedgerPart part) const {
+  return static_cast<uint64_t>(std::max<int64_t>(bytes(part), 0));
 }
 
 Ledger LedgerFromAccount(const trace::CardLedger& account) {
@@ -49,7 +57,7 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
   // The process means the largest free range, which may hold cached granules, too.
   ledger.largest_hole = std::min(account.largest_hole, account.holes);
   ledger.granules = account.cached;
-  const std::array<int64_t, kLedgerNames.size() - 1> known = {
+  const std::array<int64_t, kLedgerParts - 1> known = {
       Signed(account.context),
       Signed(account.live_requested),
       Signed(account.live_allocated - account.live_requested),  // a file may claim less: it wraps
@@ -62,12 +70,12 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
       Signed(account.free)};
   uint64_t sum = 0;  // a file may claim any numbers: it wraps
   for (size_t i = 0; i < known.size(); ++i) {
-    ledger.entries.push_back({kLedgerNames[i], known[i]});
+    ledger.entries.push_back({static_cast<LedgerPart>(i), known[i]});
     sum += static_cast<uint64_t>(known[i]);
   }
   ledger.total_known = account.total != 0;
   ledger.total = ledger.total_known ? account.total : sum;
-  ledger.entries.push_back({kLedgerNames.back(), Signed(ledger.total - sum)});
+  ledger.entries.push_back({LedgerPart::kUnexplained, Signed(ledger.total - sum)});
   return ledger;
 }
 

@@ -15,12 +15,22 @@
 
 namespace memtrace::analysis {
 
+// In the order of ledger.def.
+enum class LedgerPart : uint8_t {
+#define MEMTRACE_LEDGER_ENTRY(name, text, meaning) k##name,
+#include "profiler/trace/ledger.def"
+#undef MEMTRACE_LEDGER_ENTRY
+};
+std::string_view LedgerPartName(LedgerPart part);  // "stream_wait"
+
 struct LedgerEntry {
-  std::string_view name;
+  LedgerPart part = LedgerPart::kUnexplained;
   int64_t bytes = 0;
+
+  std::string_view name() const { return LedgerPartName(part); }
 };
 
-// Where every byte of one card is: the names and order of kLedgerNames, summing to `total`.
+// Where every byte of one card is: each part, in their order, summing to `total`.
 // `unexplained`, the last, is what the others leave over; it may be negative.
 struct Ledger {
   uint64_t total = 0;
@@ -33,14 +43,11 @@ struct Ledger {
   uint64_t granules = 0;
   std::vector<LedgerEntry> entries;
 
-  int64_t bytes(std::string_view name) const;
-  uint64_t positive(std::string_view name) const;  // bytes(), 0 where that is negative
+  int64_t bytes(LedgerPart part) const;
+  uint64_t positive(LedgerPart part) const;  // bytes(), 0 where that is negative
 };
 
-inline constexpr std::array<std::string_view, 11> kLedgerNames = {
-    "context",         "live",  "rounding",      "stream_wait",
-    "cached",          "holes", "private_pools", "outside_allocator",
-    "other_processes", "free",  "unexplained"};
+inline constexpr size_t kLedgerParts = static_cast<size_t>(LedgerPart::kUnexplained) + 1;
 
 // From the process's own account of the card at one moment. An account without a size (total 0)
 // has the sum of its entries.

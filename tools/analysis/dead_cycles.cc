@@ -22,7 +22,7 @@ std::vector<const Block*> DeadBlocks(const FailedRequest& failed,
                                      const LiveSet& live) {
   absl::flat_hash_set<uint64_t> addresses;
   for (const auto& [card, address] :
-       ParseStoragePlaces(AnnotatedText(failed.annotations, "cycles.dead"))) {
+       ParseStoragePlaces(AnnotatedText(failed.annotations, fact::kCyclesDead))) {
     if (card == failed.event.device) addresses.insert(address);
   }
   std::vector<const Block*> dead;

@@ -5,11 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace::analysis {
 
 std::optional<DeletedModels> FindDeletedModels(const GrowthMoment& moment, const LiveSet& live,
                                                const EventSource& source) {
-  const std::string key = "deleted_models." + std::to_string(moment.device);
+  const std::string key = trace::fact::kDeletedModels.Of(moment.device);
   const uint64_t bytes = AnnotatedNumber(moment.annotations, key).value_or(0);
   if (bytes == 0) return std::nullopt;
   std::optional<Keeper> keeper = FindKeeperOfGraphs(moment, live, source);

@@ -19,10 +19,10 @@ const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) 
 Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) {
   if (replayed.segments.empty()) return LedgerFromAccount(account);
   const Ledger& ledger = replayed.ledger;
-  return LedgerFromAccount(account, {.cached = ledger.positive("cached"),
-                                     .holes = ledger.positive("holes"),
+  return LedgerFromAccount(account, {.cached = ledger.positive(LedgerPart::kCached),
+                                     .holes = ledger.positive(LedgerPart::kHoles),
                                      .largest_hole = ledger.largest_hole,
-                                     .private_pools = ledger.positive("private_pools"),
+                                     .private_pools = ledger.positive(LedgerPart::kPrivatePools),
                                      .granules = ledger.granules});
 }
 
@@ -36,7 +36,7 @@ Ledger LedgerAtFailure(const FailedRequest& failed, int32_t device, const Captur
 size_t FullestCard(const std::vector<CardExplanation>& cards) {
   const auto fullness = [](const CardExplanation& card) {
     const double total = card.ledger.total_known ? static_cast<double>(card.ledger.total) : 0;
-    const auto live = static_cast<double>(card.ledger.bytes("live"));
+    const auto live = static_cast<double>(card.ledger.bytes(LedgerPart::kLive));
     return std::pair(total > 0 ? live / total : 0, live);
   };
   const auto fullest = std::max_element(

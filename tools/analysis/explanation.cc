@@ -205,7 +205,7 @@ void Explainer::ExplainCards() {
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
     AddOtherMoments(card);
-    if (card.ledger.positive("other_processes") > 0)
+    if (card.ledger.positive(LedgerPart::kOtherProcesses) > 0)
       card.others = ParseOtherProcesses(at_moment_[device].processes);
     result_.cards.push_back(std::move(card));
   }
@@ -218,9 +218,8 @@ void Explainer::AddOtherMoments(CardExplanation& card) {
     card.most_reserved = found->second;
   if (const auto found = fullest_.find(card.index); found != fullest_.end())
     card.fullest = found->second;
-  const std::string of_card = "." + std::to_string(card.index);
-  card.retries = AnnotatedNumber(annotations(), "allocator.retries" + of_card);
-  card.waits = AnnotatedNumber(annotations(), "allocator.waits" + of_card);
+  card.retries = AnnotatedNumber(annotations(), fact::kAllocatorRetries.Of(card.index));
+  card.waits = AnnotatedNumber(annotations(), fact::kAllocatorWaits.Of(card.index));
 }
 
 // Of the card of the verdict, at the moment.

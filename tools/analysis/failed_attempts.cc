@@ -107,7 +107,8 @@ std::optional<FailedAttempts> AttemptWatch::LeftBehind(const FailedRequest& fail
                                                        const EventSource& source) const {
   FailedAttempts left;
   std::set<const Attempt*> makers;
-  const KeptFailure kept(AnnotatedText(failed.annotations, "failure.kept"), failed.event.device);
+  const KeptFailure kept(AnnotatedText(failed.annotations, fact::kFailureKept),
+                         failed.event.device);
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     const Attempt* maker = entry.waiting ? nullptr : MakerOf(block, failed.ordinal);

@@ -39,9 +39,9 @@ uint64_t MadeSoFar(const FailedRequest& failed, const std::vector<CapturedBlock>
 // size of the copy; others must announce theirs.
 std::optional<uint64_t> AnnouncedStates(const FailedRequest& failed, const ForeachCopy& copy) {
   const Annotations& annotations = failed.annotations;
-  const std::string of_card = "optimizer.states_to_make." + std::to_string(failed.event.device);
+  const std::string of_card = fact::kOptimizerStatesToMake.Of(failed.event.device);
   if (const auto bytes = AnnotatedNumber(annotations, of_card)) return bytes;
-  if (const auto bytes = AnnotatedNumber(annotations, "optimizer.state_bytes")) return bytes;
+  if (const auto bytes = AnnotatedNumber(annotations, fact::kOptimizerStateBytes)) return bytes;
   if (copy.optimizer == "Adam" || copy.optimizer == "AdamW") return 2 * copy.copy_bytes;
   return std::nullopt;
 }
@@ -53,10 +53,10 @@ std::optional<ForeachCopy> FindForeachCopy(const FailedRequest& failed,
                                            const Breakdown& at_failure, const LiveSet& live,
                                            const EventSource& source) {
   if (!IsForeachUpdate(source.Stack(failed.event.stack))) return std::nullopt;
-  const auto copy_bytes = AnnotatedNumber(failed.annotations, "optimizer.copy_bytes");
+  const auto copy_bytes = AnnotatedNumber(failed.annotations, fact::kOptimizerCopyBytes);
   if (copy_bytes.value_or(0) == 0) return std::nullopt;
   ForeachCopy copy;
-  copy.optimizer = AnnotatedText(failed.annotations, "optimizer.class");
+  copy.optimizer = AnnotatedText(failed.annotations, fact::kOptimizerClass);
   copy.copy_bytes = *copy_bytes;
   copy.made_bytes = std::min(copy.copy_bytes, MadeSoFar(failed, captured, live, source));
   const uint64_t to_make = copy.copy_bytes - copy.made_bytes;

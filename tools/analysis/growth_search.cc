@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -47,7 +49,7 @@ void GrowthSearch::Watch(uint64_t moment, trace::StackId stack, const Annotation
   if (!with_loops) return;
   const std::vector<ProgramLoop> loops = loops_.Around(stack, moment);
   is_after_loop_ = loops_.IsAfterLoop(stack, moment);
-  const uint64_t calls = AnnotatedNumber(annotations, "forward.calls").value_or(0);
+  const uint64_t calls = AnnotatedNumber(annotations, trace::fact::kForwardCalls).value_or(0);
   const auto watch = [&](bool is_library) {
     for (const ProgramLoop& loop : loops) {
       if (loop.is_library != is_library) continue;

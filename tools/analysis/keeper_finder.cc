@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 
@@ -59,7 +60,7 @@ std::optional<Statement> Parsed(const std::string& text, int32_t device) {
 }
 
 std::vector<Statement> StatementsOf(const Annotations& annotations, int32_t device) {
-  constexpr std::string_view kPrefix = "keeper.";
+  constexpr std::string_view kPrefix = fact::kKeeper.prefix();
   std::vector<Statement> statements;
   for (auto entry = annotations.lower_bound(kPrefix);
        entry != annotations.end() && entry->first.starts_with(kPrefix); ++entry) {
@@ -192,7 +193,7 @@ class KeeperFinder {
 
   // backward(create_graph=True) leaves gradients in leaves: a cycle that no collector finds.
   std::optional<Keeper> GradientsWithGraphs() const {
-    const std::string place = AnnotatedText(moment_.annotations, "backward.creates_graph");
+    const std::string place = AnnotatedText(moment_.annotations, fact::kBackwardCreatesGraph);
     if (place.empty() || !IsMadeIn(trace::Phase::kBackward)) return std::nullopt;
     Keeper keeper;
     keeper.kind = Keeper::Kind::kGradients;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/block_parts.h"
 
 namespace memtrace::analysis {
@@ -12,14 +13,15 @@ std::optional<KeptForBackward> FindKeptForBackward(const std::vector<CapturedBlo
                                                    const Position& now, int32_t device,
                                                    const LiveSet& live, const EventSource& source,
                                                    const Annotations& annotations) {
-  const uint64_t all = AnnotatedNumber(annotations, "forward.since_backward").value_or(0);
-  const uint64_t in_eval = AnnotatedNumber(annotations, "forward.eval_since_backward").value_or(0);
+  const uint64_t all = AnnotatedNumber(annotations, fact::kForwardSinceBackward).value_or(0);
+  const uint64_t in_eval =
+      AnnotatedNumber(annotations, fact::kForwardEvalSinceBackward).value_or(0);
   if (all == 0 || (live.position().backward_seen && in_eval == 0)) return std::nullopt;
-  const std::string trained = "optimizer.trained_bytes." + std::to_string(device);
+  const std::string trained = fact::kOptimizerTrainedBytes.Of(device);
   KeptForBackward kept{.forwards = in_eval > 0 ? in_eval : all,
                        .is_trained = AnnotatedNumber(annotations, trained).value_or(0) > 0,
                        .is_eval = in_eval > 0,
-                       .may_train = AnnotatedNumber(annotations, "source.trains") != 0};
+                       .may_train = AnnotatedNumber(annotations, fact::kSourceTrains) != 0};
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     if (entry.waiting || block.birth.phase != trace::Phase::kForward) continue;

@@ -14,7 +14,9 @@ namespace {
 using remedies::Id;
 using Relation = OtherProcess::Relation;
 
-uint64_t OfOthers(const SavingFacts& facts) { return facts.ledger.positive("other_processes"); }
+uint64_t OfOthers(const SavingFacts& facts) {
+  return facts.ledger.positive(LedgerPart::kOtherProcesses);
+}
 
 // Those of the launch that hold most; null if programs that are not of the launch hold more.
 const OtherProcess* MostOfLaunch(const SavingFacts& facts) {
@@ -38,7 +40,7 @@ uint64_t LoadedHere(const SavingFacts& facts) {
 // The others' traces tell what they hold. Without one, ranks are taken to load what this one loads.
 bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
   if (rank.holds) return rank.holds->is_of_file;
-  const uint64_t live = facts.ledger.positive("live");
+  const uint64_t live = facts.ledger.positive(LedgerPart::kLive);
   return IsLoading(facts.request_stack) ? LoadedHere(facts) > live / 2 : LoadedHere(facts) > 0;
 }
 

@@ -8,12 +8,13 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "profiler/trace/build_id.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frames.h"
 
 namespace memtrace::analysis {
 namespace {
 
-constexpr std::string_view kBuildId = "build_id.";
+constexpr std::string_view kBuildId = trace::fact::kBuildId.prefix();
 
 bool IsNameless(const trace::Frame& frame) { return frame.function.empty() && IsNative(frame); }
 

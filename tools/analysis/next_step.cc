@@ -32,8 +32,9 @@ std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, co
   next.number = update.step + 1;
   next.new_states = states;
   next.need = peak->second + states;
-  for (const char* name : {"context", "outside_allocator", "other_processes"}) {
-    next.need += ledger.positive(name);
+  for (const LedgerPart part :
+       {LedgerPart::kContext, LedgerPart::kOutsideAllocator, LedgerPart::kOtherProcesses}) {
+    next.need += ledger.positive(part);
   }
   return next;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/less.h"
 
@@ -50,23 +51,24 @@ class OptimizerSavingFinder {
  private:
   // Until an optimizer steps only its class is known, if all are of one.
   std::string Class() const {
-    const std::string stepped = AnnotatedText(facts_.annotations, "optimizer.class");
-    return stepped.empty() ? AnnotatedText(facts_.annotations, "optimizer.class_of_all") : stepped;
+    const std::string stepped = AnnotatedText(facts_.annotations, fact::kOptimizerClass);
+    return stepped.empty() ? AnnotatedText(facts_.annotations, fact::kOptimizerClassOfAll)
+                           : stepped;
   }
 
-  std::optional<uint64_t> OfCard(const std::string& key) const {
-    return AnnotatedNumber(facts_.annotations, key + "." + std::to_string(facts_.device));
+  std::optional<uint64_t> OfCard(const fact::NumberedKey& key) const {
+    return AnnotatedNumber(facts_.annotations, key.Of(facts_.device));
   }
 
   uint64_t Elements() const {
-    const auto stepped = AnnotatedNumber(facts_.annotations, "optimizer.elements");
-    return stepped ? *stepped : OfCard("optimizer.trained_elements").value_or(0);
+    const auto stepped = AnnotatedNumber(facts_.annotations, fact::kOptimizerElements);
+    return stepped ? *stepped : OfCard(fact::kOptimizerTrainedElements).value_or(0);
   }
 
   // Bytes of all states, those to come included; 0 if it is not known.
   uint64_t States() const {
-    const auto stepped = AnnotatedNumber(facts_.annotations, "optimizer.state_bytes");
-    return stepped ? *stepped : OfCard("optimizer.states_to_make").value_or(0);
+    const auto stepped = AnnotatedNumber(facts_.annotations, fact::kOptimizerStateBytes);
+    return stepped ? *stepped : OfCard(fact::kOptimizerStatesToMake).value_or(0);
   }
 
   bool is_adam() const { return optimizer_ == "Adam" || optimizer_ == "AdamW"; }
@@ -81,7 +83,8 @@ class OptimizerSavingFinder {
   // where one failed and the rest is no part of what is to come.
   uint64_t CopyInUse() const {
     if (facts_.copy) return to_come_.copy > 0 ? facts_.copy->made_bytes : facts_.copy->copy_bytes;
-    const uint64_t whole = AnnotatedNumber(facts_.annotations, "optimizer.copy_bytes").value_or(0);
+    const uint64_t whole =
+        AnnotatedNumber(facts_.annotations, fact::kOptimizerCopyBytes).value_or(0);
     return whole == 0 ? 0 : std::min(whole, facts_.BytesWhere(IsForeachUpdate));
   }
 
@@ -116,7 +119,7 @@ class OptimizerSavingFinder {
   // bitsandbytes' AdamW8bit makes no copy, and does not step parameters that FSDP2 shards
   // (DTensor).
   void FindEightBits() {
-    if (AnnotatedText(facts_.annotations, "optimizer.sharded") == "1") return;
+    if (AnnotatedText(facts_.annotations, fact::kOptimizerSharded) == "1") return;
     constexpr uint64_t kBlock = 256;  // bitsandbytes scales so many values together, by a float
     const uint64_t in_8_bits = 2 * (elements_ + elements_ / kBlock * 4);
     const uint64_t states = States();
@@ -154,7 +157,7 @@ class OptimizerSavingFinder {
     const Phase phase = facts_.moment.phase;
     if (phase == Phase::kEvaluate || phase == Phase::kGenerate)
       return 0;  // it may be of another model
-    if (AnnotatedText(facts_.annotations, "forward.autocast") == "1") return 0;
+    if (AnnotatedText(facts_.annotations, fact::kForwardAutocast) == "1") return 0;
     if (IsWithinAutocast(facts_.request_stack) || facts_.BytesWhere(IsWithinAutocast) > 0) return 0;
     const uint64_t computed = facts_.Held(Role::kActivation) + facts_.Held(Role::kTemporary);
     return (computed + rest_.OfPass()) / 2;

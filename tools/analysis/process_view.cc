@@ -91,7 +91,7 @@ ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
   view.peak_at = card.peak_at;
   view.by_role = card.peak.by_role;
   for (const CardExplanation& each : explanation.cards)
-    if (const uint64_t context = each.ledger.positive("context"); context > 0)
+    if (const uint64_t context = each.ledger.positive(LedgerPart::kContext); context > 0)
       view.contexts[each.index] = context;
   return view;
 }

@@ -70,7 +70,7 @@ bool IsOfPieces(const Verdict& verdict, const Saving& saving) {
 
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in) {
-  const uint64_t used = Less(ledger.total, ledger.positive("free") + ledger.granules);
+  const uint64_t used = Less(ledger.total, ledger.positive(LedgerPart::kFree) + ledger.granules);
   if (verdict.cause == Cause::kNone) return {used, false};
   // The card is not full: what counts is what the process would take of it.
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};

@@ -18,7 +18,7 @@ namespace {
 // between them.
 std::optional<trace::Frame> LineOfBackward(const Annotations& annotations) {
   const std::pair<std::string, std::string> parts =
-      absl::StrSplit(AnnotatedText(annotations, "backward.place"), absl::MaxSplits('\t', 1));
+      absl::StrSplit(AnnotatedText(annotations, fact::kBackwardPlace), absl::MaxSplits('\t', 1));
   trace::Frame frame{.file = parts.first, .function = "", .line = 0};
   if (frame.file.empty() || !absl::SimpleAtoi(parts.second, &frame.line)) return std::nullopt;
   return frame;

@@ -17,9 +17,9 @@ using trace::Role;
 
 // The hooks announce each card apart. Traces that were recorded before they did have one number,
 // which is right for a program that trains on one card.
-std::optional<uint64_t> Announced(const FailedRequest& failed, const std::string& of_card,
-                                  const char* of_all) {
-  const std::string key = of_card + "." + std::to_string(failed.event.device);
+std::optional<uint64_t> Announced(const FailedRequest& failed, const fact::NumberedKey& of_card,
+                                  std::string_view of_all) {
+  const std::string key = of_card.Of(failed.event.device);
   if (failed.annotations.contains(key)) return AnnotatedNumber(failed.annotations, key);
   return AnnotatedNumber(failed.annotations, of_all);
 }
@@ -28,7 +28,7 @@ std::optional<uint64_t> Announced(const FailedRequest& failed, const std::string
 // pass in which all states exist may be an evaluation.
 std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const Breakdown& held,
                                               const std::optional<ForeachCopy>& copy) {
-  const auto states = Announced(failed, "optimizer.states_to_make", "optimizer.state_bytes");
+  const auto states = Announced(failed, fact::kOptimizerStatesToMake, fact::kOptimizerStateBytes);
   if (!states) return std::nullopt;
   const uint64_t made = BytesOfRole(held, Role::kOptimizerState);
   const Phase phase = failed.at.phase;
@@ -37,10 +37,11 @@ std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const
   OptimizerNeed need;
   need.states_made = std::min(made, *states);
   need.states = *states - need.states_made;
-  need.copy = Announced(failed, "optimizer.copy_to_make", "optimizer.copy_bytes").value_or(0);
+  need.copy = Announced(failed, fact::kOptimizerCopyToMake, fact::kOptimizerCopyBytes).value_or(0);
   if (copy) need.copy = Less(copy->copy_bytes, copy->made_bytes);
   if (phase != Phase::kOptimizer) {
-    const auto trained = Announced(failed, "optimizer.trained_bytes", "optimizer.trained_bytes");
+    const auto trained =
+        AnnotatedNumber(failed.annotations, fact::kOptimizerTrainedBytes.Of(failed.event.device));
     need.gradients = Less(trained.value_or(0), BytesOfRole(held, Role::kGradient));
   }
   return need;
@@ -48,7 +49,7 @@ std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const
 
 // Bytes of a model that were still to be moved or loaded to the card.
 uint64_t ToBePlaced(const FailedRequest& failed) {
-  const std::string key = "placing.to_come." + std::to_string(failed.event.device);
+  const std::string key = fact::kPlacingToCome.Of(failed.event.device);
   return AnnotatedNumber(failed.annotations, key).value_or(0);
 }
 
@@ -62,7 +63,7 @@ uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
 // Other optimizers have not stepped yet: their gradients are to come, too, if they are not let go
 // at once.
 bool OthersWait(const FailedRequest& failed) {
-  const std::string key = "optimizer.others_wait." + std::to_string(failed.event.device);
+  const std::string key = fact::kOptimizerOthersWait.Of(failed.event.device);
   return AnnotatedNumber(failed.annotations, key).value_or(0) != 0;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -49,11 +50,11 @@ std::optional<HostRead> ReadOf(const std::string& text) {
 }
 
 void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
-  constexpr std::string_view kRead = "simulation.read.";
-  facts.host_values = AnnotatedText(annotations, "simulation.values") == "on";
-  facts.reads_known = AnnotatedNumber(annotations, "simulation.reads.known").value_or(0);
-  facts.reads_assumed = AnnotatedNumber(annotations, "simulation.reads.assumed").value_or(0);
-  facts.reads_unknown = AnnotatedNumber(annotations, "simulation.reads.unknown").value_or(0);
+  constexpr std::string_view kRead = fact::kSimulationRead.prefix();
+  facts.host_values = AnnotatedText(annotations, fact::kSimulationValues) == "on";
+  facts.reads_known = AnnotatedNumber(annotations, fact::kSimulationReadsKnown).value_or(0);
+  facts.reads_assumed = AnnotatedNumber(annotations, fact::kSimulationReadsAssumed).value_or(0);
+  facts.reads_unknown = AnnotatedNumber(annotations, fact::kSimulationReadsUnknown).value_or(0);
   for (auto entry = annotations.lower_bound(kRead);
        entry != annotations.end() && entry->first.rfind(kRead, 0) == 0; ++entry) {
     if (auto read = ReadOf(AnnotatedText(annotations, entry->first))) {
@@ -65,21 +66,21 @@ void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
 }
 
 SimulationFacts ReadSimulation(const Annotations& annotations) {
-  constexpr std::string_view kFault = "simulation.fault.";
-  constexpr std::string_view kUnsupported = "simulation.unsupported.";
+  constexpr std::string_view kFault = fact::kSimulationFault.prefix();
+  constexpr std::string_view kUnsupported = fact::kSimulationUnsupported.prefix();
   SimulationFacts facts;
-  facts.kernel_launches = AnnotatedNumber(annotations, "simulation.kernel_launches");
-  facts.device_to_host_copies = AnnotatedNumber(annotations, "simulation.device_to_host_copies");
-  facts.copies_dropped = AnnotatedNumber(annotations, "simulation.copies_dropped");
-  facts.faults = AnnotatedNumber(annotations, "simulation.faults");
-  facts.timed_answers = AnnotatedNumber(annotations, "simulation.answers_that_depend_on_time");
-  const auto events = annotations.find("simulation.events");
+  facts.kernel_launches = AnnotatedNumber(annotations, fact::kSimulationKernelLaunches);
+  facts.device_to_host_copies = AnnotatedNumber(annotations, fact::kSimulationDeviceToHostCopies);
+  facts.copies_dropped = AnnotatedNumber(annotations, fact::kSimulationCopiesDropped);
+  facts.faults = AnnotatedNumber(annotations, fact::kSimulationFaults);
+  facts.timed_answers = AnnotatedNumber(annotations, fact::kSimulationAnswersThatDependOnTime);
+  const auto events = annotations.find(fact::kSimulationEvents);
   if (events != annotations.end()) facts.events = events->second;
   for (auto entry = annotations.lower_bound(kFault);
        entry != annotations.end() && entry->first.rfind(kFault, 0) == 0; ++entry) {
     facts.first_faults.push_back(entry->second);
   }
-  facts.assumed_workspaces = AnnotatedNumber(annotations, "simulation.assumed_workspaces");
+  facts.assumed_workspaces = AnnotatedNumber(annotations, fact::kSimulationAssumedWorkspaces);
   for (auto entry = annotations.lower_bound(kUnsupported);
        entry != annotations.end() && entry->first.rfind(kUnsupported, 0) == 0; ++entry) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =
@@ -109,9 +110,9 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.snapshot = Fact(info, "snapshot");
   facts.simulated = Fact(info, "simulated") == "1";
   facts.repaired = Fact(info, "repaired");
-  facts.plan = AnnotatedText(annotations, "plan.file");
-  facts.placed = AnnotatedNumber(annotations, "plan.placed").value_or(0);
-  facts.placed_elsewhere = AnnotatedNumber(annotations, "plan.elsewhere").value_or(0);
+  facts.plan = AnnotatedText(annotations, fact::kPlanFile);
+  facts.placed = AnnotatedNumber(annotations, fact::kPlanPlaced).value_or(0);
+  facts.placed_elsewhere = AnnotatedNumber(annotations, fact::kPlanElsewhere).value_or(0);
   facts.simulation = ReadSimulation(annotations);
   facts.completeness = completeness;
   return facts;

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -32,7 +33,7 @@ Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
 }
 
 uint64_t SavingFacts::TrainedBytes() const {
-  const std::string key = "optimizer.trained_bytes." + std::to_string(device);
+  const std::string key = trace::fact::kOptimizerTrainedBytes.Of(device);
   return AnnotatedNumber(annotations, key).value_or(0);
 }
 

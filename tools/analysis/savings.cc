@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/batch_savings.h"
 #include "tools/analysis/block_savings.h"
 #include "tools/analysis/call_savings.h"
@@ -23,13 +24,13 @@ using remedies::Id;
 using trace::Role;
 
 std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& annotations) {
-  if (AnnotatedNumber(annotations, "checkpoint.in_eval") == 1)
+  if (AnnotatedNumber(annotations, fact::kCheckpointInEval) == 1)
     return "model.train(): checkpointing is on and does nothing in eval mode";
   if (layers.name == "*") {  // an nn.Sequential is the model, and its parts have numbers alone
     return "torch.utils.checkpoint.checkpoint_sequential(model, " + std::to_string(layers.count) +
            ", x, use_reentrant=False), or a checkpoint around each of its parts";
   }
-  const bool is_in_eval = AnnotatedNumber(annotations, "checkpoint.layers_in_eval") == 1;
+  const bool is_in_eval = AnnotatedNumber(annotations, fact::kCheckpointLayersInEval) == 1;
   return layers.is_of_transformers
              ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()" +
                    (is_in_eval ? " and model.train(): in eval mode, as it is, it does nothing" : "")
@@ -65,7 +66,7 @@ class SavingFinder {
  private:
   void FindWaiting() {
     if (facts_.verdict.cause != Cause::kStreamWait) return;
-    const uint64_t waiting = facts_.ledger.positive("stream_wait");
+    const uint64_t waiting = facts_.ledger.positive(LedgerPart::kStreamWait);
     list_.Add(SavingOf(Id::kWaitForStreams, waiting, waiting));
   }
 
@@ -81,8 +82,9 @@ class SavingFinder {
     for (const RepeatedLayers& layers :
          FindRepeatedLayers(facts_.of_others, facts_.live, facts_.source)) {
       const uint64_t kept = layers.largest + layers.count * layers.boundary;
-      const bool is_in_layers = layers.is_checkpointed &&
-                                AnnotatedText(facts_.annotations, "checkpoint.whole_model").empty();
+      const bool is_in_layers =
+          layers.is_checkpointed &&
+          AnnotatedText(facts_.annotations, fact::kCheckpointWholeModel).empty();
       if (layers.bytes <= kept || is_in_layers || layers.is_transformed) continue;
       const uint64_t to_come = OfLayersToCome(layers);
       list_.Add(SavingOf(Id::kCheckpointing, layers.bytes - kept + to_come, layers.bytes - kept),
@@ -100,7 +102,7 @@ class SavingFinder {
   // Only after an update: until then nobody has states. What torch.autograd.grad hands to the
   // program is used without an optimizer.
   void FindUnsteppedGradients() {
-    if (AnnotatedText(facts_.annotations, "backward.returns_gradients") == "1") return;
+    if (AnnotatedText(facts_.annotations, fact::kBackwardReturnsGradients) == "1") return;
     if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
     const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
     if (unstepped.bytes == 0) return;
@@ -171,8 +173,9 @@ class SavingFinder {
   // last where a program validates.
   bool NeedsGraphs() const {
     constexpr uint64_t kFewCalls = 2;
-    return !AnnotatedText(facts_.annotations, "backward.place").empty() &&
-           AnnotatedNumber(facts_.annotations, "forward.since_backward").value_or(0) <= kFewCalls;
+    return !AnnotatedText(facts_.annotations, fact::kBackwardPlace).empty() &&
+           AnnotatedNumber(facts_.annotations, fact::kForwardSinceBackward).value_or(0) <=
+               kFewCalls;
   }
 
   // Modules are made again and again, and all of them stay.

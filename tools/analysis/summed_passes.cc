@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/block_parts.h"
 
 namespace memtrace::analysis {
@@ -30,7 +31,7 @@ std::optional<SummedPasses> FindSummedPasses(const std::vector<CapturedBlock>& c
                                              const Position& now, const LiveSet& live,
                                              const EventSource& source,
                                              const Annotations& annotations) {
-  std::optional<SummedPasses> found = Parsed(AnnotatedText(annotations, "passes.summed"));
+  std::optional<SummedPasses> found = Parsed(AnnotatedText(annotations, fact::kPassesSummed));
   if (!found || found->hands_on()) return found;
   uint64_t bytes = 0;
   for (const CapturedBlock& entry : captured) {

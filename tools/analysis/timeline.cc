@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/trace/facts.h"
+
 namespace memtrace::analysis {
 
 Timeline::Timeline(const EventSource& source, uint64_t wanted_oom)
@@ -175,7 +177,7 @@ std::vector<uint64_t> Timeline::LevelsAtSteps(int32_t device, uint64_t end) cons
 
 bool Timeline::got_over() const {
   return last_failure_ > 0 && last_allocation_ > last_failure_ &&
-         AnnotatedText(annotations_, "program.exception") == "none";
+         AnnotatedText(annotations_, fact::kProgramException) == "none";
 }
 
 void Timeline::Apply(const trace::CardSample& sample) {

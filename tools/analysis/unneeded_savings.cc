@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/less.h"
 #include "tools/analysis/verdict.h"
 
@@ -76,7 +77,7 @@ void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
     if (value.is_cached) saving.cost = kCostOfCache;
     saving.at_least = value.step > 1 && value.step != facts.moment.step;
     const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
-                             AnnotatedNumber(facts.annotations, "source.trains") == 0;
+                             AnnotatedNumber(facts.annotations, fact::kSourceTrains) == 0;
     if (value.is_earlier && is_of_model) saving.percent_that_fits = kPercentOfLoaded;
     if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlier(value, facts);
     list.Add(std::move(saving));

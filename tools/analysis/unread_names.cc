@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frame_rules.h"
 #include "tools/analysis/frames.h"
 #include "tools/analysis/storage_places.h"
@@ -17,7 +18,7 @@
 namespace memtrace::analysis {
 namespace {
 
-constexpr std::string_view kKey = "names.unread";
+constexpr std::string_view kKey = trace::fact::kNamesUnread;
 
 std::optional<UnreadName> ParseLine(const std::string& line) {
   const std::vector<std::string> parts = absl::StrSplit(line, '\t');

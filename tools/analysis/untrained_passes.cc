@@ -8,13 +8,15 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/trace/facts.h"
 #include "tools/analysis/block_parts.h"
 
 namespace memtrace::analysis {
 
 void UntrainedWatch::See(const trace::Event& event) {
   const auto* annotation = std::get_if<trace::Annotate>(&event.payload);
-  if (annotation == nullptr || source_.String(annotation->key) != "passes.untrained") return;
+  if (annotation == nullptr || source_.String(annotation->key) != trace::fact::kPassesUntrained)
+    return;
   if (!source_.String(annotation->value).empty()) {
     passes_.push_back({.begin = event.sequence, .end = 0, .line = annotation->value});
   } else if (!passes_.empty() && passes_.back().end == 0) {

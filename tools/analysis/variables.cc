@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -30,7 +31,7 @@ uint64_t BytesOn(const std::string& sizes, int32_t device) {
 std::vector<Variable> ParseVariables(const Annotations& annotations, int32_t device) {
   std::vector<Variable> found;
   const std::vector<std::string> lines =
-      absl::StrSplit(AnnotatedText(annotations, "variables.reach"), '\n');
+      absl::StrSplit(AnnotatedText(annotations, fact::kVariablesReach), '\n');
   for (const std::string& line : lines) {
     const std::vector<std::string> parts = absl::StrSplit(line, '\t');
     if (parts.size() != 5) continue;

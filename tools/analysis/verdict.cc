@@ -43,21 +43,22 @@ std::optional<uint64_t> Decisive(const RestOfStep& rest, const Ledger& ledger) {
 trace::CardLedger CardOf(const Ledger& ledger) {
   trace::CardLedger card;
   card.total = ledger.total;
-  card.context = ledger.positive("context");
-  card.free = ledger.positive("free");
-  card.cached = ledger.positive("cached");
-  card.holes = ledger.positive("holes");
-  card.private_pools = ledger.positive("private_pools");
-  card.stream_wait = ledger.positive("stream_wait");
-  card.live_allocated = ledger.positive("live") + ledger.positive("rounding");
-  card.other_processes = ledger.positive("other_processes");
+  card.context = ledger.positive(LedgerPart::kContext);
+  card.free = ledger.positive(LedgerPart::kFree);
+  card.cached = ledger.positive(LedgerPart::kCached);
+  card.holes = ledger.positive(LedgerPart::kHoles);
+  card.private_pools = ledger.positive(LedgerPart::kPrivatePools);
+  card.stream_wait = ledger.positive(LedgerPart::kStreamWait);
+  card.live_allocated = ledger.positive(LedgerPart::kLive) + ledger.positive(LedgerPart::kRounding);
+  card.other_processes = ledger.positive(LedgerPart::kOtherProcesses);
   return card;
 }
 
 }  // namespace
 
 uint64_t Unused(const Ledger& ledger) {
-  return ledger.positive("free") + ledger.positive("cached") + ledger.positive("holes");
+  return ledger.positive(LedgerPart::kFree) + ledger.positive(LedgerPart::kCached) +
+         ledger.positive(LedgerPart::kHoles);
 }
 
 Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
@@ -70,7 +71,7 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   const std::optional<ForeachCopy>& copy = evidence.copy;
   Verdict verdict;
   // A trace whose account of the card and whose segments differ has no more than both say.
-  const uint64_t cached = ledger.positive("cached");
+  const uint64_t cached = ledger.positive(LedgerPart::kCached);
   verdict.releasable = std::min(evidence.releasable.value_or(cached), cached);
   const auto releasable = evidence.releasable ? std::optional(verdict.releasable) : std::nullopt;
   verdict.cause = CauseOf(failed.event, ledger,
@@ -81,8 +82,8 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   verdict.requested = failed.event.requested;
   verdict.is_larger_than_card = trace::IsLargerThanCard(failed.event, CardOf(ledger));
   AddNeedOfStep(verdict, evidence.rest, ledger);
-  const uint64_t outside = ledger.positive("outside_allocator");
-  const uint64_t free_in_pools = ledger.positive("private_pools");
+  const uint64_t outside = ledger.positive(LedgerPart::kOutsideAllocator);
+  const uint64_t free_in_pools = ledger.positive(LedgerPart::kPrivatePools);
   const auto add = [&verdict](std::string_view name, uint64_t bytes) {
     if (bytes > 0 && bytes >= verdict.short_by) verdict.contributing.push_back({name, bytes});
   };

@@ -63,11 +63,11 @@ std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uin
   const CardExplanation& card = there->cards[there->card];
   OtherProcess::Holdings holds;
   if (device && card.index != *device) return holds;
-  holds.context = card.ledger.positive("context");
-  holds.live = card.ledger.positive("live");
+  holds.context = card.ledger.positive(analysis::LedgerPart::kContext);
+  holds.live = card.ledger.positive(analysis::LedgerPart::kLive);
   holds.has_own_card =
       std::any_of(there->cards.begin(), there->cards.end(), [&card](const CardExplanation& each) {
-        return each.index != card.index && each.ledger.positive("live") > 0;
+        return each.index != card.index && each.ledger.positive(analysis::LedgerPart::kLive) > 0;
       });
   AddLargest(*there, input, holds);
   return holds;

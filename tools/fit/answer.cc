@@ -58,12 +58,12 @@ std::optional<FailedLine> Outcome::Failed() const {
 }
 
 StepCost Outcome::cost() const {
-  const auto number = [this](const char* key) {
+  const auto number = [this](std::string_view key) {
     return analysis::AnnotatedNumber(annotations, key).value_or(0);
   };
-  return {.kernel_launches = number("fit.step.kernel_launches"),
-          .product_operations = number("fit.step.product_operations"),
-          .host_copy_bytes = number("fit.step.host_copy_bytes")};
+  return {.kernel_launches = number(trace::fact::kFitStep.Of("kernel_launches")),
+          .product_operations = number(trace::fact::kFitStep.Of("product_operations")),
+          .host_copy_bytes = number(trace::fact::kFitStep.Of("host_copy_bytes"))};
 }
 
 }  // namespace memtrace::fit

@@ -3,17 +3,18 @@
 #include "tools/fit/kept_away.h"
 
 #include "nlohmann/json.hpp"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::fit {
 namespace {
 
 using analysis::Annotations;
 
-uint64_t NumberOf(const Annotations& annotations, const char* key) {
+uint64_t NumberOf(const Annotations& annotations, std::string_view key) {
   return analysis::AnnotatedNumber(annotations, key).value_or(0);
 }
 
-std::vector<std::string> NamesOf(const Annotations& annotations, const char* key) {
+std::vector<std::string> NamesOf(const Annotations& annotations, std::string_view key) {
   const nlohmann::json list =
       nlohmann::json::parse(analysis::AnnotatedText(annotations, key), nullptr, false);
   std::vector<std::string> names;
@@ -25,11 +26,11 @@ std::vector<std::string> NamesOf(const Annotations& annotations, const char* key
 }  // namespace
 
 KeptAway KeptAwayOf(const Annotations& annotations) {
-  return {.saves = NumberOf(annotations, "fit.kept_away.saves"),
-          .files = NumberOf(annotations, "fit.kept_away.files"),
-          .first = NamesOf(annotations, "fit.kept_away.first"),
-          .programs = NumberOf(annotations, "fit.other_programs.count"),
-          .first_programs = NamesOf(annotations, "fit.other_programs.first")};
+  return {.saves = NumberOf(annotations, trace::fact::kFitKeptAwaySaves),
+          .files = NumberOf(annotations, trace::fact::kFitKeptAwayFiles),
+          .first = NamesOf(annotations, trace::fact::kFitKeptAwayFirst),
+          .programs = NumberOf(annotations, trace::fact::kFitOtherProgramsCount),
+          .first_programs = NamesOf(annotations, trace::fact::kFitOtherProgramsFirst)};
 }
 
 KeptAway WithLayer(KeptAway stated, const LayerContents& layer,

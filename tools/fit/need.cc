@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/frames.h"
 
 namespace memtrace::fit {
@@ -85,11 +86,10 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
   const uint64_t requested = parts.sum();
   parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
-  for (const std::string_view entry : {"context", "outside_allocator", "other_processes"})
-    parts.Add(entry == "outside_allocator" ? "outside torch"
-              : entry == "other_processes" ? kOthers
-                                           : entry,
-              card.ledger.positive(entry));
+  using analysis::LedgerPart;
+  parts.Add("context", card.ledger.positive(LedgerPart::kContext));
+  parts.Add("outside torch", card.ledger.positive(LedgerPart::kOutsideAllocator));
+  parts.Add(kOthers, card.ledger.positive(LedgerPart::kOtherProcesses));
   need.total = parts.sum();
   need.parts = parts.Take();
   for (const analysis::Holding& holding : card.peak.holdings)
@@ -118,14 +118,14 @@ std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
 }
 
 TrialEnd EndOf(const Explanation& explanation) {
-  const auto ended = explanation.annotations.find("fit.ended");
+  const auto ended = explanation.annotations.find(trace::fact::kFitEnded);
   if (ended == explanation.annotations.end()) return TrialEnd::kProgram;
   return ended->second == "settled" ? TrialEnd::kSettled : TrialEnd::kSteps;
 }
 
 // That ended: as the process says it, else all that began but the last.
 uint64_t StepsOf(const Explanation& explanation) {
-  const auto stated = explanation.annotations.find("fit.steps");
+  const auto stated = explanation.annotations.find(trace::fact::kFitSteps);
   uint64_t steps = 0;
   if (stated != explanation.annotations.end() && absl::SimpleAtoi(stated->second, &steps))
     return steps;
@@ -136,7 +136,8 @@ uint64_t StepsOf(const Explanation& explanation) {
 
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
-  const std::string rises = analysis::AnnotatedText(explanation.annotations, "fit.rises");
+  const std::string rises =
+      analysis::AnnotatedText(explanation.annotations, trace::fact::kFitRises);
   for (const CardExplanation& card : explanation.cards) {
     const auto timeline = explanation.timelines.find(card.index);
     if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
@@ -146,7 +147,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.end = EndOf(explanation);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.counts.out_of_memory;
-  need.went_on = analysis::AnnotatedText(explanation.annotations, "fit.went_on") == "1";
+  need.went_on = analysis::AnnotatedText(explanation.annotations, trace::fact::kFitWentOn) == "1";
   return need;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/trace/facts.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"
@@ -21,7 +22,7 @@ constexpr size_t kMostMembers = 3;  // of a combination
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
   return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
     if (change.hook.empty()) return true;
-    const auto count = outcome.annotations.find("fit.changed." + change.hook);
+    const auto count = outcome.annotations.find(trace::fact::kFitChanged.Of(change.hook));
     return count != outcome.annotations.end() && count->second != "0";
   });
 }
@@ -48,7 +49,8 @@ std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
   const std::optional<FailedLine> failed = outcome.Failed();
   if (!failed) return {0, 0, 0};
   const uint64_t launches =
-      analysis::AnnotatedNumber(outcome.annotations, "simulation.kernel_launches").value_or(0);
+      analysis::AnnotatedNumber(outcome.annotations, trace::fact::kSimulationKernelLaunches)
+          .value_or(0);
   return {failed->at.step, failed->at.phase_run, launches};
 }
 

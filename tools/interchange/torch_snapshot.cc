@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/live_set.h"
 #include "tools/interchange/entry_order.h"
 #include "tools/interchange/pickle_reader.h"
@@ -225,10 +226,10 @@ TorchSnapshot::TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords rec
                           : "late";
   if (cut_.is_cut) info_["snapshot"] = "cut";
   info_["allocator"] = "native";
-  strings_.emplace_back("allocator.large_pages");
+  strings_.emplace_back(trace::fact::kAllocatorLargePages);
   strings_.emplace_back("1");
   if (guesses_.has_phases()) {
-    strings_.emplace_back("phases.source");
+    strings_.emplace_back(trace::fact::kPhasesSource);
     strings_.emplace_back("stacks");
   }
   if (!records_.settings.empty()) info_["environment.PYTORCH_CUDA_ALLOC_CONF"] = records_.settings;
@@ -245,7 +246,7 @@ void TorchSnapshot::NoteOwnTotals() {
       for (const SnapshotBlock& block : segment.blocks) of_blocks += block.size;
     }
     if (own == of_blocks) continue;
-    strings_.push_back("torch.allocated." + std::to_string(device));
+    strings_.push_back(trace::fact::kTorchAllocated.Of(device));
     strings_.push_back(std::to_string(own));
   }
 }

@@ -18,12 +18,15 @@ using analysis::Ledger;
 
 constexpr size_t kCardsNamed = 16;
 
-uint64_t Live(const CardExplanation& card) { return card.ledger.positive("live"); }
+uint64_t Live(const CardExplanation& card) {
+  return card.ledger.positive(analysis::LedgerPart::kLive);
+}
 
 // Everything but what is live, cached or free: context, rounding, holes, pools, other processes.
 uint64_t Other(const Ledger& ledger) {
-  const uint64_t named =
-      ledger.positive("live") + ledger.positive("cached") + ledger.positive("free");
+  const uint64_t named = ledger.positive(analysis::LedgerPart::kLive) +
+                         ledger.positive(analysis::LedgerPart::kCached) +
+                         ledger.positive(analysis::LedgerPart::kFree);
   return ledger.total - std::min(ledger.total, named);
 }
 
@@ -39,7 +42,7 @@ std::string RemarkOf(const Explanation& explanation, const CardExplanation& card
 
 // A snapshot knows what was free where a request failed.
 std::string FreeText(const Ledger& ledger, TableUnit unit) {
-  const uint64_t free = ledger.positive("free");
+  const uint64_t free = ledger.positive(analysis::LedgerPart::kFree);
   return ledger.total_known || free > 0 ? FormatFigure(free, unit) : "?";
 }
 
@@ -49,8 +52,8 @@ TableRow RowOf(const Explanation& explanation, const CardExplanation& card, Tabl
     return ledger.total_known ? FormatFigure(bytes, unit) : std::string("?");
   };
   TableRow row{.cells = {"card " + std::to_string(card.index), FormatFigure(Live(card), unit),
-                         FormatFigure(ledger.positive("cached"), unit), known(Other(ledger)),
-                         FreeText(ledger, unit), known(ledger.total),
+                         FormatFigure(ledger.positive(analysis::LedgerPart::kCached), unit),
+                         known(Other(ledger)), FreeText(ledger, unit), known(ledger.total),
                          FormatFigure(card.peak.bytes, unit)}};
   if (std::string remark = RemarkOf(explanation, card); !remark.empty())
     row.remarks.push_back(std::move(remark));
@@ -67,13 +70,15 @@ bool IsUneven(const std::vector<const CardExplanation*>& cards) {
 // A run that completed and left most of each card free needs no other split.
 bool IsHardlyFilled(const Explanation& explanation) {
   const Ledger& ledger = explanation.cards[explanation.card].ledger;
-  return !explanation.request && ledger.total_known && ledger.positive("live") < ledger.total / 2;
+  return !explanation.request && ledger.total_known &&
+         ledger.positive(analysis::LedgerPart::kLive) < ledger.total / 2;
 }
 
 // Of a run that completed, only cards that it used count. At a failure an idle card counts, too,
 // unless another process has memory there: that may be the one for which it is meant.
 bool Counts(const Explanation& explanation, const CardExplanation& card) {
-  const bool is_idle = explanation.request && card.ledger.positive("other_processes") == 0;
+  const bool is_idle =
+      explanation.request && card.ledger.positive(analysis::LedgerPart::kOtherProcesses) == 0;
   return Live(card) > 0 || is_idle;
 }
 

@@ -94,9 +94,9 @@ Section CardSection(const DiffSide& before, const DiffSide& after) {
                    {"before", 14, Kind::kFigure},
                    {"after", 14, Kind::kFigure}};
   for (const analysis::LedgerEntry& entry : after.card().ledger.entries) {
-    const int64_t was = before.card().ledger.bytes(entry.name);
+    const int64_t was = before.card().ledger.bytes(entry.part);
     if (was == entry.bytes) continue;
-    table.rows.push_back({.cells = {std::string(entry.name), SignedChange(entry.bytes - was),
+    table.rows.push_back({.cells = {std::string(entry.name()), SignedChange(entry.bytes - was),
                                     FormatSignedBytes(was), FormatSignedBytes(entry.bytes)}});
   }
   Section section{.id = "card", .title = "THE CARD"};

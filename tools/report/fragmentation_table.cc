@@ -17,19 +17,19 @@ using nlohmann::ordered_json;
 
 constexpr size_t kPins = 5;
 
-uint64_t Entry(const Explanation& explanation, std::string_view name) {
-  return explanation.cards[explanation.card].ledger.positive(name);
+uint64_t FreeOf(const Explanation& explanation) {
+  return explanation.cards[explanation.card].ledger.positive(analysis::LedgerPart::kFree);
 }
 
 // What the driver could hand out in one piece once it has back what it can get. An upper bound: of
 // what torch maps in larger pages than a granule it gets less.
 uint64_t AfterEmptyCache(const Explanation& explanation) {
-  return Entry(explanation, "free") + explanation.fragmentation.releasable;
+  return FreeOf(explanation) + explanation.fragmentation.releasable;
 }
 // ... and if every free granule could be mapped elsewhere.
 uint64_t AfterRemapping(const Explanation& explanation) {
   const Fragmentation& fragmentation = explanation.fragmentation;
-  return Entry(explanation, "free") + fragmentation.holes - fragmentation.private_pools -
+  return FreeOf(explanation) + fragmentation.holes - fragmentation.private_pools -
          fragmentation.below_granule;
 }
 

@@ -81,7 +81,8 @@ std::string GrowthNote(const GrowthCourse& growth) {
 std::string Lasts(const Explanation& explanation) {
   const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
   if (explanation.request || !ledger.total_known) return "";
-  const int64_t left = ledger.bytes("free") + ledger.bytes("cached");
+  const int64_t left =
+      ledger.bytes(analysis::LedgerPart::kFree) + ledger.bytes(analysis::LedgerPart::kCached);
   if (left <= 0) return "";
   return "; at that rate the card is full in about " +
          FormatCount(static_cast<uint64_t>(left / explanation.growth.bytes_per_iteration)) + " " +

@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 ordered_json LedgerJson(const analysis::Ledger& ledger) {
   ordered_json entries = ordered_json::array();
   for (const analysis::LedgerEntry& entry : ledger.entries) {
-    entries.push_back({{"name", std::string(entry.name)}, {"bytes", entry.bytes}});
+    entries.push_back({{"name", std::string(entry.name())}, {"bytes", entry.bytes}});
   }
   return entries;
 }

@@ -3,6 +3,7 @@
 #include "tools/report/ledger_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tools/report/others_text.h"
@@ -15,11 +16,13 @@ namespace {
 
 using analysis::Explanation;
 using analysis::Ledger;
+using analysis::LedgerPart;
 
 struct Entry {
   std::string name;
   int64_t bytes = 0;
   std::string remark;
+  std::optional<LedgerPart> part = std::nullopt;  // nothing of what a part is made of
 };
 
 TableRow RowOf(const Entry& entry, size_t depth, int64_t hundredths, const Ledger& ledger) {
@@ -73,12 +76,13 @@ std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
 std::vector<Entry> EntriesOf(const Ledger& ledger) {
   std::vector<Entry> entries;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
-    if (entry.name == "private_pools" && entry.bytes == 0) continue;  // few programs have any
+    if (entry.part == LedgerPart::kPrivatePools && entry.bytes == 0)
+      continue;  // few programs have any
     std::string remark;
-    if (entry.name == "holes" && ledger.largest_hole > 0 && entry.bytes > 0) {
+    if (entry.part == LedgerPart::kHoles && ledger.largest_hole > 0 && entry.bytes > 0) {
       remark = "largest " + FormatBytes(ledger.largest_hole);
     }
-    entries.push_back({EntryLabel(ledger, entry), entry.bytes, remark});
+    entries.push_back({EntryLabel(ledger, entry), entry.bytes, remark, entry.part});
   }
   return entries;
 }
@@ -103,8 +107,9 @@ class LedgerTable {
     const std::vector<int64_t> figures = FiguresOf(entries, total, unit_);
     for (size_t i = 0; i < entries.size(); ++i) {
       table_.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
-      if (entries[i].name == "live") AddParts(RolesOf(held_, entries[i].bytes), figures[i]);
-      if (entries[i].name == "other_processes") AddParts(OthersOf(card_), figures[i]);
+      if (entries[i].part == LedgerPart::kLive)
+        AddParts(RolesOf(held_, entries[i].bytes), figures[i]);
+      if (entries[i].part == LedgerPart::kOtherProcesses) AddParts(OthersOf(card_), figures[i]);
     }
     table_.total = {"", FormatHundredths(total)};
     return std::move(table_);
@@ -126,8 +131,8 @@ class LedgerTable {
 }  // namespace
 
 std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry) {
-  const bool is_sum = entry.name == "cached" && !ledger.pieces_known;
-  return is_sum ? "cached and holes" : std::string(entry.name);
+  const bool is_sum = entry.part == LedgerPart::kCached && !ledger.pieces_known;
+  return is_sum ? "cached and holes" : std::string(entry.name());
 }
 
 Section LedgerSection(const Explanation& explanation) {

@@ -47,7 +47,7 @@ bool AreOfThisProgram(const OtherGroup& group) {
 // The other's own trace says what its context takes; else one as large as ours is a context.
 bool IsContextAlone(const OtherProcess& process, const CardExplanation& card) {
   if (process.holds) return process.holds->context >= process.bytes;
-  const uint64_t context = card.ledger.positive("context");
+  const uint64_t context = card.ledger.positive(analysis::LedgerPart::kContext);
   return context > 0 && process.bytes == context;
 }
 
@@ -87,7 +87,7 @@ std::string RemarkOf(const OtherGroup& group, const CardExplanation& card) {
 }
 
 uint64_t Strangers(const CardExplanation& card) {
-  const uint64_t others = card.ledger.positive("other_processes");
+  const uint64_t others = card.ledger.positive(analysis::LedgerPart::kOtherProcesses);
   return others - analysis::BytesOfLaunch(card.others, others);
 }
 
@@ -104,7 +104,7 @@ std::string ClauseOf(const OtherGroup& group, const CardExplanation& card) {
 std::vector<OtherRow> OtherRows(const CardExplanation& card) {
   std::vector<OtherRow> rows;
   if (card.others.empty()) return rows;
-  uint64_t left = card.ledger.positive("other_processes");
+  uint64_t left = card.ledger.positive(analysis::LedgerPart::kOtherProcesses);
   for (const OtherGroup& group : analysis::GroupOthers(card.others)) {
     const uint64_t bytes = std::min(group.bytes, left);
     rows.push_back({NameOf(group), bytes, RemarkOf(group, card)});

@@ -21,17 +21,19 @@ using analysis::CardExplanation;
 using analysis::CardMoment;
 using analysis::Explanation;
 using analysis::Ledger;
+using analysis::LedgerPart;
 using nlohmann::ordered_json;
 
 // What reserved memory is made of beside blocks in use, and how a sentence says it.
 struct Component {
-  std::string_view name;
+  LedgerPart part;
   std::string_view words;
 };
-constexpr std::array<Component, 4> kComponents = {{{"cached", "cached"},
-                                                   {"stream_wait", "waiting for other streams"},
-                                                   {"holes", "in holes beside blocks"},
-                                                   {"private_pools", "free in private pools"}}};
+constexpr std::array<Component, 4> kComponents = {
+    {{LedgerPart::kCached, "cached"},
+     {LedgerPart::kStreamWait, "waiting for other streams"},
+     {LedgerPart::kHoles, "in holes beside blocks"},
+     {LedgerPart::kPrivatePools, "free in private pools"}}};
 
 const CardExplanation& CardOf(const Explanation& explanation) {
   return explanation.cards[explanation.card];
@@ -39,29 +41,31 @@ const CardExplanation& CardOf(const Explanation& explanation) {
 
 uint64_t Allocated(const Ledger& ledger) {
   return static_cast<uint64_t>(
-      std::max<int64_t>(ledger.bytes("live") + ledger.bytes("rounding"), 0));
+      std::max<int64_t>(ledger.bytes(LedgerPart::kLive) + ledger.bytes(LedgerPart::kRounding), 0));
 }
 
 uint64_t NotInUse(const Ledger& ledger) {
   uint64_t bytes = 0;
-  for (const Component& component : kComponents) bytes += ledger.positive(component.name);
+  for (const Component& component : kComponents) bytes += ledger.positive(component.part);
   return bytes;
 }
 
 uint64_t Reserved(const Ledger& ledger) { return Allocated(ledger) + NotInUse(ledger); }
 
-uint64_t Left(const Ledger& ledger) { return ledger.positive("free") + ledger.positive("cached"); }
+uint64_t Left(const Ledger& ledger) {
+  return ledger.positive(LedgerPart::kFree) + ledger.positive(LedgerPart::kCached);
+}
 
 // "16.90 GiB cached, 50.0 MiB in holes beside blocks (largest 14.0 MiB)"; what is 0 is left out.
 std::string ComponentsText(const Ledger& ledger) {
   std::string text;
   for (const Component& component : kComponents) {
-    const uint64_t bytes = ledger.positive(component.name);
+    const uint64_t bytes = ledger.positive(component.part);
     if (bytes == 0) continue;
     text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " ";
-    text +=
-        component.name == "cached" && !ledger.pieces_known ? "cached or in holes" : component.words;
-    if (component.name == "holes" && ledger.largest_hole > 0)
+    text += component.part == LedgerPart::kCached && !ledger.pieces_known ? "cached or in holes"
+                                                                          : component.words;
+    if (component.part == LedgerPart::kHoles && ledger.largest_hole > 0)
       text += " (largest " + FormatBytes(ledger.largest_hole) + ")";
   }
   return text;
@@ -105,7 +109,7 @@ Facts AssumedFacts(const analysis::Breakdown& peak) {
 
 // ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are little beside what was left.
 std::string BesideText(const Ledger& ledger) {
-  const uint64_t holes = ledger.positive("holes");
+  const uint64_t holes = ledger.positive(LedgerPart::kHoles);
   if (holes <= Left(ledger) / 4) return "";
   if (holes == ledger.largest_hole) return ", beside a hole of " + FormatBytes(holes);
   return ", beside " + FormatBytes(holes) + " in holes (largest " +
@@ -142,7 +146,7 @@ ordered_json ReservedPeakJson(const CardExplanation& card) {
                        {"phase", std::string(PhaseName(card.most_reserved->when.at.phase))},
                        {"allocated", Allocated(ledger)}};
   for (const Component& component : kComponents)
-    json[std::string(component.name)] = ledger.positive(component.name);
+    json[std::string(LedgerPartName(component.part))] = ledger.positive(component.part);
   json["largest_hole"] = ledger.largest_hole;
   const auto count = [](const std::optional<uint64_t>& times) {
     return times ? ordered_json(*times) : ordered_json(nullptr);
@@ -156,7 +160,7 @@ std::string WaitingSentence(const Explanation& explanation) {
   const CardExplanation& card = CardOf(explanation);
   if (!card.fullest) return "";
   const Ledger& ledger = card.fullest->ledger;
-  const uint64_t waiting = ledger.positive("stream_wait");
+  const uint64_t waiting = ledger.positive(LedgerPart::kStreamWait);
   const bool fills_it = ledger.total_known ? waiting > Left(ledger) && waiting >= ledger.total / 10
                                            : waiting > Allocated(ledger);
   if (!fills_it) return "";
@@ -172,7 +176,7 @@ std::string ReservedSentence(const Explanation& explanation) {
   const CardExplanation& card = CardOf(explanation);
   if (!card.most_reserved) return "";
   const Ledger& ledger = card.most_reserved->ledger;
-  const uint64_t unused = NotInUse(ledger) - ledger.positive("stream_wait");
+  const uint64_t unused = NotInUse(ledger) - ledger.positive(LedgerPart::kStreamWait);
   constexpr uint64_t kQuarter = 4;
   constexpr uint64_t kTwentieth = 20;
   const bool is_much = unused > Reserved(ledger) / kQuarter &&

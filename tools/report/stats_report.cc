@@ -3,6 +3,7 @@
 #include "tools/report/stats_report.h"
 
 #include "nlohmann/json.hpp"
+#include "profiler/trace/facts.h"
 #include "tools/report/activity_table.h"
 #include "tools/report/command_words.h"
 #include "tools/report/json_text.h"
@@ -27,7 +28,7 @@ std::string CardLine(int32_t device, const analysis::CardTimeline& card) {
 // What torch itself says was allocated, where a snapshot of it holds blocks of another sum.
 uint64_t Allocated(int32_t device, const analysis::CardTimeline& card,
                    const analysis::Annotations& annotations) {
-  return analysis::AnnotatedNumber(annotations, "torch.allocated." + std::to_string(device))
+  return analysis::AnnotatedNumber(annotations, trace::fact::kTorchAllocated.Of(device))
       .value_or(card.live_allocated);
 }
 
@@ -65,7 +66,7 @@ std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFac
 
 // Moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
 std::string SnapshotRows(const analysis::Annotations& annotations) {
-  constexpr std::string_view kKey = "snapshot.";
+  constexpr std::string_view kKey = trace::fact::kSnapshot.prefix();
   std::string rows;
   for (auto mark = annotations.lower_bound(kKey);
        mark != annotations.end() && mark->first.rfind(kKey, 0) == 0; ++mark) {
@@ -124,7 +125,8 @@ std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFac
   if (!activities.state().empty()) stats["activities"] = ActivitiesJson(activities);
   stats["lost"] = LostJson(run.completeness);
   for (const auto& [key, value] : timeline.annotations()) {
-    if (key.rfind("snapshot.", 0) == 0) stats["snapshots"][key.substr(9)] = value;
+    if (key.rfind(trace::fact::kSnapshot.prefix(), 0) == 0)
+      stats["snapshots"][key.substr(9)] = value;
   }
   return JsonText(stats);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
+#include "profiler/trace/facts.h"
 #include "tools/analysis/annotation.h"
 #include "tools/report/printable.h"
 #include "tools/report/quantity.h"
@@ -125,7 +126,8 @@ std::string UnneededSentences(const Explanation& explanation) {
 }
 
 std::string CollectionsSentence(const Explanation& explanation) {
-  const auto runs = analysis::AnnotatedNumber(explanation.annotations, "cycles.collections");
+  const auto runs =
+      analysis::AnnotatedNumber(explanation.annotations, trace::fact::kCyclesCollections);
   if (!runs) return "";
   return "The garbage collector was called " + FormatCounted(*runs, "time") +
          " for requests that would have failed (MEMTRACE_COLLECT=1).";

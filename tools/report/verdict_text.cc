@@ -27,9 +27,10 @@ namespace {
 using analysis::Cause;
 using analysis::Explanation;
 using analysis::Ledger;
+using analysis::LedgerPart;
 
-std::string Held(const Ledger& ledger, std::string_view name) {
-  return FormatBytes(ledger.positive(name));
+std::string Held(const Ledger& ledger, LedgerPart part) {
+  return FormatBytes(ledger.positive(part));
 }
 
 // What was foreseen of the step that failed, at the update before it.
@@ -45,7 +46,7 @@ std::string UnusedText(const Ledger& ledger) { return FormatBytes(analysis::Unus
 
 // "23.20 GiB of 24.00 GiB are live". Context and other processes are in neither.
 std::string LiveText(const Ledger& ledger) {
-  return Held(ledger, "live") + " of " + FormatBytes(ledger.total) + " are live";
+  return Held(ledger, LedgerPart::kLive) + " of " + FormatBytes(ledger.total) + " are live";
 }
 
 // Said only where the rest of the step would have gone into what is unused, or, if that is not
@@ -62,8 +63,8 @@ std::string FragmentationReason(const Explanation& explanation, const Ledger& le
 
 // A snapshot of torch knows what the driver had left, and not how much the card has.
 std::string ReasonWithoutSize(const Explanation& explanation, const Ledger& ledger) {
-  const std::string held =
-      Held(ledger, "live") + " are live and the driver had " + Held(ledger, "free") + " left";
+  const std::string held = Held(ledger, LedgerPart::kLive) + " are live and the driver had " +
+                           Held(ledger, LedgerPart::kFree) + " left";
   if (analysis::Unused(ledger) >= explanation.request->bytes) return held + ".";
   return held + ": all unused memory in one piece would not serve the request.";
 }
@@ -74,7 +75,7 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
   if (!ledger.total_known) return ReasonWithoutSize(explanation, ledger);
   // Else something beside blocks in use fills it: pools, contexts. The ledger and what contributes
   // say what.
-  const bool live_fills_it = ledger.positive("live") > ledger.total / 2;
+  const bool live_fills_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
   std::string full =
       live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
   if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
@@ -112,8 +113,9 @@ std::string OtherProcessReason(const Explanation& explanation, const Ledger& led
   const analysis::RestOfStep& rest = explanation.verdict.rest;
   const bool is_known = rest.rise && !rest.at_least;
   const std::string who = OthersClause(explanation.cards[explanation.card]);
-  return (who.empty() ? "Other processes hold " + Held(ledger, "other_processes") + " of the card"
-                      : who) +
+  return (who.empty()
+              ? "Other processes hold " + Held(ledger, LedgerPart::kOtherProcesses) + " of the card"
+              : who) +
          "; without them the " +
          (is_known ? "step would have gone on." : "request would have fitted.");
 }
@@ -131,7 +133,7 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
     case Cause::kCached:
       return CachedReason(explanation);
     case Cause::kStreamWait:
-      return "Enough was freed, but " + Held(ledger, "stream_wait") +
+      return "Enough was freed, but " + Held(ledger, LedgerPart::kStreamWait) +
              " of it still waits for another stream.";
     case Cause::kFragmentation:
       return FragmentationReason(explanation, ledger);
@@ -145,7 +147,7 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
 
 std::string Shortage(const Explanation& explanation) {
   const analysis::Request& request = *explanation.request;
-  const uint64_t free = explanation.cards[explanation.card].ledger.positive("free");
+  const uint64_t free = explanation.cards[explanation.card].ledger.positive(LedgerPart::kFree);
   if (explanation.verdict.short_by == 0 && free >= request.bytes)
     return FormatBytes(request.bytes) + " were asked while " + FormatBytes(free) +
            " of the card were free: torch takes memory from the driver in pieces of up to 20 MiB, "

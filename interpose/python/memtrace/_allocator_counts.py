@@ -5,9 +5,10 @@
 from types import ModuleType
 
 from memtrace._session import Session
+from memtrace._vocabulary import ALLOCATOR_RETRIES, ALLOCATOR_WAITS
 
 # Keys of torch.cuda.memory_stats(), and what a trace calls them.
-COUNTS = {"num_alloc_retries": "allocator.retries", "num_sync_all_streams": "allocator.waits"}
+COUNTS = {"num_alloc_retries": ALLOCATOR_RETRIES, "num_sync_all_streams": ALLOCATOR_WAITS}
 
 
 def watch(torch: ModuleType, session: Session) -> None:

@@ -11,6 +11,16 @@ from typing import Any
 from memtrace._identity_map import IdentityMap
 from memtrace._named_values import attributes
 from memtrace._session import Session
+from memtrace._vocabulary import (
+    CHECKPOINT_IN_EVAL,
+    CHECKPOINT_LAYERS_IN_EVAL,
+    CHECKPOINT_WHOLE_MODEL,
+    FORWARD_AUTOCAST,
+    FORWARD_AUTOCAST_CACHE,
+    FORWARD_BATCH,
+    FORWARD_SEQUENCE,
+    FORWARD_VOCABULARY,
+)
 
 _LAYERS = 8  # of a model, which are checkpointed alike: the model's own may be none of them
 _WRAPPERS = 4  # modules that may stand around a model: those of DDP, torch.compile, peft
@@ -30,21 +40,21 @@ class CallFacts:
         """Looks at a call of `module` with these arguments."""
         torch = self._torch
         casts = torch.is_autocast_enabled()
-        self._write("forward.autocast", str(int(casts)))
-        self._write_if_known("forward.autocast_cache", int(casts and torch.is_autocast_cache_enabled()))
+        self._write(FORWARD_AUTOCAST, str(int(casts)))
+        self._write_if_known(FORWARD_AUTOCAST_CACHE, int(casts and torch.is_autocast_cache_enabled()))
         tensor = self._first_batch(args, kwargs)
         if tensor is not None:
             examples = 1 if self._is_of_one_graph(tensor, args, kwargs) else int(tensor.shape[0])
-            self._write("forward.batch", str(examples))
-            self._write_if_known("forward.sequence", self._sequence(tensor))
-            self._write_if_known("forward.vocabulary", self._vocabulary(module))
+            self._write(FORWARD_BATCH, str(examples))
+            self._write_if_known(FORWARD_SEQUENCE, self._sequence(tensor))
+            self._write_if_known(FORWARD_VOCABULARY, self._vocabulary(module))
         in_eval = self._layers_in_eval(module)
-        self._write_if_known("checkpoint.layers_in_eval", int(bool(in_eval)))
-        self._write_if_known("checkpoint.in_eval", int(any(layer.gradient_checkpointing is True for layer in in_eval)))
+        self._write_if_known(CHECKPOINT_LAYERS_IN_EVAL, int(bool(in_eval)))
+        self._write_if_known(CHECKPOINT_IN_EVAL, int(any(layer.gradient_checkpointing is True for layer in in_eval)))
 
     def recomputed_whole(self, module: Any) -> None:
         """Backward computes all of this model again, at once: a checkpoint stands around the whole of it."""
-        self._write("checkpoint.whole_model", type(module).__name__)
+        self._write(CHECKPOINT_WHOLE_MODEL, type(module).__name__)
 
     def _first_batch(self, args: Any, kwargs: Any) -> Any:
         """The first tensor of two dimensions or more; None if there is none."""

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import _stated_calls
-from memtrace._core import ROLE_CHECKPOINT, ROLE_OPTIMIZER_STATE
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
+from memtrace._vocabulary import ROLE_CHECKPOINT, ROLE_OPTIMIZER_STATE
 
 # What else loads or gathers.
 _OTHERS: Calls = {

@@ -7,6 +7,7 @@ import os
 
 from memtrace._core import Core
 from memtrace._say import say
+from memtrace._vocabulary import CYCLES_COLLECTIONS
 
 
 def is_wanted() -> bool:
@@ -30,4 +31,4 @@ class _Collection:
     def run(self) -> None:
         gc.collect()  # where automatic collection is off, too
         self._runs += 1
-        self._core.annotate("cycles.collections", str(self._runs))
+        self._core.annotate(CYCLES_COLLECTIONS, str(self._runs))

@@ -10,9 +10,9 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from memtrace._core import ROLE_COMM
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
+from memtrace._vocabulary import ROLE_COMM
 
 
 def watch(torch: ModuleType, session: Session) -> None:

@@ -5,6 +5,7 @@
 from collections import Counter
 
 from memtrace._session import Session
+from memtrace._vocabulary import DELETED_MODELS
 
 
 def watch(session: Session) -> None:
@@ -25,4 +26,4 @@ class _DeletedModels:
                 bytes_on[tensor.device.index] += tensor.numel() * tensor.element_size()
         self._stated.update(bytes_on)
         for card in sorted(self._stated):
-            self._session.core.annotate(f"deleted_models.{card}", str(bytes_on[card]))
+            self._session.core.annotate(f"{DELETED_MODELS}.{card}", str(bytes_on[card]))

@@ -15,6 +15,7 @@ from memtrace._fit_end import end_process
 from memtrace._fit_peaks import Peaks
 from memtrace._fit_ranks import agree
 from memtrace._session import Session
+from memtrace._vocabulary import FIT_ENDED, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
 _PLACE_BEFORE_END = 2  # seconds
 _STDERR = 2  # the program may have closed the object
@@ -83,7 +84,7 @@ class Trial:
         has_settled = not self._peaks.rose(self._steps)
         has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
         if agree(self._torch, self._steps, has_seen and self._is_watched()):
-            self._session.core.annotate("fit.ended", "settled" if has_settled else "steps")
+            self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
             end_process(self._session)
 
     def _is_watched(self) -> bool:
@@ -95,10 +96,10 @@ class Trial:
     def annotate(self) -> None:
         """Writes into the trace how far the process came and what it needed."""
         annotate = self._session.core.annotate
-        annotate("fit.steps", str(self._steps))
-        annotate("fit.went_on", str(int(self._caught.went_on())))
-        annotate("fit.rises", json.dumps(list(self._peaks.rises), separators=(",", ":")))
+        annotate(FIT_STEPS, str(self._steps))
+        annotate(FIT_WENT_ON, str(int(self._caught.went_on())))
+        annotate(FIT_RISES, json.dumps(list(self._peaks.rises), separators=(",", ":")))
         for key, number in self._peaks.by_key().items():
-            annotate(f"fit.{key}", str(number))
+            annotate(key, str(number))
         for key, number in self._costs.of_last_step().items():
-            annotate(f"fit.step.{key}", str(number))
+            annotate(f"{FIT_STEP}.{key}", str(number))

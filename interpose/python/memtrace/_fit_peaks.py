@@ -7,12 +7,14 @@ from collections import Counter, deque
 from types import ModuleType
 from typing import Any
 
+from memtrace._vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
+
 _MOST_RISES = 100  # that are kept: the last of them tell how it goes on
-_KEYS = {"peak_allocated": "allocated_bytes", "peak_reserved": "reserved_bytes"}
+_KEYS = {FIT_PEAK_ALLOCATED: "allocated_bytes", FIT_PEAK_RESERVED: "reserved_bytes"}
 
 
 class Peaks:
-    """Peaks by key and card, in bytes: `peak_allocated.0`. Thread rule: as torch's statistics, from any thread."""
+    """Peaks by key and card, in bytes: `fit.peak_allocated.0`. Thread rule: as torch's statistics, from any thread."""
 
     def __init__(self, torch: ModuleType) -> None:
         """Reads what there is before the program resets it."""
@@ -55,7 +57,7 @@ class Peaks:
     def _allocated(self) -> list[int]:
         """Gives the peak of each card."""
         cards = self._torch.cuda.device_count() if self._torch.cuda.is_initialized() else 0
-        return [self._peaks[f"peak_allocated.{card}"] for card in range(cards)]
+        return [self._peaks[f"{FIT_PEAK_ALLOCATED}.{card}"] for card in range(cards)]
 
     def _read(self) -> None:
         cuda = self._torch.cuda

@@ -5,6 +5,7 @@
 from typing import Any
 
 from memtrace._identity_map import IdentityMap
+from memtrace._vocabulary import FORWARD_EVAL_SINCE_BACKWARD, FORWARD_SINCE_BACKWARD
 
 
 class _Calls:
@@ -55,6 +56,6 @@ class ForwardPasses:
         latest = [calls for _, calls in self._of_modules.items() if calls.backwards == self._backwards]
         toggled = (calls.in_eval for calls in latest if calls.trains and not calls.trains_in_eval)
         return {
-            "forward.since_backward": str(max((calls.all for calls in latest), default=0)),
-            "forward.eval_since_backward": str(max(toggled, default=0)),
+            FORWARD_SINCE_BACKWARD: str(max((calls.all for calls in latest), default=0)),
+            FORWARD_EVAL_SINCE_BACKWARD: str(max(toggled, default=0)),
         }

@@ -7,12 +7,12 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import _stated_calls
-from memtrace._core import PHASE_GENERATE, ROLE_KV_CACHE
 from memtrace._import_watch import when_imported
 from memtrace._named_values import attributes
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
+from memtrace._vocabulary import GENERATE_BATCH, GENERATE_LAYERS, PHASE_GENERATE, ROLE_KV_CACHE
 
 # Where transformers.cache_utils.Cache makes what it keeps. None calls a model.
 _MAKING = ("update", "update_conv_state", "update_recurrent_state", "early_initialization", "reorder_cache")
@@ -66,7 +66,7 @@ class _Prompts:
         """Looks at the arguments of a call; without a tensor of several dimensions it has one prompt."""
         batches = (value for value in (*args[1:], *kwargs.values()) if isinstance(value, self._torch.Tensor))
         prompts = next((int(batch.shape[0]) for batch in batches if batch.dim() > 1), 1)
-        for key, value in (("generate.batch", str(prompts)), ("generate.layers", str(_layers(args[0])))):
+        for key, value in ((GENERATE_BATCH, str(prompts)), (GENERATE_LAYERS, str(_layers(args[0])))):
             if value != self._stated.get(key):
                 self._stated[key] = value
                 self._session.core.annotate(key, value)

@@ -27,20 +27,14 @@ from memtrace import (
     _user_source,
 )
 from memtrace._call_facts import CallFacts
-from memtrace._core import (
-    PHASE_BACKWARD,
-    PHASE_EVALUATE,
-    PHASE_FORWARD,
-    PHASE_GENERATE,
-    PHASE_RECOMPUTE,
-    UNKNOWN_MODULE,
-)
+from memtrace._core import UNKNOWN_MODULE
 from memtrace._holders import bound_names, dead_cycles, kept_failures, summed_passes, variables
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._untrained_passes import UntrainedPasses
+from memtrace._vocabulary import PHASE_BACKWARD, PHASE_EVALUATE, PHASE_FORWARD, PHASE_GENERATE, PHASE_RECOMPUTE
 
 
 def register(torch: ModuleType, session: Session) -> None:

@@ -20,6 +20,7 @@ from memtrace._holders.users_frames import all_frames
 from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+from memtrace._vocabulary import KEEPER
 
 _SECONDS = 0.5  # for one look at the program's variables
 _MOST_SECONDS = 3.0  # for all looks: a program may run out of memory again and again
@@ -65,7 +66,7 @@ class _Keepers:
         self._seconds_left -= time.monotonic() - begin
         texts = [json.dumps(fact) for fact in facts]
         for number, text in enumerate(texts + [""] * (self._stated - len(texts))):
-            self._session.core.annotate(f"keeper.{number}", text)
+            self._session.core.annotate(f"{KEEPER}.{number}", text)
         self._stated = len(texts)
 
     def _facts(self) -> list[dict[str, Any]]:

@@ -8,18 +8,12 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memtrace._core import (
-    ROLE_BUFFER,
-    ROLE_GRADIENT,
-    ROLE_INPUT,
-    ROLE_OPTIMIZER_STATE,
-    ROLE_PARAMETER,
-    Core,
-)
+from memtrace._core import Core
 from memtrace._identity_map import IdentityMap
 from memtrace._module_roots import ModuleRoots
 from memtrace._quantized import scales
 from memtrace._signal_exceptions import let_through
+from memtrace._vocabulary import ROLE_BUFFER, ROLE_GRADIENT, ROLE_INPUT, ROLE_OPTIMIZER_STATE, ROLE_PARAMETER
 
 Tensor = Any
 

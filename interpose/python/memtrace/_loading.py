@@ -13,6 +13,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+from memtrace._vocabulary import LOAD_FILE_TYPE, LOAD_WIDER, PLACING_TO_COME, PLACING_WIDE
 
 _HALVES = ("BF16", "F16")
 _LARGEST_HEADER = 100 << 20
@@ -96,8 +97,8 @@ class _Loading:
         wide = self._moved_in_fp32() if to_come else 0
         self._told.update(to_come)
         for card in self._told:
-            self._session.core.annotate(f"placing.to_come.{card}", str(to_come.get(card, 0)))
-            self._session.core.annotate(f"placing.wide.{card}", str(wide if card in to_come else 0))
+            self._session.core.annotate(f"{PLACING_TO_COME}.{card}", str(to_come.get(card, 0)))
+            self._session.core.annotate(f"{PLACING_WIDE}.{card}", str(wide if card in to_come else 0))
         for model, files in self._files.items():
             self._annotate_wider(model, files, to_come)
 
@@ -136,8 +137,8 @@ class _Loading:
         if kind not in _HALVES:
             return
         annotate = self._session.core.annotate
-        annotate("load.file_type", kind)
-        annotate(f"load.wider.{cards.pop()}", str(sum(p.nbytes for p in wide) // 2))
+        annotate(LOAD_FILE_TYPE, kind)
+        annotate(f"{LOAD_WIDER}.{cards.pop()}", str(sum(p.nbytes for p in wide) // 2))
 
 
 def _tensors(module: Any) -> Iterator[Any]:

@@ -6,6 +6,14 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
+from memtrace._vocabulary import (
+    OPTIMIZER_CLASS,
+    OPTIMIZER_COPY_BYTES,
+    OPTIMIZER_ELEMENTS,
+    OPTIMIZER_FOREACH,
+    OPTIMIZER_STATE_BYTES,
+)
+
 # The foreach updates of these classes take the square root of a whole list of second moments at once: one more copy of
 # the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
 COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
@@ -25,7 +33,7 @@ def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
     """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
     name = class_name(optimizer)
     foreach = any(uses_foreach(torch, group) for group in optimizer.param_groups)
-    facts = {"optimizer.class": name, "optimizer.foreach": "1" if foreach else "0"}
+    facts = {OPTIMIZER_CLASS: name, OPTIMIZER_FOREACH: "1" if foreach else "0"}
     if name in COPIES_SECOND_MOMENTS:
         # Lists are made by parameter group, device and dtype, and freed before the next list is made.
         lists: Counter[tuple[int, str, str]] = Counter()
@@ -35,9 +43,9 @@ def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
                 if parameter.grad is not None and parameter.is_cuda:
                     lists[index, str(parameter.device), str(parameter.dtype)] += parameter.nbytes
                     elements += parameter.numel()
-        facts["optimizer.state_bytes"] = str(2 * sum(lists.values()))
-        facts["optimizer.elements"] = str(elements)
-        facts["optimizer.copy_bytes"] = str(max(lists.values(), default=0) if foreach else 0)
+        facts[OPTIMIZER_STATE_BYTES] = str(2 * sum(lists.values()))
+        facts[OPTIMIZER_ELEMENTS] = str(elements)
+        facts[OPTIMIZER_COPY_BYTES] = str(max(lists.values(), default=0) if foreach else 0)
     return facts
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace._core import PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_OTHER, PHASE_RECOMPUTE
 from memtrace._holders.users_frames import innermost_users_frame, place_of
 from memtrace._identity_map import IdentityMap
 from memtrace._optimizer_facts import optimizer_facts
@@ -18,6 +17,15 @@ from memtrace._quiet import quieter
 from memtrace._recomputation import place_of_call
 from memtrace._say import say
 from memtrace._session import Session
+from memtrace._vocabulary import (
+    BACKWARD_CREATES_GRAPH,
+    BACKWARD_PLACE,
+    BACKWARD_RETURNS_GRADIENTS,
+    PHASE_BACKWARD,
+    PHASE_OPTIMIZER,
+    PHASE_OTHER,
+    PHASE_RECOMPUTE,
+)
 
 
 def watch_backward(torch: ModuleType, session: Session) -> None:
@@ -68,7 +76,7 @@ class _PlaceOfBackward:
         place = place_of(frame) if frame is not None else ""
         if place and place != self._stated:
             self._stated = place
-            self._session.core.annotate("backward.place", place)
+            self._session.core.annotate(BACKWARD_PLACE, place)
 
 
 class _KindsOfGradients:
@@ -82,11 +90,11 @@ class _KindsOfGradients:
         """Looks at the arguments of a backward pass: the fourth is create_graph, the fifth what it is asked for."""
         if kwargs.get("accumulate_grad"):
             if len(args) > 3 and args[3] is True:
-                self._state("backward.creates_graph", place_of_call)
+                self._state(BACKWARD_CREATES_GRAPH, place_of_call)
             return
         inputs = args[4] if len(args) > 4 else kwargs.get("inputs", ())
         if any(getattr(tensor, "is_leaf", False) for tensor in inputs):
-            self._state("backward.returns_gradients", lambda: "1")
+            self._state(BACKWARD_RETURNS_GRADIENTS, lambda: "1")
 
     def _state(self, key: str, value: Callable[[], str]) -> None:
         if key not in self._stated:

@@ -14,6 +14,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._quiet import quieter
 from memtrace._say import say
 from memtrace._session import Session
+from memtrace._vocabulary import CHECKPOINT_WITHOUT_GRADIENT
 
 
 def watch(torch: ModuleType, session: Session) -> None:
@@ -84,7 +85,7 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
         is_cut = torch.is_grad_enabled() and not any(getattr(value, "requires_grad", False) for value in args)
         if is_cut and not is_told and _trains(function, torch):
             is_told.append(True)
-            session.core.annotate("checkpoint.without_gradient", place_of_call())
+            session.core.annotate(CHECKPOINT_WITHOUT_GRADIENT, place_of_call())
 
     quiet_look = quieter(torch)(look)
 

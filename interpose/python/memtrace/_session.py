@@ -16,20 +16,21 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from memtrace import _collection, _host_values
-from memtrace._core import (
-    PHASE_BACKWARD,
-    PHASE_INIT,
-    PHASE_OTHER,
-    PHASE_RECOMPUTE,
-    Core,
-    core,
-)
+from memtrace._core import Core, core
 from memtrace._forward_passes import ForwardPasses
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
 from memtrace._signal_exceptions import let_through
+from memtrace._vocabulary import (
+    FORWARD_CALLS,
+    PHASE_BACKWARD,
+    PHASE_INIT,
+    PHASE_OTHER,
+    PHASE_RECOMPUTE,
+    PROGRAM_EXCEPTION,
+)
 
 R = TypeVar("R")
 
@@ -236,7 +237,7 @@ class Session:
         try:
             with self._torch._C.DisableTorchFunction():
                 self.labels.label_everything()
-            self.core.annotate("forward.calls", str(self.forwards))
+            self.core.annotate(FORWARD_CALLS, str(self.forwards))
             for key, value in self.passes.facts().items():
                 self.core.annotate(key, value)
             self._shim.memtrace_torch_label_workspaces()
@@ -260,7 +261,7 @@ class Session:
     def _annotate_end(self) -> None:
         """Says if an exception ends the program: the interpreter keeps the one that nobody caught."""
         error = getattr(sys, "last_value", None)
-        self.core.annotate("program.exception", "none" if error is None else type(error).__name__)
+        self.core.annotate(PROGRAM_EXCEPTION, "none" if error is None else type(error).__name__)
 
     def _state_last_facts(self) -> None:
         try:

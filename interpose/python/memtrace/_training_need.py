@@ -8,10 +8,19 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from memtrace._core import PHASE_OPTIMIZER
 from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, class_name, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
+from memtrace._vocabulary import (
+    OPTIMIZER_CLASS_OF_ALL,
+    OPTIMIZER_COPY_TO_MAKE,
+    OPTIMIZER_OTHERS_WAIT,
+    OPTIMIZER_SHARDED,
+    OPTIMIZER_STATES_TO_MAKE,
+    OPTIMIZER_TRAINED_BYTES,
+    OPTIMIZER_TRAINED_ELEMENTS,
+    PHASE_OPTIMIZER,
+)
 
 
 def watch(torch: ModuleType, session: Session) -> None:
@@ -86,15 +95,15 @@ class _TrainingNeed:
                         copies[card] = max(copies[card], size)
         annotate = self._session.core.annotate
         if is_sharded:
-            annotate("optimizer.sharded", "1")
+            annotate(OPTIMIZER_SHARDED, "1")
         if len(classes) == 1:
-            annotate("optimizer.class_of_all", classes.pop())
+            annotate(OPTIMIZER_CLASS_OF_ALL, classes.pop())
         for card, sizes in trained.items():
-            annotate(f"optimizer.trained_elements.{card}", str(sum(elements[card].values())))
-            annotate(f"optimizer.trained_bytes.{card}", str(sum(sizes.values())))
-            annotate(f"optimizer.states_to_make.{card}", "unknown" if card in unknown else str(states[card]))
-            annotate(f"optimizer.copy_to_make.{card}", str(copies[card]))
-            annotate(f"optimizer.others_wait.{card}", str(int(card in waiting)))
+            annotate(f"{OPTIMIZER_TRAINED_ELEMENTS}.{card}", str(sum(elements[card].values())))
+            annotate(f"{OPTIMIZER_TRAINED_BYTES}.{card}", str(sum(sizes.values())))
+            annotate(f"{OPTIMIZER_STATES_TO_MAKE}.{card}", "unknown" if card in unknown else str(states[card]))
+            annotate(f"{OPTIMIZER_COPY_TO_MAKE}.{card}", str(copies[card]))
+            annotate(f"{OPTIMIZER_OTHERS_WAIT}.{card}", str(int(card in waiting)))
 
     def _add_temporaries(self, optimizer: Any, group: dict[str, Any], copies: Counter[int]) -> None:
         """An update of one parameter at a time has two of its size at once (torch/optim/adam.py, `denom`)."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._session import Session
+from memtrace._vocabulary import PASSES_UNTRAINED
 
 _DEPTH = 3  # of containers among a call's arguments
 
@@ -31,12 +32,12 @@ class UntrainedPasses:
         if frame is None:
             return False
         place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-        self._session.core.annotate("passes.untrained", place)
+        self._session.core.annotate(PASSES_UNTRAINED, place)
         return True
 
     def ended(self) -> None:
         """The call is over."""
-        self._session.core.annotate("passes.untrained", "")
+        self._session.core.annotate(PASSES_UNTRAINED, "")
 
     def _is_for_nobody(self, module: Any, args: Any, kwargs: Any) -> bool:
         """True if gradients of its parameters are all that the graph can give, and no optimizer is for them.

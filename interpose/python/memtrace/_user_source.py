@@ -12,6 +12,13 @@ from memtrace._holders.users_frames import users_frames
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._user_modules import is_library, user_modules
+from memtrace._vocabulary import (
+    REQUEST_COMPUTES,
+    SOURCE_CONCATENATES,
+    SOURCE_HALVES,
+    SOURCE_REPEATS_MASK,
+    SOURCE_TRAINS,
+)
 
 _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100
@@ -47,12 +54,12 @@ class _UserSource:
         if not self._has_read:
             return
         found, annotate = self._found, self._session.core.annotate
-        for key, places in (("source.concatenates", found.concatenates), ("source.repeats_mask", found.repeats_mask)):
+        for key, places in ((SOURCE_CONCATENATES, found.concatenates), (SOURCE_REPEATS_MASK, found.repeats_mask)):
             if places:
                 annotate(key, " ".join(sorted(places)[:_MOST_PLACES]))
-        annotate("source.trains", str(int(found.trains)))
-        annotate("source.halves", str(int(found.halves)))
-        annotate("request.computes", self._computing_line())
+        annotate(SOURCE_TRAINS, str(int(found.trains)))
+        annotate(SOURCE_HALVES, str(int(found.halves)))
+        annotate(REQUEST_COMPUTES, self._computing_line())
 
     def _computing_line(self) -> str:
         """The line of the user's that runs, if it computes something of something; empty if it does not."""

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "interpose/core/memtrace.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::shim {
 namespace {
@@ -97,7 +98,7 @@ void HostReads::Annotate() {
 }
 
 void HostReads::AnnotateTotals() const {
-  memtrace_annotate("simulation.values", "on");
+  memtrace_annotate(trace::fact::kSimulationValues.data(), "on");
   for (size_t known = 0; known < totals_.size(); ++known) {
     memtrace_annotate((std::string("simulation.reads.") + kNames[known]).c_str(),
                       std::to_string(totals_[known]).c_str());
@@ -105,7 +106,7 @@ void HostReads::AnnotateTotals() const {
 }
 
 void HostReads::AnnotateLine(const Line& line) const {
-  memtrace_annotate(("simulation.read." + std::to_string(line.number)).c_str(),
+  memtrace_annotate(trace::fact::kSimulationRead.Of(line.number).c_str(),
                     (std::to_string(line.count) + line.text).c_str());
 }
 

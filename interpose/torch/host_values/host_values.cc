@@ -9,6 +9,7 @@
 #include "interpose/torch/host_values/fallback.h"
 #include "interpose/torch/host_values/host_reads.h"
 #include "interpose/torch/host_values/policy.h"
+#include "profiler/trace/facts.h"
 
 namespace memtrace::shim {
 namespace {
@@ -40,7 +41,7 @@ std::string StartHostValues(const std::vector<std::string>& policy_files) {
   }
   host_values = made;
   RegisterFallback(made->card, made->policy, made->answers);
-  memtrace_annotate("simulation.values", "on");
+  memtrace_annotate(trace::fact::kSimulationValues.data(), "on");
   made->reads.Annotate();
   return "";
 }

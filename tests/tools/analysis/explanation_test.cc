@@ -91,7 +91,7 @@ TEST(PeakTest, ABlockThatWaitsIsNotAtThePeak) {
   program.Allocate(0, 5_MiB).Request(0).Allocate(10_MiB, 9_MiB).Complete(0);
   const Explanation explanation = Explained(program);
   EXPECT_EQ(explanation.cards[0].peak.bytes, 9_MiB);
-  EXPECT_EQ(explanation.cards[0].ledger.bytes("stream_wait"), int64_t{5_MiB});
+  EXPECT_EQ(explanation.cards[0].ledger.bytes(LedgerPart::kStreamWait), int64_t{5_MiB});
 }
 
 TEST(MomentTest, IsParsedAndWrittenAlike) {

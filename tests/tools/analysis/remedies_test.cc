@@ -103,8 +103,9 @@ TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
 
 TEST_F(RemediesTest, ARunThatFittedNeedsWhatItUsed) {
   verdict_ = Verdict();
-  ledger_.entries = {
-      {"live", int64_t{60 * kMiB}}, {"cached", int64_t{10 * kMiB}}, {"free", int64_t{30 * kMiB}}};
+  ledger_.entries = {{LedgerPart::kLive, int64_t{60 * kMiB}},
+                     {LedgerPart::kCached, int64_t{10 * kMiB}},
+                     {LedgerPart::kFree, int64_t{30 * kMiB}}};
   ledger_.granules = 10 * kMiB;
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 1U);  // no larger card

@@ -28,10 +28,10 @@ class SegmentMapTest : public testing::Test {
     const Explanation explanation = *Explain(program_);
     const Ledger& ledger = explanation.cards[0].ledger;
     const Fragmentation& fragmentation = explanation.fragmentation;
-    EXPECT_EQ(ledger.positive("cached"), fragmentation.releasable);
-    EXPECT_EQ(ledger.positive("holes"), fragmentation.stranded());
-    EXPECT_EQ(ledger.positive("private_pools"), fragmentation.private_pools);
-    EXPECT_LE(ledger.largest_hole, ledger.positive("holes"));
+    EXPECT_EQ(ledger.positive(LedgerPart::kCached), fragmentation.releasable);
+    EXPECT_EQ(ledger.positive(LedgerPart::kHoles), fragmentation.stranded());
+    EXPECT_EQ(ledger.positive(LedgerPart::kPrivatePools), fragmentation.private_pools);
+    EXPECT_LE(ledger.largest_hole, ledger.positive(LedgerPart::kHoles));
     return ledger;
   }
 
@@ -44,8 +44,8 @@ TEST_F(SegmentMapTest, HolesOfNeighbouringSegmentsAreNotJoined) {
   Allocate(0, 2_MiB);
   Allocate(38_MiB, 2_MiB);
   const Ledger ledger = Failed();
-  EXPECT_EQ(ledger.bytes("cached"), 0);
-  EXPECT_EQ(ledger.positive("holes"), 36_MiB);
+  EXPECT_EQ(ledger.bytes(LedgerPart::kCached), 0);
+  EXPECT_EQ(ledger.positive(LedgerPart::kHoles), 36_MiB);
   EXPECT_EQ(ledger.largest_hole, 18_MiB);
 }
 
@@ -54,8 +54,8 @@ TEST_F(SegmentMapTest, OnlyASegmentWithoutBlocksIsCached) {
   Map(40_MiB, 2_MiB);
   Allocate(6_MiB, 512);
   const Ledger ledger = Failed();
-  EXPECT_EQ(ledger.positive("cached"), 2_MiB);
-  EXPECT_EQ(ledger.positive("holes"), 20_MiB - 512);
+  EXPECT_EQ(ledger.positive(LedgerPart::kCached), 2_MiB);
+  EXPECT_EQ(ledger.positive(LedgerPart::kHoles), 20_MiB - 512);
   EXPECT_EQ(ledger.largest_hole, 14_MiB - 512);
 }
 
@@ -64,8 +64,8 @@ TEST_F(SegmentMapTest, GranulesOfAnExpandableSegmentWithoutBlocksAreCached) {
   Map(0, 20_MiB);
   Allocate(6_MiB, 512);
   const Ledger ledger = Failed();
-  EXPECT_EQ(ledger.positive("cached"), 18_MiB);
-  EXPECT_EQ(ledger.positive("holes"), 2_MiB - 512);
+  EXPECT_EQ(ledger.positive(LedgerPart::kCached), 18_MiB);
+  EXPECT_EQ(ledger.positive(LedgerPart::kHoles), 2_MiB - 512);
   EXPECT_EQ(ledger.largest_hole, 2_MiB - 512);
 }
 
@@ -76,8 +76,8 @@ TEST_F(SegmentMapTest, LargePagesOfTorchGoBackAsAWhole) {
   Map(22_MiB, 40_MiB);
   Allocate(24_MiB, 512);
   const Ledger ledger = Failed();
-  EXPECT_EQ(ledger.positive("cached"), 40_MiB);
-  EXPECT_EQ(ledger.positive("holes"), 20_MiB - 512);
+  EXPECT_EQ(ledger.positive(LedgerPart::kCached), 40_MiB);
+  EXPECT_EQ(ledger.positive(LedgerPart::kHoles), 20_MiB - 512);
   EXPECT_EQ(ledger.largest_hole, 18_MiB - 512);
 }
 
@@ -89,9 +89,9 @@ TEST_F(SegmentMapTest, FreeMemoryOfAPrivatePoolIsNotCached) {
   program_.Free(0).Free(40_MiB);
   Allocate(80_MiB, 512);
   const Ledger ledger = Failed();
-  EXPECT_EQ(ledger.positive("private_pools"), 20_MiB);
-  EXPECT_EQ(ledger.positive("cached"), 20_MiB);
-  EXPECT_EQ(ledger.bytes("holes"), 0);
+  EXPECT_EQ(ledger.positive(LedgerPart::kPrivatePools), 20_MiB);
+  EXPECT_EQ(ledger.positive(LedgerPart::kCached), 20_MiB);
+  EXPECT_EQ(ledger.bytes(LedgerPart::kHoles), 0);
 }
 
 TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeAreOfThePoolOfItsBlocks) {
@@ -100,7 +100,7 @@ TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeAreOfThePoolOfItsBlocks) {
   Map(2_MiB, 2_MiB);
   Allocate(0, 3_MiB, kPool);
   Map(4_MiB, 4_MiB);
-  EXPECT_EQ(Failed().positive("private_pools"), 5_MiB);
+  EXPECT_EQ(Failed().positive(LedgerPart::kPrivatePools), 5_MiB);
 }
 
 TEST_F(SegmentMapTest, ASegmentThatTheDefaultPoolUsesAgainIsNoPoolsAnyMore) {
@@ -109,7 +109,7 @@ TEST_F(SegmentMapTest, ASegmentThatTheDefaultPoolUsesAgainIsNoPoolsAnyMore) {
   program_.Free(0);
   Allocate(0, 2_MiB);
   program_.Free(0);
-  EXPECT_EQ(Failed().positive("cached"), 20_MiB);
+  EXPECT_EQ(Failed().positive(LedgerPart::kCached), 20_MiB);
 }
 
 }  // namespace

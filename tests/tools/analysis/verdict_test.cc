@@ -149,7 +149,7 @@ TEST_F(VerdictTest, ThreeRisesInARowAreGrowthAndTwoAreNot) {
 TEST_F(VerdictTest, UnexplainedBytesMayBeNegativeAndTheLedgerStillSums) {
   account_.free = 70;
   const Ledger ledger = LedgerFromAccount(account_);
-  EXPECT_EQ(ledger.bytes("unexplained"), -30);
+  EXPECT_EQ(ledger.bytes(LedgerPart::kUnexplained), -30);
   int64_t sum = 0;
   for (const LedgerEntry& entry : ledger.entries) sum += entry.bytes;
   EXPECT_EQ(sum, 100);

@@ -30,15 +30,15 @@ struct Piece {
 std::vector<Piece> PiecesOf(const CardExplanation& card, const analysis::Breakdown* held) {
   std::vector<Piece> pieces;
   for (const analysis::LedgerEntry& entry : card.ledger.entries) {
-    uint64_t left = card.ledger.positive(entry.name);
-    if (entry.name == "live" && held != nullptr) {
+    uint64_t left = card.ledger.positive(entry.part);
+    if (entry.part == analysis::LedgerPart::kLive && held != nullptr) {
       for (const analysis::Share& share : held->by_role) {
         const uint64_t bytes = std::min(share.bytes, left);
         left -= bytes;
         if (bytes > 0) pieces.push_back({share.name, bytes, true});
       }
     }
-    if (left > 0) pieces.push_back({std::string(entry.name), left, false});
+    if (left > 0) pieces.push_back({std::string(entry.name()), left, false});
   }
   return pieces;
 }

@@ -10,6 +10,7 @@ from types import ModuleType
 
 from memtrace._changes._change import Change
 from memtrace._session import Session
+from memtrace._vocabulary import FIT_CHANGED
 
 NAMES = (
     "adam8bit",
@@ -36,6 +37,6 @@ def start(torch: ModuleType, session: Session, wanted: str) -> None:
 
     def annotate() -> None:
         for change in changes:
-            session.core.annotate(f"fit.changed.{change.name}", str(change.places))
+            session.core.annotate(f"{FIT_CHANGED}.{change.name}", str(change.places))
 
     session.before_close.append(annotate)

@@ -11,6 +11,7 @@ from memtrace._changes import _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._session import Session
+from memtrace._vocabulary import FIT_COST_OFFLOAD_BYTES
 
 # Bytes; what is smaller stays: a rotary table, a step's number, whose values the host may know.
 _LEAST_BYTES = 1 << 16
@@ -24,7 +25,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     _serving.watch(torch, session, change, host)
     for name in _COPIES:
         setattr(torch.Tensor, name, host.fetching(getattr(torch.Tensor, name)))
-    session.before_close.append(lambda: session.core.annotate("fit.cost.offload_bytes", str(host.copied)))
+    session.before_close.append(lambda: session.core.annotate(FIT_COST_OFFLOAD_BYTES, str(host.copied)))
 
 
 class _Host:

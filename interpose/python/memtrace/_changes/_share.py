@@ -12,6 +12,7 @@ from memtrace._changes._aliases import Aliases
 from memtrace._changes._change import Change
 from memtrace._changes._parameter_storages import ParameterStorages
 from memtrace._session import Session
+from memtrace._vocabulary import FIT_WRONG_SHARE
 
 # A smaller copy is not worth a line of the program.
 _LEAST_BYTES = 1 << 20
@@ -40,7 +41,7 @@ class _Sharing:
         if self._is_right:
             self._is_right = False
             self._change.made(-self._change.places)
-            session.core.annotate("fit.wrong.share", place)
+            session.core.annotate(FIT_WRONG_SHARE, place)
 
     def cloning(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)

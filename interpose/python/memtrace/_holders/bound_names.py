@@ -20,8 +20,8 @@ from memtrace._holders.users_frames import all_frames, names_are_recorded, place
 from memtrace._named_values import local_values
 from memtrace._quiet import quieter
 from memtrace._session import Session
+from memtrace._vocabulary import NAMES_UNREAD
 
-_KEY = "names.unread"
 _READ = "\t" + "read"  # by the statement that runs
 _MOST_NAMES = 16
 _MOST_OBJECTS = 20_000  # that are looked at of a name
@@ -74,7 +74,7 @@ class _BoundNames:
         lines.sort(reverse=True)
         text = "\n".join([text for _, text in lines[:_MOST_NAMES]])
         if text or self._stated:  # what was found earlier is taken back
-            self._session.core.annotate(_KEY, text)
+            self._session.core.annotate(NAMES_UNREAD, text)
         self._stated = text
 
     def _lines(self, frame: FrameType) -> list[tuple[int, str]]:

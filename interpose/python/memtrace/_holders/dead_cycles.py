@@ -18,8 +18,8 @@ from typing import Any
 
 from memtrace._holders.storages import Range, is_tensor, storages_of, text_of
 from memtrace._session import Session
+from memtrace._vocabulary import CYCLES_DEAD
 
-_KEY = "cycles.dead"
 _MOST_SECONDS = 2.0  # of processor time, for one look
 _MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory again and again
 _PIECE = 10_000  # objects, between two looks at the clock
@@ -48,7 +48,7 @@ class _DeadCycles:
                 found = self._storages(begin + min(_MOST_SECONDS, self._left))
             finally:  # a signal handler may raise
                 self._left -= time.thread_time() - begin
-        self._session.core.annotate(_KEY, text_of(found))
+        self._session.core.annotate(CYCLES_DEAD, text_of(found))
 
     def _storages(self, until: float) -> list[Range]:
         dead: list[Any] = []

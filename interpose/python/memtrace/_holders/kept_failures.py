@@ -14,8 +14,8 @@ from memtrace._holders.storages import text_of
 from memtrace._holders.users_frames import names_are_recorded
 from memtrace._named_values import is_a, named_values
 from memtrace._session import Session
+from memtrace._vocabulary import FAILURE_KEPT
 
-_KEY = "failure.kept"
 _LONGEST_CHAIN = 16
 _MOST_OBJECTS = 20_000  # that are looked at of frames that have ended
 _SECONDS = 0.2  # for one look at the program's variables
@@ -42,7 +42,7 @@ class _KeptFailures:
         if not self._is_first and names_are_recorded():
             try:
                 found = self._handled() or self._of_interpreter() or self._named()
-                self._session.core.annotate(_KEY, found and f"{found}\t{self._held()}")
+                self._session.core.annotate(FAILURE_KEPT, found and f"{found}\t{self._held()}")
             finally:
                 self._errors.clear()
         self._is_first = False

@@ -16,8 +16,8 @@ from memtrace._holders.users_frames import all_frames, names_are_recorded
 from memtrace._named_values import attributes, local_values
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+from memtrace._vocabulary import PASSES_SUMMED
 
-_KEY = "passes.summed"
 _LARGEST_FILE = 1 << 19
 _MOST_FRAMES = 20
 _MOST_SUMMANDS = 10_000
@@ -43,7 +43,7 @@ class _SummedPasses:
         texts = [text for frame in all_frames()[:_MOST_FRAMES] if (text := self._text(frame))]
         text = texts[0] if texts else ""
         if text or self._stated:  # what was found earlier is taken back
-            self._session.core.annotate(_KEY, text)
+            self._session.core.annotate(PASSES_SUMMED, text)
         self._stated = text
 
     def _text(self, frame: FrameType) -> str:

@@ -19,8 +19,8 @@ from memtrace._holders.storages import Range, is_tensor, others_held, range_of
 from memtrace._holders.users_frames import names_are_recorded
 from memtrace._named_values import SEQUENCES, Named, attributes, is_a, parts_of, variables
 from memtrace._session import Session
+from memtrace._vocabulary import VARIABLES_REACH
 
-_KEY = "variables.reach"
 _MOST_SECONDS = 2.0  # of processor time, for all looks: a program may run out of memory again and again
 _MOST_OBJECTS = 300_000  # that one look sees
 _PIECE = 1000  # objects, between two looks at the clock
@@ -60,7 +60,7 @@ class _Variables:
             known.clear()
             self._seconds_left -= time.thread_time() - begin
         lines.sort(reverse=True)
-        self._session.core.annotate(_KEY, "\n".join([text for _, text in lines[:_MOST_TOLD]]))
+        self._session.core.annotate(VARIABLES_REACH, "\n".join([text for _, text in lines[:_MOST_TOLD]]))
 
     def _lines(self, known: dict[int, Any], until: float) -> list[tuple[int, str]]:
         """Lists bytes and text of each variable."""

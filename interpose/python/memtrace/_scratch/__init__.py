@@ -20,6 +20,13 @@ from memtrace._scratch._layer import LayerNames, LayerPlaces, ListedSaves
 from memtrace._scratch._names import Names
 from memtrace._scratch._places import Places
 from memtrace._scratch._programs import StartedPrograms
+from memtrace._vocabulary import (
+    FIT_KEPT_AWAY_FILES,
+    FIT_KEPT_AWAY_FIRST,
+    FIT_KEPT_AWAY_SAVES,
+    FIT_OTHER_PROGRAMS_COUNT,
+    FIT_OTHER_PROGRAMS_FIRST,
+)
 
 _TEMPORARY = ".tmp"
 
@@ -82,9 +89,9 @@ def _keep_temporary_files(folder: str) -> None:
 def annotate(state: Callable[[str, str], object]) -> None:
     """States what was kept away from the user's folders, by key."""
     if _kept is not None:
-        state("fit.kept_away.files", str(len(_kept.files)))
-        state("fit.kept_away.saves", str(_kept.saves))
-        state("fit.kept_away.first", json.dumps(_kept.first()))
+        state(FIT_KEPT_AWAY_FILES, str(len(_kept.files)))
+        state(FIT_KEPT_AWAY_SAVES, str(_kept.saves))
+        state(FIT_KEPT_AWAY_FIRST, json.dumps(_kept.first()))
     if _programs is not None and _programs.count > 0:
-        state("fit.other_programs.count", str(_programs.count))
-        state("fit.other_programs.first", json.dumps(_programs.first))
+        state(FIT_OTHER_PROGRAMS_COUNT, str(_programs.count))
+        state(FIT_OTHER_PROGRAMS_FIRST, json.dumps(_programs.first))

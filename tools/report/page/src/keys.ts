@@ -5,6 +5,7 @@
 // else takes those of a palette in the order of the timeline's keys, so that both views agree.
 
 import type { Card, GroupingName, Origin, Run } from "./model.ts";
+import type { Role } from "./vocabulary.ts";
 
 /** How many classes k-key_0, k-key_1, ... page.css has. */
 export const PALETTE = 12;
@@ -42,21 +43,22 @@ function roleColour(role: string): string {
   return /^[a-z_]+$/.test(role) ? role : "unknown";
 }
 
-/** From the ground up: what stays lies below what comes and goes. */
-const ROLES = [
-  "parameter",
-  "buffer",
-  "optimizer_state",
-  "checkpoint",
-  "kv_cache",
-  "workspace",
-  "gradient",
-  "comm",
-  "input",
-  "activation",
-  "temporary",
-  "unknown",
-];
+/** From the ground up: what stays lies below what comes and goes. Each role has its place. */
+const PLACES: Readonly<Record<Role, number>> = {
+  parameter: 0,
+  buffer: 1,
+  optimizer_state: 2,
+  checkpoint: 3,
+  kv_cache: 4,
+  workspace: 5,
+  gradient: 6,
+  comm: 7,
+  input: 8,
+  activation: 9,
+  temporary: 10,
+  unknown: 11,
+};
+const ROLES = Object.keys(PLACES) as Role[];
 
 function rolesOf(run: Run): string[] {
   const found = new Set(run.origins.map((origin) => keyOf(origin, "role")));

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that keys of facts stand in profiler/trace/facts.def alone, that each is used, and that no other is stated.
+
+Usage: check_vocabulary.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from generate_vocabulary import PYTHON, capitals, facts
+
+SOURCES = ("allocator", "profiler", "interpose", "tools", "bench")
+_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_STATED = re.compile(r'\b[aA]nnotate\(\s*(f?"[^"{]*")')
+
+
+def _files(root: Path) -> list[Path]:
+    patterns = [f"{folder}/*.{ending}" for folder in SOURCES for ending in ("cc", "h", "py", "ts")]
+    names = subprocess.run(["git", "ls-files", *patterns], cwd=root, capture_output=True, text=True, check=True).stdout
+    return [root / name for name in names.split() if Path(name) != PYTHON]
+
+
+def _code(text: str) -> str:
+    """The text without comments and docstrings, line by line."""
+    text = re.sub(r'"""(?:.|\n)*?"""', lambda found: "\n" * found[0].count("\n"), text)
+    return re.sub(r"(?m)(?:^|\s)(?://|# ).*$", "", text)
+
+
+def _is_key(text: str, keys: dict[str, str]) -> bool:
+    return ("." in text and text in keys) or any(number and text.startswith(key + ".") for key, number in keys.items())
+
+
+def main(root: Path) -> int:
+    keys = {key: number for _, key, number, _ in facts(root)}
+    names = {name for name, *_ in facts(root)}
+    unused = set(names)
+    status = 0
+    for file in _files(root):
+        code = _code(file.read_text())
+        unused -= {name for name in unused if re.search(rf"\bk{name}\b|\b{capitals(name)}\b", code)}
+        for number, line in enumerate(code.splitlines(), 1):
+            named = [literal for literal in _LITERAL.findall(line) if _is_key(literal[1:-1], keys)]
+            for literal in named + _STATED.findall(line):
+                print(f"{file.relative_to(root)}:{number}: {literal} is to be a key of profiler/trace/facts.def")
+                status = 1
+    for name in sorted(unused):
+        print(f"profiler/trace/facts.def: nobody uses {name}")
+        status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes of the tables in profiler/trace/*.def what other languages need of them.
+
+Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script and the
+tables of format.md. With --check it writes nothing, and exits with 1 and a line for each file that is not as it would
+write it.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TABLES = Path("profiler/trace")
+PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
+SCRIPT = Path("tools/report/page/src/vocabulary.ts")
+FORMAT = TABLES / "format.md"
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_WIDTH = 120
+
+
+def rows(root: Path, table: str, macro: str) -> list[tuple[str, ...]]:
+    """Lists the arguments of each use of a macro, in their order: its name, then its texts."""
+    text = (root / TABLES / table).read_text()
+    uses = re.finditer(rf"^{macro}\((\w+),\s*((?:{_STRING},?\s*)+)\)", text, re.MULTILINE)
+    return [(use[1], *re.findall(_STRING, use[2])) for use in uses]
+
+
+def facts(root: Path) -> list[tuple[str, str, str, str]]:
+    """Gives name, key, what it is numbered by (empty: nothing) and meaning of each fact, in the order of the table."""
+    text = (root / TABLES / "facts.def").read_text()
+    order = re.findall(r"^MEMTRACE_(?:NUMBERED_)?FACT\((\w+),", text, re.MULTILINE)
+    plain = {name: (name, key, "", meaning) for name, key, meaning in rows(root, "facts.def", "MEMTRACE_FACT")}
+    numbered = {row[0]: row for row in rows(root, "facts.def", "MEMTRACE_NUMBERED_FACT")}
+    found = [plain.get(name) or numbered[name] for name in order]
+    return [(name, key, number, meaning) for name, key, number, meaning in found]
+
+
+def capitals(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+def python_of(root: Path) -> str:
+    """The constants of Python: numbers of roles and phases, keys of facts."""
+    lines = [
+        "# SPDX-FileCopyrightText: the memtrace authors",
+        "# SPDX-License-Identifier: Apache-2.0",
+        '"""Roles, phases and keys of facts, made by cmake/generate_vocabulary.py from profiler/trace/*.def."""',
+        "",
+    ]
+    for prefix, table, macro in (("ROLE", "roles.def", "MEMTRACE_ROLE"), ("PHASE", "phases.def", "MEMTRACE_PHASE")):
+        for number, row in enumerate(rows(root, table, macro)):
+            lines.append(f"{prefix}_{capitals(row[0])} = {number}")
+        lines.append("")
+    for name, key, number, _ in facts(root):
+        lines.append(f'{capitals(name)} = "{key}"' + (f"  # .{number}" if number else ""))
+    return "\n".join(lines) + "\n"
+
+
+def script_of(root: Path) -> str:
+    """The types of the page's script."""
+    lines = [
+        "// SPDX-FileCopyrightText: the memtrace authors",
+        "// SPDX-License-Identifier: Apache-2.0",
+        "//",
+        "// Made by cmake/generate_vocabulary.py from profiler/trace/*.def.",
+        "",
+    ]
+    words = [f'  | "{row[1]}"' for row in rows(root, "roles.def", "MEMTRACE_ROLE")]
+    lines += ["export type Role =", *words[:-1], words[-1] + ";", ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def tables_of(root: Path) -> dict[str, str]:
+    """The tables of format.md, by their names."""
+    body = [(f"`{key}.{number}`" if number else f"`{key}`", meaning) for _, key, number, meaning in facts(root)]
+    named = {
+        "roles": ("roles.def", "MEMTRACE_ROLE"),
+        "causes": ("causes.def", "MEMTRACE_CAUSE"),
+        "ledger": ("ledger.def", "MEMTRACE_LEDGER_ENTRY"),
+    }
+    tables = {"facts": _table(("key", "value"), body)}
+    for name, (table, macro) in named.items():
+        tables[name] = _table(("name", "meaning"), [(f"`{row[1]}`", row[2]) for row in rows(root, table, macro)])
+    phases = ", ".join(f"`{row[1]}`" for row in rows(root, "phases.def", "MEMTRACE_PHASE"))
+    return tables | {"phases": phases}
+
+
+def format_of(root: Path) -> str:
+    """format.md with its tables as they are to be."""
+    text = (root / FORMAT).read_text()
+    for name, table in tables_of(root).items():
+        begin, end = f"<!-- {name}.def -->", f"<!-- end of {name}.def -->"
+        if begin not in text:
+            raise SystemExit(f"{FORMAT}: there is no line '{begin}', after which the table would stand")
+        before, _, rest = text.partition(begin)
+        text = before + f"{begin}\n\n{table}\n\n{end}" + rest.partition(end)[2]
+    return text
+
+
+def main(root: Path, check: bool) -> int:
+    status = 0
+    for path, text in ((PYTHON, python_of(root)), (SCRIPT, script_of(root)), (FORMAT, format_of(root))):
+        file = root / path
+        if file.exists() and file.read_text() == text:
+            continue
+        if check:
+            print(f"{path}: differs from profiler/trace/*.def; run cmake/generate_vocabulary.py .")
+            status = 1
+        else:
+            file.write_text(text)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), "--check" in sys.argv[2:]))

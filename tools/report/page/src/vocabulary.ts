@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made by cmake/generate_vocabulary.py from profiler/trace/*.def.
+
+export type Role =
+  | "unknown"
+  | "parameter"
+  | "gradient"
+  | "optimizer_state"
+  | "activation"
+  | "input"
+  | "temporary"
+  | "workspace"
+  | "kv_cache"
+  | "comm"
+  | "buffer"
+  | "checkpoint";
