@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/caching_allocator.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 
 namespace memtrace {
 namespace {

@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/size_policy.h"
-#include "profiler/trace/text_trace.h"
-#include "profiler/trace/trace_reader.h"
+#include "allocator/blocks/size_policy.h"
+#include "profiler/trace/reading/trace_reader.h"
+#include "profiler/trace/text/text_trace.h"
 
 namespace memtrace {
 namespace {

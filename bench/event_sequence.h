@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace {
 
@@ -31,8 +31,8 @@ struct EventSequence {
   Bytes LivePeak() const;
 };
 
-// Of a trace, or of its text form (profiler/trace/text_trace.h) if the name ends in ".txt". Blocks
-// that were alive when the trace began are not in it, nor are their frees.
+// Of a trace, or of its text form (profiler/trace/text/text_trace.h) if the name ends in ".txt".
+// Blocks that were alive when the trace began are not in it, nor are their frees.
 absl::StatusOr<EventSequence> ReadEventSequence(const std::string& path, int device);
 
 }  // namespace memtrace

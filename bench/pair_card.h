@@ -5,9 +5,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "allocator/caching_allocator.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 
 namespace memtrace {
 

@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/check.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "base/check.h"
 
 namespace memtrace {
 namespace {

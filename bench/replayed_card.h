@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "allocator/caching_allocator.h"
-#include "allocator/call_failures.h"
-#include "allocator/units.h"
+#include "allocator/card/call_failures.h"
+#include "allocator/heap/caching_allocator.h"
+#include "base/units.h"
 #include "bench/event_sequence.h"
 #include "tools/analysis/planning/memory_plan.h"
 

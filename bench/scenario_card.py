@@ -193,9 +193,9 @@ class _Scenario:
 
 
 class CallLog:
-    """The calls that the program makes, counted by kind (interpose/simulated_card/card_control.h)."""
+    """The calls that the program makes, counted by kind (interpose/simulated_card/interface/card_control.h)."""
 
-    _LONGEST = 1_000_000  # the card's log keeps no more (interpose/simulated_card/watched_calls.h)
+    _LONGEST = 1_000_000  # the card's log keeps no more (interpose/simulated_card/test_bed/watched_calls.h)
 
     def __init__(self) -> None:
         self._driver = ctypes.CDLL("libcuda.so.1")

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A torch memory snapshot (torch.cuda.memory._dump_snapshot) as a trace in text form (profiler/trace/text_trace.h).
+"""A torch memory snapshot (torch.cuda.memory._dump_snapshot) as a trace in text form.
+
+profiler/trace/text/text_trace.h describes the form.
 
 Usage: snapshot_events.py SNAPSHOT >EVENTS.txt
 

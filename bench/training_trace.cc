@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/trace/facts.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace {
 namespace {

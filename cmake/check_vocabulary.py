@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that keys of facts stand in profiler/trace/facts.def alone, that each is used, and that no other is stated.
+"""Checks that keys of facts stand in facts.def alone, that each is used, and that no other is stated.
 
 Usage: check_vocabulary.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise.
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from generate_vocabulary import PYTHON, capitals, facts
+from generate_vocabulary import PYTHON, TABLES, capitals, facts
 
 SOURCES = ("allocator", "profiler", "interpose", "tools", "bench")
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -44,10 +44,10 @@ def main(root: Path) -> int:
         for number, line in enumerate(code.splitlines(), 1):
             named = [literal for literal in _LITERAL.findall(line) if _is_key(literal[1:-1], keys)]
             for literal in named + _STATED.findall(line):
-                print(f"{file.relative_to(root)}:{number}: {literal} is to be a key of profiler/trace/facts.def")
+                print(f"{file.relative_to(root)}:{number}: {literal} is to be a key of {TABLES}/facts.def")
                 status = 1
     for name in sorted(unused):
-        print(f"profiler/trace/facts.def: nobody uses {name}")
+        print(f"{TABLES}/facts.def: nobody uses {name}")
         status = 1
     return status
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes of the tables in profiler/trace/*.def what other languages need of them.
+"""Makes of the tables in profiler/trace/vocabulary/*.def what other languages need of them.
 
 Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script and the
 tables of format.md. With --check it writes nothing, and exits with 1 and a line for each file that is not as it would
@@ -11,10 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-TABLES = Path("profiler/trace")
+TABLES = Path("profiler/trace/vocabulary")
 PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
 SCRIPT = Path("tools/report/page/src/vocabulary.ts")
-FORMAT = TABLES / "format.md"
+FORMAT = TABLES.parent / "format.md"
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _WIDTH = 120
 
@@ -45,7 +45,7 @@ def python_of(root: Path) -> str:
     lines = [
         "# SPDX-FileCopyrightText: the memtrace authors",
         "# SPDX-License-Identifier: Apache-2.0",
-        '"""Roles, phases and keys of facts, made by cmake/generate_vocabulary.py from profiler/trace/*.def."""',
+        '"""Roles, phases and keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""',
         "",
     ]
     for prefix, table, macro in (("ROLE", "roles.def", "MEMTRACE_ROLE"), ("PHASE", "phases.def", "MEMTRACE_PHASE")):
@@ -63,7 +63,7 @@ def script_of(root: Path) -> str:
         "// SPDX-FileCopyrightText: the memtrace authors",
         "// SPDX-License-Identifier: Apache-2.0",
         "//",
-        "// Made by cmake/generate_vocabulary.py from profiler/trace/*.def.",
+        "// Made by cmake/generate_vocabulary.py of profiler/trace/vocabulary.",
         "",
     ]
     words = [f'  | "{row[1]}"' for row in rows(root, "roles.def", "MEMTRACE_ROLE")]
@@ -110,7 +110,7 @@ def main(root: Path, check: bool) -> int:
         if file.exists() and file.read_text() == text:
             continue
         if check:
-            print(f"{path}: differs from profiler/trace/*.def; run cmake/generate_vocabulary.py .")
+            print(f"{path}: differs from profiler/trace/vocabulary/*.def; run cmake/generate_vocabulary.py .")
             status = 1
         else:
             file.write_text(text)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/command/verbs.h"
+#include "tools/command/verbs/verbs.h"
 
 int main(int argc, char** argv) {
   using memtrace::command::DefineCards;

@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "allocator/capture_graphs.h"
+#include "allocator/card/capture_graphs.h"
+#include "allocator/card/stream_events.h"
 #include "allocator/cuda/driver.h"
-#include "allocator/stream_events.h"
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace {
 

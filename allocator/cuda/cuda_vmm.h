@@ -11,9 +11,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/card/vmm.h"
 #include "allocator/cuda/driver.h"
-#include "allocator/units.h"
-#include "allocator/vmm.h"
+#include "base/units.h"
 
 namespace memtrace {
 

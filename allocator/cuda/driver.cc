@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "allocator/driver_result.h"
+#include "allocator/card/driver_result.h"
 
 namespace memtrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "allocator/unique_descriptor.h"
-#include "allocator/units.h"
+#include "allocator/card/unique_descriptor.h"
+#include "base/units.h"
 
 namespace memtrace {
 

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "allocator/capture_graphs.h"
-#include "allocator/stream_events.h"
-#include "allocator/units.h"
-#include "allocator/vmm.h"
+#include "allocator/card/capture_graphs.h"
+#include "allocator/card/stream_events.h"
+#include "allocator/card/vmm.h"
+#include "base/units.h"
 
 namespace memtrace {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "allocator/driver_result.h"
+#include "allocator/card/driver_result.h"
 
 namespace memtrace {
 namespace {

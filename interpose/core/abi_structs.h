@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/caching_allocator.h"
+#include "allocator/heap/caching_allocator.h"
 #include "interpose/core/memtrace.h"
 
 namespace memtrace {

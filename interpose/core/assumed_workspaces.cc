@@ -9,8 +9,8 @@
 
 #include "interpose/core/abi_border.h"
 #include "interpose/core/process.h"
-#include "interpose/simulated_card/card_control.h"
-#include "profiler/trace/assumed_size.h"
+#include "interpose/simulated_card/interface/card_control.h"
+#include "profiler/trace/events/assumed_size.h"
 
 namespace memtrace {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/cuda/imported_memory.h"
-#include "allocator/units.h"
+#include "base/units.h"
 
 // How a process gets the chunks of another one's block: a thread of the owner hands their file
 // descriptors over a Unix socket, to processes of the same user. (Taking them with pidfd_getfd, as

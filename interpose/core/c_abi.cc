@@ -12,10 +12,10 @@
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/outside_growth.h"
-#include "interpose/core/own_files.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/source_call.h"
+#include "interpose/core/stacks/own_files.h"
 #include "interpose/core/struct_sizes.h"
 
 namespace memtrace {

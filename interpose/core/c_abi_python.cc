@@ -7,8 +7,8 @@
 // interpreter runs the program's signal handlers, and what these raise is lost in the callback of a
 // weak reference and in a function that ctypes made of Python's.
 #include "interpose/core/memtrace.h"
-#include "interpose/core/python_exception.h"
-#include "interpose/core/python_symbol.h"
+#include "interpose/core/stacks/python_exception.h"
+#include "interpose/core/stacks/python_symbol.h"
 
 namespace memtrace {
 namespace {

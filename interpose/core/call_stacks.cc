@@ -10,10 +10,10 @@
 #include <span>
 #include <string_view>
 
-#include "interpose/core/mixed_frames.h"
 #include "interpose/core/process.h"
-#include "interpose/core/recorded_paths.h"
-#include "profiler/trace/facts.h"
+#include "interpose/core/recorded_text/recorded_paths.h"
+#include "interpose/core/stacks/mixed_frames.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
 namespace {

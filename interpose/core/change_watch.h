@@ -6,9 +6,9 @@
 #include <atomic>
 #include <mutex>
 
-#include "allocator/allocation_observer.h"
-#include "interpose/core/card_of_address.h"
+#include "allocator/accounts/allocation_observer.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/outside/card_of_address.h"
 
 namespace memtrace {
 

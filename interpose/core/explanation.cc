@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
-#include "profiler/trace/failure_cause.h"
-#include "profiler/trace/printable_text.h"
+#include "profiler/trace/events/failure_cause.h"
+#include "profiler/trace/events/printable_text.h"
 #include "tools/remedies/catalogue.h"
 
 namespace memtrace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace {
 

@@ -34,7 +34,7 @@ enum memtrace_status {
   MEMTRACE_UNSUPPORTED = 5  /* not with this memory or this card */
 };
 
-/* Roles and phases: the numbers of profiler/trace/event.h. */
+/* Roles and phases: the numbers of profiler/trace/events/event.h. */
 
 /* ---- life
  * -------------------------------------------------------------------------------------------------

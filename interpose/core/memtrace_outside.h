@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The numbers of OutsideKind in profiler/trace/event.h. */
+/* The numbers of OutsideKind in profiler/trace/events/event.h. */
 enum memtrace_outside_kind {
   MEMTRACE_OUTSIDE_DEVICE,
   MEMTRACE_OUTSIDE_STREAM_ORDERED,

@@ -12,11 +12,11 @@
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
-#include "interpose/core/recorded_paths.h"
-#include "interpose/core/secrets.h"
-#include "interpose/core/trace_name.h"
-#include "profiler/trace/facts.h"
-#include "profiler/trace/printable_text.h"
+#include "interpose/core/recorded_text/recorded_paths.h"
+#include "interpose/core/recorded_text/secrets.h"
+#include "interpose/core/recorded_text/trace_name.h"
+#include "profiler/trace/events/printable_text.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
 namespace {

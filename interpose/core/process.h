@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "allocator/caching_allocator.h"
 #include "allocator/cuda/open_card.h"
+#include "allocator/heap/caching_allocator.h"
 #include "interpose/core/card_activities.h"
-#include "interpose/core/card_reader.h"
 #include "interpose/core/change_watch.h"
-#include "interpose/core/frame_names.h"
-#include "interpose/core/framework_operations.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/names.h"
-#include "interpose/core/observed_memory.h"
-#include "interpose/core/outside_memory.h"
-#include "interpose/core/outside_recorder.h"
+#include "interpose/core/outside/card_reader.h"
+#include "interpose/core/outside/observed_memory.h"
+#include "interpose/core/outside/outside_memory.h"
+#include "interpose/core/outside/outside_recorder.h"
 #include "interpose/core/program_callback.h"
-#include "interpose/core/python_frames.h"
+#include "interpose/core/stacks/frame_names.h"
+#include "interpose/core/stacks/framework_operations.h"
+#include "interpose/core/stacks/python_frames.h"
 #include "profiler/recorder/recorder.h"
 
 namespace memtrace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace {
 

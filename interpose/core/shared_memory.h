@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/cuda/imported_memory.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "interpose/core/block_exchange.h"
 #include "interpose/core/memtrace.h"
 

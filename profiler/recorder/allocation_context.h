@@ -11,8 +11,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "allocator/mutex.h"
-#include "profiler/trace/event.h"
+#include "base/mutex.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "profiler/trace/inferred_role.h"
+#include "profiler/trace/events/inferred_role.h"
 
 namespace memtrace::recorder {
 namespace {

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "profiler/recorder/live_table.h"
-#include "profiler/trace/event.h"
-#include "profiler/trace/label_ranges.h"
-#include "profiler/trace/mapped_ranges.h"
+#include "profiler/trace/events/event.h"
+#include "profiler/trace/reading/label_ranges.h"
+#include "profiler/trace/reading/mapped_ranges.h"
 
 namespace memtrace::recorder {
 
-// Where in the program we are, as the analysis counts it (tools/analysis/position.h).
+// Where in the program we are, as the analysis counts it (tools/analysis/source/position.h).
 struct ProgramPosition {
   uint64_t step = 0;
   uint64_t micro_batch = 0;

@@ -11,7 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "allocator/mutex.h"
+#include "base/mutex.h"
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/operation_source.h"
 

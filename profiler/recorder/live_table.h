@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/fibonacci_hash.h"
-#include "allocator/units.h"
-#include "profiler/trace/event.h"
+#include "base/fibonacci_hash.h"
+#include "base/units.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::recorder {
 

@@ -15,7 +15,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "allocator/allocation_observer.h"
+#include "allocator/accounts/allocation_observer.h"
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/checkpoint_writer.h"
 #include "profiler/recorder/event_clock.h"
@@ -27,8 +27,8 @@
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/recorder/stack_table.h"
 #include "profiler/recorder/tag_scopes.h"
-#include "profiler/trace/event.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/events/event.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::recorder {
 

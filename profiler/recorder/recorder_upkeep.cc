@@ -10,7 +10,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/summary_text.h"
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::recorder {
 namespace {

@@ -10,7 +10,7 @@
 #include "profiler/recorder/card_account.h"
 #include "profiler/recorder/live_table.h"
 #include "profiler/recorder/waiting_blocks.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "allocator/mutex.h"
-#include "profiler/trace/trace_writer.h"
+#include "base/mutex.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::recorder {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

@@ -14,8 +14,8 @@
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/recorder/stack_hash.h"
 #include "profiler/recorder/stack_index.h"
-#include "profiler/trace/call_tree.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/coding/call_tree.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/recorder/json_writer.h"
-#include "profiler/trace/card_fields.h"
+#include "profiler/trace/events/card_fields.h"
 
 namespace memtrace::recorder {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "profiler/recorder/live_table.h"
 #include "profiler/recorder/run_account.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::recorder {
 

@@ -11,7 +11,7 @@
 #include "profiler/recorder/forward_scopes.h"
 #include "profiler/recorder/operation_source.h"
 #include "profiler/recorder/shared_trace.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
 

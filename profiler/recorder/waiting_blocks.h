@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "profiler/recorder/card_account.h"
 #include "profiler/recorder/live_table.h"
 

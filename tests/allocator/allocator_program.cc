@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "allocator/caching_allocator.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 #include "tests/allocator/capture_order.h"
 
 namespace memtrace::program {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "allocator/plan.h"
+#include "allocator/plan/plan.h"
 #include "tests/allocator/instruction.h"
 
 // Programs of printable instructions for an allocator on a card of 128 MiB, and a naive model that

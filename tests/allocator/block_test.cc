@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/block.h"
+#include "allocator/blocks/block.h"
 
 #include <gtest/gtest.h>
 

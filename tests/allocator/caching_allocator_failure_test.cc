@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "allocator/caching_allocator.h"
+#include "allocator/heap/caching_allocator.h"
 #include "tests/allocator/card.h"
 
 namespace memtrace {

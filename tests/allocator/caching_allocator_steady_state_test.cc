@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/caching_allocator.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
-#include "allocator/plan.h"
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
+#include "allocator/plan/plan.h"
 
 namespace {
 std::atomic<int64_t> heap_allocations{0};

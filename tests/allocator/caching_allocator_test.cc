@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/caching_allocator.h"
+#include "allocator/heap/caching_allocator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

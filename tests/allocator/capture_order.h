@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::program {
 

@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "allocator/caching_allocator.h"
-#include "allocator/call_failures.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
+#include "allocator/card/call_failures.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 
 namespace memtrace {
 

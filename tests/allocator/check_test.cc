@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/check.h"
+#include "base/check.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/chunk_map.h"
+#include "allocator/segment/chunk_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/expandable_segment.h"
+#include "allocator/segment/expandable_segment.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/memory_vmm.h"
+#include "allocator/card/memory_vmm.h"
 
 namespace memtrace {
 namespace {

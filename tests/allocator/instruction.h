@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/call_failures.h"
-#include "allocator/units.h"
+#include "allocator/card/call_failures.h"
+#include "base/units.h"
 
 // What programs for an allocator are made of.
 namespace memtrace::program {

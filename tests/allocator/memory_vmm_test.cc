@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/memory_vmm.h"
+#include "allocator/card/memory_vmm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

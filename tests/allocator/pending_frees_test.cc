@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/pending_frees.h"
+#include "allocator/frees/pending_frees.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/memory_streams.h"
+#include "allocator/card/memory_streams.h"
 
 namespace memtrace {
 namespace {

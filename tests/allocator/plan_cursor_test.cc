@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/plan_cursor.h"
+#include "allocator/plan/plan_cursor.h"
 
 #include <gtest/gtest.h>
 

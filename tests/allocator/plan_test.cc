@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/plan.h"
+#include "allocator/plan/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/plan.h"
+#include "allocator/plan/plan.h"
 #include "tests/allocator/card.h"
 
 namespace memtrace {

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
 
 namespace memtrace::program {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "allocator/plan.h"
+#include "allocator/plan/plan.h"
 #include "tests/allocator/allocator_program.h"
 
 namespace memtrace::program {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/recent_frees.h"
+#include "allocator/segment/recent_frees.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/size_bins.h"
+#include "allocator/blocks/size_bins.h"
 
 #include <gtest/gtest.h>
 

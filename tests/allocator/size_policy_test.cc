@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/statistics.h"
+#include "allocator/accounts/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -16,10 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/caching_allocator.h"
-#include "allocator/memory_streams.h"
-#include "allocator/memory_vmm.h"
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
+#include "allocator/card/memory_streams.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 
 namespace memtrace {
 namespace {

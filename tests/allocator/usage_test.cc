@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/usage.h"
+#include "allocator/accounts/usage.h"
 
 #include <gtest/gtest.h>
 

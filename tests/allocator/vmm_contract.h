@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/vmm.h"
+#include "allocator/card/vmm.h"
 
 namespace memtrace {
 

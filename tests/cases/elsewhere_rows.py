@@ -15,7 +15,7 @@ STOPPED = "A stopped fit says what is known; without a terminal it prints a line
 ALARMS = "Each exception that a signal handler of the user's raises arrives."
 
 ROWS = [
-    Elsewhere("signal_exception_swallowed.py", ALARMS, test="tests/interpose/torch/test_signal_exceptions.py"),
+    Elsewhere("signal_exception_swallowed.py", ALARMS, test="tests/interpose/torch/unharmed/test_signal_exceptions.py"),
     Elsewhere("fit_escapes.py", FILES, test="tests/tools/test_fit_file_operations.py"),
     Elsewhere("fit_file_operations.py", FILES, test="tests/tools/test_fit_file_operations.py"),
     Elsewhere("fit_tree_before_after.py", FILES, test="tests/tools/test_fit_file_operations.py"),

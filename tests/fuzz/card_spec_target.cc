@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "allocator/check.h"
-#include "interpose/simulated_card/card_spec.h"
+#include "base/check.h"
+#include "interpose/simulated_card/spec/card_spec.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {

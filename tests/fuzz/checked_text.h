@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "allocator/check.h"
-#include "tools/report/printable.h"
+#include "base/check.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::fuzz {
 

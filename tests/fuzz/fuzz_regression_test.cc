@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/trace/text_trace.h"
+#include "profiler/trace/text/text_trace.h"
 #include "tests/fuzz/snapshot_seed.h"
 #include "tests/fuzz/targets.h"
 

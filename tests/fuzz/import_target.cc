@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "allocator/check.h"
+#include "base/check.h"
 #include "tests/fuzz/targets.h"
 #include "tools/interchange/importers/kineto_profile.h"
 #include "tools/interchange/importers/rmm_log.h"

@@ -11,9 +11,9 @@
 #include <iterator>
 #include <string>
 
-#include "profiler/trace/format.h"
-#include "profiler/trace/text_trace.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/text/text_trace.h"
+#include "profiler/trace/writing/trace_writer.h"
 #include "tests/fuzz/snapshot_seed.h"
 
 namespace memtrace {

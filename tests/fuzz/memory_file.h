@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "allocator/check.h"
+#include "base/check.h"
 
 namespace memtrace::fuzz {
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "allocator/check.h"
-#include "allocator/plan.h"
-#include "allocator/plan_cursor.h"
+#include "allocator/plan/plan.h"
+#include "allocator/plan/plan_cursor.h"
+#include "base/check.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {

@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/check.h"
+#include "base/check.h"
 #include "nlohmann/json.hpp"
-#include "profiler/trace/trace_repair.h"
+#include "profiler/trace/reading/trace_repair.h"
 #include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/memory_file.h"
-#include "tools/analysis/verification.h"
+#include "tools/analysis/checks/verification.h"
 #include "tools/report/verify_report.h"
 
 namespace memtrace::fuzz {

@@ -3,7 +3,7 @@
 #ifndef MEMTRACE_TESTS_FUZZ_REPAIR_CHECK_H_
 #define MEMTRACE_TESTS_FUZZ_REPAIR_CHECK_H_
 
-#include "profiler/trace/trace_reader.h"
+#include "profiler/trace/reading/trace_reader.h"
 
 namespace memtrace::fuzz {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tools/interchange/writers/byte_sink.h"
 #include "tools/interchange/writers/pickle_writer.h"
+#include "tools/interchange/writers/rows/byte_sink.h"
 
 namespace memtrace::fuzz {
 

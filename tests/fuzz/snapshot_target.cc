@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/check.h"
+#include "base/check.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/targets.h"
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
+#include "tools/analysis/source/run_facts.h"
 #include "tools/interchange/torch_snapshot.h"
 #include "tools/report/json_report.h"
 #include "tools/report/text_report.h"

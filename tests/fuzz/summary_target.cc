@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "allocator/check.h"
+#include "base/check.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/targets.h"
-#include "tools/analysis/run_summary.h"
+#include "tools/analysis/views/run_summary.h"
 #include "tools/report/summary_report.h"
 
 namespace memtrace::fuzz {

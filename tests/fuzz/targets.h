@@ -20,7 +20,7 @@ void TraceRecords(std::string_view records);
 // What a process wrote about itself into its trace, as memtrace top shows it.
 void RunSummaryText(std::string_view text);
 
-// profiler/trace/text_trace.h: what is accepted comes back as the same text.
+// profiler/trace/text/text_trace.h: what is accepted comes back as the same text.
 void TextTrace(std::string_view text);
 
 // tools/interchange/importers: what is accepted becomes events in order.
@@ -31,7 +31,7 @@ void RmmLog(std::string_view text);  // with and without its first line
 // accepted.
 void Snapshot(std::string_view pickle);
 
-// interpose/simulated_card/card_spec.h
+// interpose/simulated_card/spec/card_spec.h
 void CardSpecs(std::string_view text);
 
 // The numbers that a program for the allocator is drawn from (tests/allocator/allocator_program.h).
@@ -40,7 +40,7 @@ void AllocatorProgram(std::string_view bytes);
 // The same with a plan, drawn from the same numbers, that is right, half right or wrong.
 void PlannedProgram(std::string_view bytes);
 
-// allocator/plan.h: what is accepted comes back as the same plan, and can be followed.
+// allocator/plan/plan.h: what is accepted comes back as the same plan, and can be followed.
 void PlanFile(std::string_view text);
 
 }  // namespace memtrace::fuzz

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "allocator/check.h"
-#include "profiler/trace/text_trace.h"
+#include "base/check.h"
+#include "profiler/trace/text/text_trace.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interpose/simulated_card/card_profile.h"
+#include "interpose/simulated_card/spec/card_profile.h"
 
 namespace memtrace {
 namespace {

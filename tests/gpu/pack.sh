@@ -30,10 +30,10 @@ ldd "$work"/gpu/bin/memtrace "$work"/gpu/suites/* "$work"/gpu/lib/python3/site-p
   awk '{print $3}' |
   grep -E '/lib(absl|simdjson|sqlite3)' | sort -u | xargs cp -t "$work/gpu/libraries/"
 cp -r "$root"/tests/gpu/hour "$root"/tests/gpu/hour.sh "$work/gpu/"
-mkdir -p "$work/gpu/tests/gpu" "$work/gpu/tests/interpose/torch"
+mkdir -p "$work/gpu/tests/gpu" "$work/gpu/tests/interpose/torch/recorded"
 cp -r "$root/tests/support" "$work/gpu/tests/"
 cp "$root"/tests/gpu/*.py "$work/gpu/tests/gpu/"
-cp "$root/tests/interpose/torch/cupti_training.py" "$work/gpu/tests/interpose/torch/"
+cp "$root/tests/interpose/torch/recorded/cupti_training.py" "$work/gpu/tests/interpose/torch/recorded/"
 if [ -n "${MEMTRACE_CORPUS:-}" ]; then
   cp -r "$MEMTRACE_CORPUS/scenarios" "$MEMTRACE_CORPUS/peer" "$work/gpu/"
 fi

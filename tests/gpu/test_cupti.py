@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of tests/interpose/torch/test_cupti.py on a real card. Not yet measured on a GPU."""
+"""The contract of tests/interpose/torch/recorded/test_cupti.py on a real card. Not yet measured on a GPU."""
 
 import subprocess
 import sys

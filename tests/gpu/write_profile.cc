@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // Writes a measured profile of this machine's card 0, in the form of
-// interpose/simulated_card/profiles, to stdout. Run it while nothing else uses the card.
+// interpose/simulated_card/spec/profiles, to stdout. Run it while nothing else uses the card.
 #include <cstdio>
 #include <iostream>
 #include <string>

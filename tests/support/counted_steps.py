@@ -3,8 +3,8 @@
 """A scenario of the corpus whose steps' calls for memory are counted; prints them, a JSON list of a number a step.
 
 Usage: counted_steps.py SCRIPT ARGUMENTS..., on the simulated card. Counted are the calls of the driver and the runtime
-that map, unmap, create or release memory, or wait for the card (interpose/simulated_card/card_control.h). Not counted
-is cudaStreamSynchronize: by it programs wait for values they read; allocators wait by other calls.
+that map, unmap, create or release memory, or wait for the card (interpose/simulated_card/interface/card_control.h).
+Not counted is cudaStreamSynchronize: by it programs wait for values they read; allocators wait by other calls.
 """
 
 import ctypes

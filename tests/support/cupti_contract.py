@@ -6,7 +6,7 @@ from typing import Any
 
 from support.programs import ROOT, Finished
 
-PROGRAM = ROOT / "tests" / "interpose" / "torch" / "cupti_training.py"
+PROGRAM = ROOT / "tests" / "interpose" / "torch" / "recorded" / "cupti_training.py"
 KEPT = 64 << 20  # bytes
 
 

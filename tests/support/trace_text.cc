@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: trace_text TRACE. Prints the trace as profiler/trace/text_trace.h describes it.
+// Usage: trace_text TRACE. Prints the trace as profiler/trace/text/text_trace.h describes it.
 //        trace_text TEXT TRACE. Makes the trace that the text describes.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string>
 
-#include "profiler/trace/text_trace.h"
+#include "profiler/trace/text/text_trace.h"
 
 namespace {
 

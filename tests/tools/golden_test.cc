@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Every tests/golden/NAME.trace.txt through the real program, compared with NAME.report.txt,
-// NAME.report.json, NAME.stats.txt and NAME.stats.json beside it. Refresh them all, and the help
-// texts in docs/command_line.md, with: cmake --build build/dev --target refresh_goldens
+// Every tests/golden/NAME.trace.txt through the real program, compared with NAME.txt and NAME.json
+// of tests/golden/report and tests/golden/stats. Refresh them all, and the help texts in
+// docs/command_line.md, with: cmake --build build/dev --target refresh_goldens
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/tools/shell.h"
-#include "tools/report/printable.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace {
 namespace {
@@ -65,15 +65,15 @@ class GoldenTest : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(GoldenTest, TextReportIsAsKept) {
-  CompareWithGolden(OutputOf("report"), GetParam() + ".report.txt");
+  CompareWithGolden(OutputOf("report"), "report/" + GetParam() + ".txt");
 }
 
 TEST_P(GoldenTest, JsonReportIsAsKept) {
-  CompareWithGolden(OutputOf("report --json"), GetParam() + ".report.json");
+  CompareWithGolden(OutputOf("report --json"), "report/" + GetParam() + ".json");
 }
 
 TEST_P(GoldenTest, StatisticsAreAsKept) {
-  CompareWithGolden(OutputOf("stats --json"), GetParam() + ".stats.json");
+  CompareWithGolden(OutputOf("stats --json"), "stats/" + GetParam() + ".json");
 }
 
 void ExpectToFit(const std::string& text, size_t columns) {
@@ -99,7 +99,7 @@ TEST_P(GoldenTest, TextFitsANarrowTerminal) {
 TEST_P(GoldenTest, StatisticsInTextAreAsKept) {
   const std::string text = OutputOf("stats");
   // The size of the file is the format's affair.
-  CompareWithGolden(text.substr(0, text.find("\nTRACE\n")), GetParam() + ".stats.txt");
+  CompareWithGolden(text.substr(0, text.find("\nTRACE\n")), "stats/" + GetParam() + ".txt");
 }
 
 TEST_P(GoldenTest, EveryLedgerAndBreakdownSumsToItsWhole) {
@@ -187,7 +187,7 @@ TEST(PartialTraceTest, TruncatedTraceGivesItsLongestValidPartABannerAndExitCode4
   fs::resize_file(shell.Path("cut.trace"), fs::file_size(shell.Path("cut.trace")) - 700);
   const Outcome text = shell.Run("memtrace report cut.trace");
   EXPECT_EQ(text.code, 4);
-  CompareWithGolden(text.out, "truncated.report.txt");
+  CompareWithGolden(text.out, "report/truncated.txt");
   const Outcome in_json = shell.Run("memtrace report --json cut.trace");
   EXPECT_EQ(in_json.code, 4);
   EXPECT_THAT(in_json.err, testing::HasSubstr("PARTIAL"));

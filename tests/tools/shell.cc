@@ -11,7 +11,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "profiler/trace/text_trace.h"
+#include "profiler/trace/text/text_trace.h"
 
 namespace memtrace {
 namespace {

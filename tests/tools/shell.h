@@ -33,7 +33,7 @@ class Shell {
   // Where Run is.
   std::filesystem::path Path(const std::string& name) const { return folder_ / "here" / name; }
   void Write(const std::string& name, std::string_view text) const { WriteFile(Path(name), text); }
-  // Makes a trace of its text form (profiler/trace/text_trace.h).
+  // Makes a trace of its text form (profiler/trace/text/text_trace.h).
   void WriteTrace(const std::string& name, std::string_view text) const;
 
  private:

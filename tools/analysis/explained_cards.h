@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/captures.h"
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/timeline.h"
+#include "tools/analysis/replayed/captures.h"
+#include "tools/analysis/replayed/timeline.h"
 
 namespace memtrace::analysis {
 

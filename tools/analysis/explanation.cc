@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/cache_to_come.h"
-#include "tools/analysis/captures.h"
 #include "tools/analysis/explained_cards.h"
-#include "tools/analysis/frames.h"
-#include "tools/analysis/growth_search.h"
-#include "tools/analysis/site_names.h"
+#include "tools/analysis/kept/growth_search.h"
+#include "tools/analysis/replayed/captures.h"
+#include "tools/analysis/source/frames.h"
+#include "tools/analysis/source/site_names.h"
+#include "tools/analysis/verdict/cache_to_come.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
+#include "tools/analysis/source/run_facts.h"
 
 // The processes of a job beside each other, each by its own trace.
 namespace memtrace::analysis {

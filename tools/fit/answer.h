@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/annotation.h"
-#include "tools/analysis/run_facts.h"
+#include "tools/analysis/source/annotation.h"
+#include "tools/analysis/source/run_facts.h"
 #include "tools/fit/candidates.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/files/folder_watch.h"

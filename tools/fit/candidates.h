@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analysis/savings.h"
+#include "tools/analysis/cures/savings.h"
 #include "tools/fit/trial.h"
 
 namespace memtrace::fit {

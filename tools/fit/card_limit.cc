@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "interpose/simulated_card/card_spec.h"
+#include "interpose/simulated_card/spec/card_spec.h"
 
 namespace memtrace::fit {
 namespace {

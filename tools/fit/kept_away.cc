@@ -3,7 +3,7 @@
 #include "tools/fit/kept_away.h"
 
 #include "nlohmann/json.hpp"
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::fit {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/annotation.h"
+#include "tools/analysis/source/annotation.h"
 #include "tools/fit/files/layer_contents.h"
 
 namespace memtrace::fit {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "profiler/trace/facts.h"
-#include "tools/analysis/frames.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/source/frames.h"
 
 namespace memtrace::fit {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "interpose/simulated_card/card_profile.h"
+#include "interpose/simulated_card/spec/card_profile.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {

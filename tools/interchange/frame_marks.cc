@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/analysis/frame_rules.h"
+#include "tools/analysis/source/frame_rules.h"
 #include "tools/interchange/snapshot_frame.h"
 
 namespace memtrace::interchange {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "tools/interchange/pickle_tree.h"
 #include "tools/interchange/snapshot_records.h"
 #include "tools/interchange/snapshot_start.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/interchange/stack_reader.h"
 
-#include "tools/analysis/frame_rules.h"
+#include "tools/analysis/source/frame_rules.h"
 #include "tools/interchange/snapshot_frame.h"
 
 namespace memtrace::interchange {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "tools/interchange/frame_marks.h"
 #include "tools/interchange/paged_vector.h"
 #include "tools/interchange/pickle_tree.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/trace/facts.h"
-#include "tools/analysis/live_set.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/replayed/live_set.h"
 #include "tools/interchange/entry_order.h"
 #include "tools/interchange/pickle_reader.h"
 #include "tools/interchange/snapshot_frame.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analysis/event_source.h"
+#include "tools/analysis/source/event_source.h"
 #include "tools/interchange/pickle_prefix.h"
 #include "tools/interchange/pickle_tree.h"
 #include "tools/interchange/role_guesses.h"

@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
-#include "allocator/plan.h"
-#include "interpose/simulated_card/card_spec.h"
+#include "allocator/plan/plan.h"
+#include "interpose/simulated_card/spec/card_spec.h"
 #include "nlohmann/json.hpp"
-#include "profiler/trace/amount.h"
-#include "profiler/trace/format.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/events/amount.h"
 #include "tools/launch/package_folder.h"
 #include "tools/launch/program_file.h"
 

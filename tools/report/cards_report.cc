@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/json_text.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "interpose/simulated_card/card_profile.h"
+#include "interpose/simulated_card/spec/card_profile.h"
 
 namespace memtrace::report {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/analysis/limits.h"
-#include "tools/analysis/run_facts.h"
+#include "tools/analysis/source/run_facts.h"
 
 namespace memtrace::report {
 

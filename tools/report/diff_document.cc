@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "tools/report/diff_rows.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/diff_rows.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

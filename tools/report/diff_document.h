@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/report/document.h"
-#include "tools/report/tree_level.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/report/sections/tree_level.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/diff_rows.h"
-#include "tools/report/json_text.h"
-#include "tools/report/text_document.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/diff_rows.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {

@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/activity_table.h"
-#include "tools/report/fragmentation_table.h"
-#include "tools/report/growth_table.h"
-#include "tools/report/json_text.h"
-#include "tools/report/known_bytes.h"
 #include "tools/report/map_report.h"
-#include "tools/report/others_text.h"
-#include "tools/report/peak_section.h"
-#include "tools/report/unneeded_text.h"
-#include "tools/report/variables_text.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/activity_table.h"
+#include "tools/report/sections/fragmentation_table.h"
+#include "tools/report/sections/growth_table.h"
+#include "tools/report/sections/others_text.h"
+#include "tools/report/sections/peak_section.h"
+#include "tools/report/sections/unneeded_text.h"
+#include "tools/report/sections/variables_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/known_bytes.h"
 
 namespace memtrace::report {
 namespace {

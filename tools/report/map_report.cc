@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

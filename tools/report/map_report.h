@@ -5,7 +5,7 @@
 
 #include "nlohmann/json_fwd.hpp"
 #include "tools/analysis/explanation.h"
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

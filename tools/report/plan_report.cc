@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/command_words.h"
-#include "tools/report/json_text.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
 #include "tools/report/run_header.h"
+#include "tools/report/words/command_words.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/json_text.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
 #include "tools/report/run_header.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

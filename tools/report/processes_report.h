@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/analysis/process_view.h"
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

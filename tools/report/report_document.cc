@@ -4,19 +4,19 @@
 
 #include <utility>
 
-#include "tools/report/activity_table.h"
-#include "tools/report/cards_table.h"
-#include "tools/report/fragmentation_table.h"
-#include "tools/report/growth_table.h"
-#include "tools/report/holder_table.h"
-#include "tools/report/ledger_table.h"
 #include "tools/report/map_report.h"
-#include "tools/report/outside_table.h"
-#include "tools/report/peak_section.h"
-#include "tools/report/remedy_table.h"
-#include "tools/report/request_facts.h"
 #include "tools/report/run_header.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/activity_table.h"
+#include "tools/report/sections/cards_table.h"
+#include "tools/report/sections/fragmentation_table.h"
+#include "tools/report/sections/growth_table.h"
+#include "tools/report/sections/holder_table.h"
+#include "tools/report/sections/ledger_table.h"
+#include "tools/report/sections/outside_table.h"
+#include "tools/report/sections/peak_section.h"
+#include "tools/report/sections/remedy_table.h"
+#include "tools/report/sections/request_facts.h"
+#include "tools/report/sections/verdict_text.h"
 
 namespace memtrace::report {
 namespace {

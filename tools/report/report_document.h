@@ -4,8 +4,8 @@
 #define MEMTRACE_TOOLS_REPORT_REPORT_DOCUMENT_H_
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/report/document.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

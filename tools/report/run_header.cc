@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include "tools/report/activity_table.h"
-#include "tools/report/command_words.h"
 #include "tools/report/plan_report.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/sections/activity_table.h"
+#include "tools/report/words/command_words.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/report/document.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

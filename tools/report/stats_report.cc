@@ -3,14 +3,14 @@
 #include "tools/report/stats_report.h"
 
 #include "nlohmann/json.hpp"
-#include "profiler/trace/facts.h"
-#include "tools/report/activity_table.h"
-#include "tools/report/command_words.h"
-#include "tools/report/json_text.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "profiler/trace/vocabulary/facts.h"
 #include "tools/report/run_header.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/activity_table.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/command_words.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

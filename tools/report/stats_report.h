@@ -6,8 +6,8 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/analysis/timeline.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/source/run_facts.h"
 
 namespace memtrace::report {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/report/ledger_table.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/sections/ledger_table.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/analysis/run_summary.h"
+#include "tools/analysis/views/run_summary.h"
 
 namespace memtrace::report {
 

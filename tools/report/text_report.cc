@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/text_report.h"
 
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
 #include "tools/report/report_document.h"
-#include "tools/report/text_document.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {

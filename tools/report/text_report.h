@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
+#include "tools/analysis/source/run_facts.h"
 
 namespace memtrace::report {
 

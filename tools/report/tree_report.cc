@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "nlohmann/json.hpp"
-#include "tools/report/json_text.h"
-#include "tools/report/known_bytes.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
 #include "tools/report/run_header.h"
-#include "tools/report/text_document.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/json_text.h"
+#include "tools/report/words/known_bytes.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {

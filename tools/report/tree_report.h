@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/report/tree_level.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/report/sections/tree_level.h"
 
 namespace memtrace::report {
 

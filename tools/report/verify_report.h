@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/verification.h"
+#include "tools/analysis/checks/verification.h"
 
 namespace memtrace::report {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "interpose/simulated_card/card_ranges.h"
+#include "interpose/simulated_card/interface/card_ranges.h"
 
 namespace memtrace::shim {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "interpose/core/memtrace.h"
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::shim {
 namespace {

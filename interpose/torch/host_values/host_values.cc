@@ -9,7 +9,7 @@
 #include "interpose/torch/host_values/fallback.h"
 #include "interpose/torch/host_values/host_reads.h"
 #include "interpose/torch/host_values/policy.h"
-#include "profiler/trace/facts.h"
+#include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::shim {
 namespace {

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/simulated_card/card_listener.h"
+#include "interpose/simulated_card/interface/card_listener.h"
 #include "tests/interpose/core/card_process.h"
 
 namespace memtrace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpose/simulated_card/card_control.h"
+#include "interpose/simulated_card/interface/card_control.h"
 #include "tests/interpose/core/card_process.h"
 
 namespace memtrace {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "interpose/simulated_card/library_calls.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 #include "tests/interpose/core/card_process.h"
 
 namespace memtrace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/card_of_address.h"
+#include "interpose/core/outside/card_of_address.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "interpose/core/memtrace.h"
-#include "profiler/trace/trace_reader.h"
+#include "profiler/trace/reading/trace_reader.h"
 
 namespace memtrace {
 

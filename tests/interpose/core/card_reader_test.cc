@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // A card whose driver says free and total only, as a real one's.
-#include "interpose/core/card_reader.h"
+#include "interpose/core/outside/card_reader.h"
 
 #include <gtest/gtest.h>
 

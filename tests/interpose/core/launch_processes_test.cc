@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/launch_processes.h"
+#include "interpose/core/outside/launch_processes.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

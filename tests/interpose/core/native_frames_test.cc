@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/native_frames.h"
+#include "interpose/core/stacks/native_frames.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

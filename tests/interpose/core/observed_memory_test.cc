@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/observed_memory.h"
+#include "interpose/core/outside/observed_memory.h"
 
 #include <gtest/gtest.h>
 

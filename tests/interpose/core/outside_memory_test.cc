@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/outside_memory.h"
+#include "interpose/core/outside/outside_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

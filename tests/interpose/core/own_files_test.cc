@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/own_files.h"
+#include "interpose/core/stacks/own_files.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "interpose/core/python_frames.h"
+#include "interpose/core/stacks/python_frames.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/recorded_paths.h"
+#include "interpose/core/recorded_text/recorded_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/secrets.h"
+#include "interpose/core/recorded_text/secrets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/trace_name.h"
+#include "interpose/core/recorded_text/trace_name.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

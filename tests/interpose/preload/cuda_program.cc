@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/simulated_card/card_control.h"
-#include "interpose/simulated_card/card_listener.h"
+#include "interpose/simulated_card/interface/card_control.h"
+#include "interpose/simulated_card/interface/card_listener.h"
 
 // Exported, so that it has a name in stacks.
 extern "C" __attribute__((visibility("default"), noinline)) void* LoadTheModel(size_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/card_spec.h"
+#include "interpose/simulated_card/spec/card_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/simulated_card/card_profile.h"
+#include "interpose/simulated_card/spec/card_profile.h"
 
 namespace memtrace::card {
 namespace {

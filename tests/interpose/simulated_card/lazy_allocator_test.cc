@@ -12,10 +12,10 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/caching_allocator.h"
 #include "allocator/cuda/open_card.h"
-#include "interpose/simulated_card/card_control.h"
-#include "interpose/simulated_card/library_calls.h"
+#include "allocator/heap/caching_allocator.h"
+#include "interpose/simulated_card/interface/card_control.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace {
 namespace {

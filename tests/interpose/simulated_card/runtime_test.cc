@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/simulated_card/card_control.h"
+#include "interpose/simulated_card/interface/card_control.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "interpose/simulated_card/card_control.h"
-#include "interpose/simulated_card/library_calls.h"
+#include "interpose/simulated_card/interface/card_control.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "interpose/simulated_card/card_control.h"
+#include "interpose/simulated_card/interface/card_control.h"
 
 namespace {
 

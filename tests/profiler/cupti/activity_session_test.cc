@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/simulated_card/library_calls.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::cupti {
 namespace {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/trace/format.h"
+#include "profiler/trace/coding/format.h"
 #include "tests/profiler/recorder/random_run.h"
-#include "tools/analysis/breakdown.h"
-#include "tools/analysis/live_set.h"
-#include "tools/analysis/site_names.h"
-#include "tools/analysis/timeline.h"
+#include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/replayed/live_set.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/source/site_names.h"
 
 namespace memtrace::recorder {
 namespace {

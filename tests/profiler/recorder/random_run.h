@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/profiler/recorder/recorder_fixture.h"
-#include "tools/command/trace_input.h"
+#include "tools/command/inputs/trace_input.h"
 
 namespace memtrace::recorder {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "profiler/trace/text_trace.h"
+#include "profiler/trace/text/text_trace.h"
 
 namespace memtrace::recorder {
 

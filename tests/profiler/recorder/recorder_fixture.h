@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "profiler/trace/trace_reader.h"
+#include "profiler/trace/reading/trace_reader.h"
 
 namespace memtrace::recorder {
 

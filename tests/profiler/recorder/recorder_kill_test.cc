@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/trace/format.h"
+#include "profiler/trace/coding/format.h"
 #include "tests/profiler/recorder/recorder_fixture.h"
 
 namespace memtrace::recorder {

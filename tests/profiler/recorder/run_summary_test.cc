@@ -9,9 +9,9 @@
 #include <string>
 
 #include "nlohmann/json.hpp"
-#include "profiler/trace/card_fields.h"
-#include "profiler/trace/format.h"
-#include "profiler/trace/summary_reader.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/events/card_fields.h"
+#include "profiler/trace/reading/summary_reader.h"
 #include "tests/profiler/recorder/random_run.h"
 #include "tools/analysis/explanation.h"
 

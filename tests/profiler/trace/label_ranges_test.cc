@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/trace/label_ranges.h"
+#include "profiler/trace/reading/label_ranges.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/trace/mapped_ranges.h"
+#include "profiler/trace/reading/mapped_ranges.h"
 
 #include <gtest/gtest.h>
 

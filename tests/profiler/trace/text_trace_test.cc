@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/trace/text_trace.h"
+#include "profiler/trace/text/text_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "profiler/trace/checksum.h"
-#include "profiler/trace/record_decoder.h"
+#include "profiler/trace/coding/checksum.h"
+#include "profiler/trace/coding/record_decoder.h"
 #include "tests/profiler/trace/trace_fixture.h"
 
 namespace memtrace::trace {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "profiler/trace/event_fields.h"
+#include "profiler/trace/coding/event_fields.h"
 
 namespace memtrace::trace {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/trace/trace_reader.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/reading/trace_reader.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::trace {
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/trace/record_decoder.h"
-#include "profiler/trace/record_encoder.h"
+#include "profiler/trace/coding/record_decoder.h"
+#include "profiler/trace/coding/record_encoder.h"
 #include "tests/profiler/trace/trace_fixture.h"
 
 namespace memtrace::trace {

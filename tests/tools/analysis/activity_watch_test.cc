@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/activity_watch.h"
+#include "tools/analysis/replayed/activity_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/busy_time.h"
+#include "tools/analysis/replayed/busy_time.h"
 
 namespace memtrace::analysis {
 namespace {

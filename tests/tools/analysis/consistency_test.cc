@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/consistency.h"
+#include "tools/analysis/checks/consistency.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

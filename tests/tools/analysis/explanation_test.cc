@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules at the borders of what they read. What real programs record is test_function_names.py's.
-#include "tools/analysis/frame_rules.h"
+#include "tools/analysis/source/frame_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/live_set.h"
+#include "tools/analysis/replayed/live_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/living_blocks.h"
+#include "tools/analysis/replayed/living_blocks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/movable_owners.h"
+#include "tools/analysis/holders/movable_owners.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/event_source.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::analysis {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/native_names.h"
+#include "tools/analysis/source/native_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include <filesystem>
 
-#include "profiler/trace/build_id.h"
-#include "tools/analysis/frames.h"
+#include "profiler/trace/events/build_id.h"
+#include "tools/analysis/source/frames.h"
 
 namespace memtrace::analysis {
 namespace {

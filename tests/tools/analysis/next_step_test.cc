@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/next_step.h"
+#include "tools/analysis/verdict/next_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/other_processes.h"
+#include "tools/analysis/source/other_processes.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "allocator/check.h"
+#include "base/check.h"
 
 namespace memtrace::analysis {
 namespace {

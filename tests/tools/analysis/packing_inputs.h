@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/packing/packing.h"
 
 namespace memtrace::analysis {

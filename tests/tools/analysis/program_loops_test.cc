@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/program_loops.h"
+#include "tools/analysis/kept/program_loops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/visit_marks.h"
+#include "tools/analysis/replayed/visit_marks.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/remedies.h"
+#include "tools/analysis/cures/remedies.h"
 
 #include <gtest/gtest.h>
 

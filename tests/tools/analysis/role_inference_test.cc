@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/role_inference.h"
+#include "tools/analysis/replayed/role_inference.h"
 
 #include <gtest/gtest.h>
 

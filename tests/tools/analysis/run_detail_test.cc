@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/run_detail.h"
+#include "tools/analysis/views/run_detail.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

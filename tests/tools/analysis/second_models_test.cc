@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/second_models.h"
+#include "tools/analysis/holders/second_models.h"
 
 #include <gtest/gtest.h>
 

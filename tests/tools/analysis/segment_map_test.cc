@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/segment_map.h"
+#include "tools/analysis/replayed/segment_map.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tests/tools/analysis/named_program.h"
 #include "tools/analysis/explanation.h"
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/site_names.h"
+#include "tools/analysis/source/site_names.h"
 
 #include <gtest/gtest.h>
 
-#include "tools/analysis/frames.h"
+#include "tools/analysis/source/frames.h"
 
 namespace memtrace::analysis {
 namespace {

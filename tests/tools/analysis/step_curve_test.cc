@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/step_curve.h"
+#include "tools/analysis/replayed/step_curve.h"
 
 #include <gtest/gtest.h>
 

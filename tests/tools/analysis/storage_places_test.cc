@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/storage_places.h"
+#include "tools/analysis/source/storage_places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

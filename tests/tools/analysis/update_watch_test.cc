@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/update_watch.h"
+#include "tools/analysis/replayed/update_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/verdict.h"
+#include "tools/analysis/verdict/verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/cards_table.h"
+#include "tools/report/sections/cards_table.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::report {
 namespace {

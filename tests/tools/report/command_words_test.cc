@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/command_words.h"
+#include "tools/report/words/command_words.h"
 
 #include <gtest/gtest.h>
 

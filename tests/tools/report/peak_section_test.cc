@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/peak_section.h"
+#include "tools/report/sections/peak_section.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "nlohmann/json.hpp"
 #include "tests/tools/analysis/named_program.h"
 

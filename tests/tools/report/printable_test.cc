@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/printable.h"
+#include "tools/report/words/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/quantity.h"
+#include "tools/report/words/quantity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "tools/report/printable.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {

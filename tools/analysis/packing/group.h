@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/packing/sections.h"
 
 namespace memtrace::analysis {

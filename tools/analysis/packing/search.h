@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/packing/failed_parts.h"
 #include "tools/analysis/packing/order.h"
 #include "tools/analysis/packing/part.h"

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "allocator/plan.h"
-#include "allocator/units.h"
+#include "allocator/plan/plan.h"
+#include "base/units.h"
 #include "tools/analysis/packing/packing.h"
 #include "tools/analysis/planning/repetition.h"
 #include "tools/analysis/planning/request_log.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "allocator/size_policy.h"
+#include "allocator/blocks/size_policy.h"
 
 namespace memtrace::analysis {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/units.h"
-#include "tools/analysis/event_source.h"
+#include "base/units.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::analysis {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/pool_guess.h"
 #include "tools/analysis/replay/recorded_run.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/recorded_run.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::replay {
 

@@ -4,7 +4,7 @@
 
 #include <variant>
 
-#include "allocator/check.h"
+#include "base/check.h"
 
 namespace memtrace::replay {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "allocator/allocation_observer.h"
-#include "allocator/caching_allocator.h"
-#include "allocator/call_failures.h"
-#include "allocator/memory_vmm.h"
+#include "allocator/accounts/allocation_observer.h"
+#include "allocator/card/call_failures.h"
+#include "allocator/card/memory_vmm.h"
+#include "allocator/heap/caching_allocator.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/trace_streams.h"
 

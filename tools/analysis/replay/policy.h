@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::replay {
 

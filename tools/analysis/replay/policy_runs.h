@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
-#include "tools/analysis/event_source.h"
 #include "tools/analysis/replay/course.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/recorded_run.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::replay {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "tools/analysis/replay/recorded_segments.h"
 #include "tools/analysis/replay/torch_policy.h"
 

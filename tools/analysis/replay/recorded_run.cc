@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/mapped_ranges.h"
+#include "profiler/trace/reading/mapped_ranges.h"
 #include "tools/analysis/replay/event_device.h"
 
 namespace memtrace::replay {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "allocator/units.h"
-#include "tools/analysis/event_source.h"
+#include "base/units.h"
 #include "tools/analysis/replay/torch_settings.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::replay {
 

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/units.h"
-#include "tools/analysis/event_source.h"
+#include "base/units.h"
 #include "tools/analysis/replay/course.h"
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/recorded_run.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::replay {
 

@@ -3,7 +3,7 @@
 #ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAY_SEGMENT_ADDRESSES_H_
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAY_SEGMENT_ADDRESSES_H_
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/replay/torch_block.h"
 
 namespace memtrace::replay {

@@ -10,7 +10,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "allocator/units.h"
+#include "base/units.h"
 
 // What TorchHeap is made of.
 namespace memtrace::replay {

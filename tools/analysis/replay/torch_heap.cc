@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "allocator/check.h"
+#include "base/check.h"
 
 namespace memtrace::replay {
 namespace {

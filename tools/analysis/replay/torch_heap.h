@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/replay/segment_addresses.h"
 #include "tools/analysis/replay/torch_block.h"
 #include "tools/analysis/replay/torch_settings.h"

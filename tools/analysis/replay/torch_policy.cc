@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/replay/torch_policy.h"
 
-#include "allocator/check.h"
+#include "base/check.h"
 
 namespace memtrace::replay {
 namespace {

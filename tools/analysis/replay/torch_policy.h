@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "allocator/units.h"
+#include "base/units.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/segment_addresses.h"
 #include "tools/analysis/replay/torch_heap.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "allocator/units.h"
+#include "base/units.h"
 
 namespace memtrace::replay {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "allocator/stream_events.h"
+#include "allocator/card/stream_events.h"
 
 namespace memtrace::replay {
 

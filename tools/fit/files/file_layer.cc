@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/trace/amount.h"
+#include "profiler/trace/events/amount.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/mount_table.h"
 #include "tools/fit/files/passed_descriptor.h"

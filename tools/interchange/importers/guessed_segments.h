@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 
 namespace memtrace::interchange {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "profiler/trace/call_tree.h"
-#include "profiler/trace/string_table.h"
-#include "tools/analysis/event_source.h"
+#include "profiler/trace/coding/call_tree.h"
+#include "profiler/trace/coding/string_table.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::interchange {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/event_names.h"
-#include "profiler/trace/trace_writer.h"
+#include "profiler/trace/events/event_names.h"
+#include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::interchange {
 namespace {

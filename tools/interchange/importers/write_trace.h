@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tools/analysis/event_source.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::interchange {
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/numbers.h"
 #include "nlohmann/json.hpp"
-#include "tools/interchange/writers/event_detail.h"
-#include "tools/interchange/writers/levels.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/levels.h"
 #include "tools/interchange/writers/timeline_writers.h"
 
 namespace memtrace::interchange {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tools/interchange/writers/byte_sink.h"
-#include "tools/interchange/writers/exported_run.h"
+#include "tools/interchange/writers/rows/byte_sink.h"
+#include "tools/interchange/writers/rows/exported_run.h"
 
 namespace memtrace::interchange {
 

@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "nlohmann/json.hpp"
-#include "tools/interchange/writers/event_detail.h"
-#include "tools/interchange/writers/site_totals.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/site_totals.h"
 
 namespace memtrace::interchange {
 namespace {

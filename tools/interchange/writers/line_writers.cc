@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
-#include "tools/analysis/frames.h"
-#include "tools/interchange/writers/event_detail.h"
-#include "tools/interchange/writers/event_row.h"
-#include "tools/interchange/writers/run_json.h"
+#include "tools/analysis/source/frames.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/event_row.h"
+#include "tools/interchange/writers/rows/run_json.h"
 
 namespace memtrace::interchange {
 namespace {

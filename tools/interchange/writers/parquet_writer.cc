@@ -12,9 +12,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "tools/interchange/parquet/parquet_part.h"
-#include "tools/interchange/writers/block_row.h"
-#include "tools/interchange/writers/event_detail.h"
-#include "tools/interchange/writers/event_row.h"
+#include "tools/interchange/writers/rows/block_row.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/event_row.h"
 #include "tools/interchange/writers/timeline_writers.h"
 
 namespace memtrace::interchange {

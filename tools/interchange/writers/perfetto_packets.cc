@@ -3,7 +3,7 @@
 #include "tools/interchange/writers/perfetto_packets.h"
 
 #include "protozero/pbf_writer.hpp"
-#include "tools/interchange/writers/event_detail.h"
+#include "tools/interchange/writers/rows/event_detail.h"
 
 namespace memtrace::interchange {
 namespace {

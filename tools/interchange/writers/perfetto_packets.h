@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/interchange/writers/byte_sink.h"
+#include "tools/interchange/writers/rows/byte_sink.h"
 
 namespace memtrace::interchange {
 

@@ -5,9 +5,9 @@
 #include <variant>
 #include <vector>
 
-#include "tools/interchange/writers/levels.h"
 #include "tools/interchange/writers/perfetto_packets.h"
-#include "tools/interchange/writers/site_totals.h"
+#include "tools/interchange/writers/rows/levels.h"
+#include "tools/interchange/writers/rows/site_totals.h"
 #include "tools/interchange/writers/timeline_writers.h"
 
 namespace memtrace::interchange {

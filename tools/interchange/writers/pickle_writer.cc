@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "tools/interchange/writers/event_detail.h"
+#include "tools/interchange/writers/rows/event_detail.h"
 
 namespace memtrace::interchange {
 namespace {

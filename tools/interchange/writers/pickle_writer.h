@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/interchange/pickle_opcodes.h"
-#include "tools/interchange/writers/byte_sink.h"
+#include "tools/interchange/writers/rows/byte_sink.h"
 
 namespace memtrace::interchange {
 

@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "tools/analysis/frames.h"
-#include "tools/interchange/writers/event_detail.h"
+#include "tools/analysis/source/frames.h"
 #include "tools/interchange/writers/flame_writers.h"
-#include "tools/interchange/writers/gzip.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/gzip.h"
 
 namespace memtrace::interchange {
 namespace {

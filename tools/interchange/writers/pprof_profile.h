@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/trace/event.h"
+#include "profiler/trace/events/event.h"
 #include "protozero/pbf_writer.hpp"
-#include "tools/interchange/writers/site_totals.h"
+#include "tools/interchange/writers/rows/site_totals.h"
 
 namespace memtrace::interchange {
 

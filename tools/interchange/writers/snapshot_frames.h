@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analysis/event_source.h"
+#include "tools/analysis/source/event_source.h"
 #include "tools/interchange/writers/pickle_writer.h"
 
 namespace memtrace::interchange {

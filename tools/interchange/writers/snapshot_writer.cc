@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "tools/analysis/block_walk.h"
-#include "tools/analysis/mapped_segments.h"
+#include "tools/analysis/replayed/block_walk.h"
+#include "tools/analysis/replayed/mapped_segments.h"
 #include "tools/interchange/writers/pickle_writer.h"
 #include "tools/interchange/writers/snapshot_frames.h"
 

@@ -6,11 +6,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "tools/analysis/mapped_segments.h"
-#include "tools/interchange/writers/block_row.h"
-#include "tools/interchange/writers/event_detail.h"
-#include "tools/interchange/writers/event_row.h"
-#include "tools/interchange/writers/run_json.h"
+#include "tools/analysis/replayed/mapped_segments.h"
+#include "tools/interchange/writers/rows/block_row.h"
+#include "tools/interchange/writers/rows/event_detail.h"
+#include "tools/interchange/writers/rows/event_row.h"
+#include "tools/interchange/writers/rows/run_json.h"
 #include "tools/interchange/writers/sqlite_database.h"
 #include "tools/interchange/writers/sqlite_schema.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tools/interchange/writers/exported_run.h"
+#include "tools/interchange/writers/rows/exported_run.h"
 
 namespace memtrace::interchange {
 

@@ -3,8 +3,8 @@
 #ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_TIMELINE_WRITERS_H_
 #define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_TIMELINE_WRITERS_H_
 
-#include "tools/interchange/writers/byte_sink.h"
-#include "tools/interchange/writers/exported_run.h"
+#include "tools/interchange/writers/rows/byte_sink.h"
+#include "tools/interchange/writers/rows/exported_run.h"
 
 namespace memtrace::interchange {
 

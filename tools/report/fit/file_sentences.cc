@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

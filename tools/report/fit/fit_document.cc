@@ -8,9 +8,9 @@
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -7,7 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
-#include "tools/report/json_text.h"
+#include "tools/report/words/json_text.h"
 
 namespace memtrace::report {
 namespace {

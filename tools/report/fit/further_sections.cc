@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tools/report/fit/file_sentences.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

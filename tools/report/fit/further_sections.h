@@ -4,7 +4,7 @@
 #define MEMTRACE_TOOLS_REPORT_FIT_FURTHER_SECTIONS_H_
 
 #include "tools/fit/answer.h"
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_format.h"
 #include "tools/fit/why_failed.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
-#include "tools/report/verdict_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/fit/answer.h"
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

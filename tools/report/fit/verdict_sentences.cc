@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "tools/report/fit/remedy_sections.h"
-#include "tools/report/printable.h"
-#include "tools/report/quantity.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

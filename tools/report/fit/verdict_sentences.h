@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/fit/answer.h"
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/event_source.h"
-#include "tools/analysis/run_detail.h"
-#include "tools/analysis/usage_curve.h"
+#include "tools/analysis/source/event_source.h"
+#include "tools/analysis/views/run_detail.h"
+#include "tools/analysis/views/usage_curve.h"
 #include "tools/report/diff_document.h"
 
 namespace memtrace::report {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/report/printable.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/report/document.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/report/page/html_document.h"
-#include "tools/report/quantity.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_detail.h"
-#include "tools/analysis/run_facts.h"
-#include "tools/report/document.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/analysis/views/run_detail.h"
+#include "tools/report/words/document.h"
 
 namespace memtrace::report {
 

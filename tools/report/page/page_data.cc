@@ -11,12 +11,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "allocator/check.h"
+#include "base/check.h"
 #include "nlohmann/json.hpp"
-#include "tools/analysis/origins.h"
+#include "tools/analysis/views/origins.h"
 #include "tools/report/page/json_columns.h"
 #include "tools/report/page/stack_tree.h"
-#include "tools/report/printable.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {

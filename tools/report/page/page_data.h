@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/run_detail.h"
+#include "tools/analysis/views/run_detail.h"
 
 namespace memtrace::report {
 

@@ -4,8 +4,8 @@
 
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/page_shell.h"
-#include "tools/report/printable.h"
-#include "tools/report/text_document.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/page/stack_tree.h"
 
-#include "tools/analysis/frames.h"
-#include "tools/report/printable.h"
+#include "tools/analysis/source/frames.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {

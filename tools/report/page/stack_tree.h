@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analysis/event_source.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::report {
 

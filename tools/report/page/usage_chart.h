@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/usage_curve.h"
+#include "tools/analysis/views/usage_curve.h"
 
 namespace memtrace::report {
 

@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from memtrace._user_modules import is_library
 
 _MOST_FRAMES = 200  # of a thread
-_FOLDERS = re.compile(r"[^ \t\n\"'=,;:()\[\]{}]*/")  # as interpose/core/recorded_paths.cc cuts them
+_FOLDERS = re.compile(r"[^ \t\n\"'=,;:()\[\]{}]*/")  # as interpose/core/recorded_text/recorded_paths.cc cuts them
 
 
 def names_are_recorded() -> bool:

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "allocator/units.h"
-#include "tools/analysis/event_source.h"
+#include "base/units.h"
+#include "tools/analysis/source/event_source.h"
 
 namespace memtrace::replay {
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/report/document.h"
-#include "tools/report/text_document.h"
+#include "tools/report/words/document.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantities in words, as tools/report/quantity.h writes them.
+// Quantities in words, as tools/report/words/quantity.h writes them.
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;

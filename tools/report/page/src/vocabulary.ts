@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Made by cmake/generate_vocabulary.py from profiler/trace/*.def.
+// Made by cmake/generate_vocabulary.py of profiler/trace/vocabulary.
 
 export type Role =
   | "unknown"

@@ -19,7 +19,7 @@ export const fileText = (path: string): string => readFileSync(filePath(path), "
 export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);
 
 /**
- * The page of a trace that is given as text (profiler/trace/text_trace.h); returns its path.
+ * The page of a trace that is given as text (profiler/trace/text/text_trace.h); returns its path.
  * `edit` changes the page then.
  */
 export function pageOf(traceText: string, edit?: (html: string) => string): string {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of a small training run that fails in its second step, as text (profiler/trace/text_trace.h).
+// The trace of a small training run that fails in its second step, as text (profiler/trace/text/text_trace.h).
 
 const MIB = 2 ** 20;
 const BASE = 0x7f0000000000;

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_ACCOUNTS_STATISTICS_H_
+#define MEMTRACE_ALLOCATOR_ACCOUNTS_STATISTICS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace memtrace {
+
+// One statistic of torch.cuda.memory_stats(): its four values.
+struct Statistic {
+  int64_t current = 0;
+  int64_t peak = 0;
+  int64_t allocated = 0;  // all that was ever added
+  int64_t freed = 0;      // all that was ever taken away
+
+  void Add(int64_t amount) { amount > 0 ? Increase(amount) : Decrease(-amount); }
+  // Those of every allocation and free. REQUIRES: amount is not negative.
+  void Increase(int64_t amount) {
+    current += amount;
+    allocated += amount;
+    peak = std::max(peak, current);
+  }
+  void Decrease(int64_t amount) {
+    current -= amount;
+    freed += amount;
+  }
+  void ResetPeak() { peak = current; }
+  void ResetAccumulated() { allocated = freed = 0; }
+};
+
+// Over all blocks, those of the small pool (requests up to 1 MiB) and those of the large pool.
+struct StatisticByPool {
+  Statistic all, small_pool, large_pool;
+
+  Statistic& of(bool small) { return small ? small_pool : large_pool; }
+  void Add(bool small, int64_t amount) {
+    all.Add(amount);
+    of(small).Add(amount);
+  }
+  void Increase(bool small, int64_t amount) {
+    all.Increase(amount);
+    of(small).Increase(amount);
+  }
+  void Decrease(bool small, int64_t amount) {
+    all.Decrease(amount);
+    of(small).Decrease(amount);
+  }
+};
+
+// Names and meanings as in torch.cuda.memory_stats().
+struct Statistics {
+  StatisticByPool allocation, segment, active, inactive_split;
+  StatisticByPool allocated_bytes, reserved_bytes, active_bytes, inactive_split_bytes,
+      requested_bytes;
+  int64_t num_alloc_retries = 0;
+  int64_t num_ooms = 0;
+  int64_t num_sync_all_streams = 0;
+  int64_t num_device_alloc = 0;
+  int64_t num_device_free = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_ACCOUNTS_STATISTICS_H_

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_BLOCKS_BLOCK_H_
+#define MEMTRACE_ALLOCATOR_BLOCKS_BLOCK_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+class ExpandableSegment;
+
+// A run of bytes of one segment. The blocks of a segment tile its reservation in address order and
+// are linked to their neighbours, so splitting and merging touch nothing else:
+//
+//   |  allocated  | free |  allocated  |        unmapped        |
+//    <----------- mapped ------------->
+struct Block {
+  enum class State : uint8_t {
+    kUnmapped,
+    kFree,
+    kRecentlyFreed,  // free, and not merged with its neighbours yet (RecentFrees)
+    kAllocated,
+    kPendingFree
+  };
+
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  ExpandableSegment* segment = nullptr;
+  Block* previous = nullptr;
+  Block* next = nullptr;
+  State state = State::kUnmapped;
+
+  // While free: links of the tree in FreeRanges, and the node's rank in it; while recently freed,
+  // `left` is the next of the slot.
+  uint32_t priority = 0;
+  Block* left = nullptr;
+  Block* right = nullptr;
+
+  // While in use.
+  Bytes requested = 0;
+  uint64_t context = 0;
+  uint32_t unfinished_events = 0;                     // while kPendingFree
+  absl::InlinedVector<StreamId, 2> recorded_streams;  // besides the segment's own
+
+  DeviceAddress end() const { return address + size; }
+  bool is(State s) const { return state == s; }
+};
+
+// Owns the Block records and hands them out again: after warm-up, splitting and merging never reach
+// the heap. Records are never given back to it; their number follows the peak number of blocks.
+// Thread rule: none, the owner's lock guards it.
+class BlockArena {
+ public:
+  Block* New();
+
+  // Cuts `block` after `size` bytes and returns the rest as a block of the same state.
+  // REQUIRES: 0 < size < block->size.
+  Block* Split(Block* block, Bytes size);
+
+  // Makes `block` cover its next neighbour too, whose record is recycled.
+  void AbsorbNext(Block* block);
+
+  void Recycle(Block* block);
+
+  size_t live() const { return live_; }
+
+ private:
+  static constexpr size_t kSlab = 128;
+
+  std::vector<std::unique_ptr<Block[]>> slabs_;
+  Block* recycled_ = nullptr;  // linked by `next`
+  uint32_t random_ = 1;        // fixed seed: equal programs place blocks equally
+  size_t live_ = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_BLOCKS_BLOCK_H_

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_CARD_MEMORY_SOURCE_H_
+#define MEMTRACE_ALLOCATOR_CARD_MEMORY_SOURCE_H_
+
+#include "absl/status/statusor.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Where a pool's memory comes from if not from chunks of our own: what the program gave to
+// torch.cuda.MemPool(allocator). Called under the card's lock: it must not call the allocator.
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+
+  // kResourceExhausted if there is none.
+  virtual absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId stream) = 0;
+  virtual void Free(DeviceAddress address, Bytes size, StreamId stream) = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_CARD_MEMORY_SOURCE_H_

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/card/memory_vmm.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace {
+namespace {
+
+absl::Status Refused(std::string_view call, std::string_view rule) {
+  return absl::InvalidArgumentError(absl::StrCat(std::string(call), ": ", std::string(rule)));
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceAddress> MemoryVmm::Reserve(Bytes size) {
+  if (absl::Status status = Next(DriverCall::kReserve); !status.ok()) return status;
+  if (size == 0 || !IsGranular(size)) return Refused("Reserve", "size is not granular");
+  const DeviceAddress address = next_address_;
+  next_address_ += size;
+  reservations_.emplace(address, size);
+  return address;
+}
+
+absl::Status MemoryVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kReleaseReservation); !status.ok()) return status;
+  const auto found = reservations_.find(address);
+  if (found == reservations_.end() || found->second != size) {
+    return Refused("ReleaseReservation", "not a whole reservation");
+  }
+  const auto mapping = FirstTouching(address);
+  if (mapping != mappings_.end() && mapping->first < address + size) {
+    return Refused("ReleaseReservation", "something is mapped there");
+  }
+  reservations_.erase(found);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChunkHandle> MemoryVmm::Create(Bytes size) {
+  if (absl::Status status = Next(DriverCall::kCreate); !status.ok()) return status;
+  if (size == 0 || !IsGranular(size)) return Refused("Create", "size is not granular");
+  if (size > options_.capacity - options_.used_by_others - used_) {
+    return absl::ResourceExhaustedError(absl::StrCat("Create: no ", size, " bytes free"));
+  }
+  used_ += size;
+  const ChunkHandle chunk{next_chunk_++};
+  chunks_[chunk] = {size};
+  return chunk;
+}
+
+absl::Status MemoryVmm::Release(ChunkHandle chunk) {
+  if (absl::Status status = Next(DriverCall::kRelease); !status.ok()) return status;
+  const auto found = chunks_.find(chunk);
+  if (found == chunks_.end() || found->second.is_released) {
+    return Refused("Release", "no such chunk");
+  }
+  found->second.is_released = true;
+  Forget(chunk);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
+  if (absl::Status status = Next(DriverCall::kMap); !status.ok()) return status;
+  const auto found = chunks_.find(chunk);
+  if (found == chunks_.end() || found->second.is_released) return Refused("Map", "no such chunk");
+  if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
+  if (found->second.is_mapped) return Refused("Map", "the chunk is mapped already");
+  if (!IsGranular(address) || !IsReserved(address, size)) {
+    return Refused("Map", "not in a reservation");
+  }
+  const auto mapping = FirstTouching(address);
+  if (mapping != mappings_.end() && mapping->first < address + size) {
+    return Refused("Map", "the range is mapped already");
+  }
+  mappings_[address] = {.size = size, .chunk = chunk, .is_accessible = false, .uses = {}};
+  found->second.is_mapped = true;
+  return absl::OkStatus();
+}
+
+std::pair<MemoryVmm::Mappings::iterator, MemoryVmm::Mappings::iterator> MemoryVmm::MappingsOf(
+    DeviceAddress address, Bytes size) {
+  const auto begin = mappings_.find(address);
+  auto end = begin;
+  DeviceAddress at = address;
+  while (at < address + size && end != mappings_.end() && end->first == at) {
+    at += (end++)->second.size;
+  }
+  if (size == 0 || at != address + size) return {mappings_.end(), mappings_.end()};
+  return {begin, end};
+}
+
+absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kGiveAccess); !status.ok()) return status;
+  const auto [begin, end] = MappingsOf(address, size);
+  if (begin == mappings_.end()) return Refused("GiveAccess", "not whole mapped chunks");
+  for (auto mapping = begin; mapping != end; ++mapping) mapping->second.is_accessible = true;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
+  if (absl::Status status = Next(DriverCall::kUnmap); !status.ok()) return status;
+  const auto [begin, end] = MappingsOf(address, size);
+  if (begin == mappings_.end()) return Refused("Unmap", "not whole mapped chunks");
+  for (auto mapping = begin; mapping != end; ++mapping) {
+    CheckUnused(mapping->first, mapping->second);
+    chunks_[mapping->second.chunk].is_mapped = false;
+    Forget(mapping->second.chunk);
+  }
+  mappings_.erase(begin, end);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceMemory> MemoryVmm::MemoryInfo() {
+  if (absl::Status status = Next(DriverCall::kMemoryInfo); !status.ok()) return status;
+  return DeviceMemory{options_.capacity - options_.used_by_others - used_, options_.capacity};
+}
+
+void MemoryVmm::NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work) {
+  DeviceAddress at = address;
+  for (auto mapping = FirstTouching(address); at < address + size; ++mapping) {
+    if (mapping == mappings_.end() || mapping->first > at || !mapping->second.is_accessible) {
+      faults_.push_back(absl::StrCat("use of unmapped memory at 0x", absl::Hex(at)));
+      return;
+    }
+    auto& uses = mapping->second.uses;
+    const auto same = std::find_if(uses.begin(), uses.end(),
+                                   [&](const auto& use) { return use.stream == work.stream; });
+    if (same == uses.end()) {
+      uses.push_back(work);
+    } else {
+      *same = work;
+    }
+    at = mapping->first + mapping->second.size;
+  }
+}
+
+absl::Status MemoryVmm::Next(DriverCall call) {
+  return failures_ == nullptr ? absl::OkStatus() : failures_->Next(call);
+}
+
+bool MemoryVmm::IsReserved(DeviceAddress address, Bytes size) const {
+  auto above = reservations_.upper_bound(address);
+  if (above == reservations_.begin()) return false;
+  const auto& [start, length] = *std::prev(above);
+  return address - start + size <= length;
+}
+
+// The lowest mapping that ends above `address`.
+MemoryVmm::Mappings::iterator MemoryVmm::FirstTouching(DeviceAddress address) {
+  auto at = mappings_.upper_bound(address);
+  if (at == mappings_.begin()) return at;
+  const auto below = std::prev(at);
+  return below->first + below->second.size > address ? below : at;
+}
+
+void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
+  if (streams_ == nullptr) return;
+  for (const MemoryStreams::Work work : mapping.uses) {
+    if (streams_->IsFinished(work)) continue;
+    faults_.push_back(absl::StrCat("unmapped 0x", absl::Hex(address), " while work ", work.number,
+                                   " of stream ", static_cast<uint64_t>(work.stream), " uses it"));
+  }
+}
+
+// Physical memory returns to the card when its chunk is both released and unmapped.
+void MemoryVmm::Forget(ChunkHandle chunk) {
+  const auto found = chunks_.find(chunk);
+  if (!found->second.is_released || found->second.is_mapped) return;
+  used_ -= found->second.size;
+  chunks_.erase(found);
+}
+
+}  // namespace memtrace

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_FREES_PENDING_FREES_H_
+#define MEMTRACE_ALLOCATOR_FREES_PENDING_FREES_H_
+
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/blocks/block.h"
+#include "allocator/card/stream_events.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Freed blocks that other streams may still be using (record_stream): each waits for one event per
+// recorded stream. Events of one stream finish in the order they were recorded, so only the oldest
+// of each is ever asked about: a poll costs one driver call a stream, however many blocks wait.
+//
+// Thread rule: none, the owner's lock guards it.
+class PendingFrees {
+ public:
+  // `events` must outlive this.
+  explicit PendingFrees(StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND) : events_(events) {}
+
+  // Records an event on each of the block's recorded streams. After an error the block does not
+  // wait. REQUIRES: block->recorded_streams is not empty.
+  absl::Status Add(Block* block);
+
+  // A block whose last event is done, or null. It no longer waits. A driver that does not answer
+  // counts as "not yet".
+  Block* Poll();
+
+  // Waits for events, the oldest first, until a block is done with its last one, which is returned.
+  // REQUIRES: !empty().
+  absl::StatusOr<Block*> WaitForNext();
+
+  // Whether a block of this pool waits. Looks at every waiting block.
+  bool HasAny(const PoolId& pool) const;
+
+  bool empty() const { return blocks_ == 0; }
+
+ private:
+  struct Entry {
+    uint64_t age = 0;
+    EventId event{};
+    Block* block = nullptr;  // null: left over from an Add that failed
+  };
+  // A vector, not a deque: once it has its room, waiting reaches the heap no more.
+  struct Queue {
+    StreamId stream{};
+    std::vector<Entry> entries;  // by age
+    size_t finished = 0;         // of them, at the front
+
+    bool empty() const { return finished == entries.size(); }
+    const Entry& oldest() const { return entries[finished]; }
+    void PopOldest();
+  };
+
+  Queue& QueueOf(StreamId stream);
+  Queue* QueueOfOldest();
+  Block* Finish(Queue& queue);
+
+  StreamEvents& events_;
+  std::vector<Queue> queues_;  // few: streams that ever were recorded
+  uint64_t next_age_ = 0;
+  size_t blocks_ = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_FREES_PENDING_FREES_H_

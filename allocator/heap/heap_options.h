@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_
+#define MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_
+
+#include <memory>
+
+#include "allocator/card/capture_graphs.h"
+#include "allocator/plan/plan.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+struct HeapOptions {
+  DeviceIndex device{};
+  Bytes limit = ~Bytes{0};                     // most bytes to reserve
+  std::shared_ptr<const Plan> plan = nullptr;  // where blocks go, if there is one
+  CaptureGraphs* captures = nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_
+#define MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_
+
+#include <variant>
+
+#include "absl/status/status.h"
+#include "allocator/accounts/allocation_observer.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// What is asked of the allocator of a card.
+struct AllocationRequest {
+  Bytes bytes = 0;  // more than 0
+  StreamId stream{};
+  uint64_t context = 0;   // comes back in every event about the block
+  Bytes at_least = 0;     // the block occupies so much
+  bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
+  Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
+  // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
+  // not); 0: anywhere.
+  DeviceAddress at = 0;
+};
+
+// What an allocation came to: an address, or why there is none.
+using AllocationResult = std::variant<DeviceAddress, OutOfMemoryEvent, absl::Status>;
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/snapshot.h"
+
+namespace memtrace {
+namespace {
+
+BlockView::State StateOf(const Block& block) {
+  switch (block.state) {
+    case Block::State::kAllocated:
+      return BlockView::State::kAllocated;
+    case Block::State::kPendingFree:
+      return BlockView::State::kPendingFree;
+    case Block::State::kFree:
+    case Block::State::kRecentlyFreed:
+    case Block::State::kUnmapped:
+      break;
+  }
+  return BlockView::State::kFree;
+}
+
+}  // namespace
+
+void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views) {
+  const SegmentKey& key = segment.key();
+  bool after_hole = true;
+  for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+    const bool is_hole = block->is(Block::State::kUnmapped);
+    if (!is_hole) {
+      if (after_hole) {
+        views.push_back(
+            {block->address, 0, key.stream, key.pool, key.small, !segment.is_fixed(), {}});
+      }
+      SegmentView& view = views.back();
+      view.size += block->size;
+      view.blocks.push_back(
+          {block->address, block->size, block->requested, StateOf(*block), block->context});
+    }
+    after_hole = is_hole;
+  }
+}
+
+}  // namespace memtrace

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_
+#define MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "allocator/card/unique_descriptor.h"
+#include "allocator/card/vmm.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// One mapped, contiguous range of a segment, with its blocks, for snapshots.
+struct BlockView {
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  Bytes requested = 0;
+  enum class State { kAllocated, kPendingFree, kFree } state = State::kFree;
+  uint64_t context = 0;
+};
+struct SegmentView {
+  DeviceAddress address = 0;
+  Bytes size = 0;
+  StreamId stream{};
+  PoolId pool;
+  bool small = false;
+  bool expandable = true;         // not a fixed one, of a pool that needs it
+  std::vector<BlockView> blocks;  // tile [address, address + size) in order
+};
+
+// Start and size of a block.
+struct BlockRange {
+  DeviceAddress address = 0;
+  Bytes size = 0;
+};
+
+// A chunk and a descriptor by which another process can map it.
+struct SharedChunk {
+  MappedChunk chunk;
+  UniqueDescriptor descriptor;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_PLAN_PLANNED_MEMORY_H_
+#define MEMTRACE_ALLOCATOR_PLAN_PLANNED_MEMORY_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/base/attributes.h"
+#include "allocator/blocks/block.h"
+#include "allocator/plan/plan_cursor.h"
+#include "allocator/segment/expandable_segment.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// How many large requests of streams with a plan were served, and where.
+struct PlanUse {
+  uint64_t placed = 0;     // where the plan says
+  uint64_t elsewhere = 0;  // unplanned, or the place was in use
+
+  friend bool operator==(const PlanUse&, const PlanUse&) = default;
+};
+
+// What a group that follows a plan has for it: where the program is, and the segment whose
+// addresses are planned, once the first planned request has come.
+//
+// Thread rule: the lock of the group's stream guards it.
+class PlannedMemory {
+ public:
+  explicit PlannedMemory(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : cursor_(section) {}
+
+  // What is due, in use, and the cursor one further; null, and the cursor stays, if another size is
+  // due or the place is not mapped and free.
+  Block* TakeDue(Bytes size) {
+    const std::optional<Bytes> offset = cursor_.Due(size);
+    if (segment_ == nullptr || !offset.has_value()) return nullptr;
+    Block* block = segment_->TakeAt(segment_->address() + *offset, size);
+    if (block == nullptr) return nullptr;
+    cursor_.Next(size);
+    ++use_.placed;
+    return block;
+  }
+
+  // The next request's offset, if it has one.
+  std::optional<Bytes> Next(Bytes size) { return cursor_.Next(size); }
+
+  void Count(bool is_placed) { ++(is_placed ? use_.placed : use_.elsewhere); }
+
+  // More than one granule: a segment of one is fixed.
+  ExpandableSegment::Shape Shape(Bytes granularity) const {
+    const Bytes size = RoundUp(cursor_.section().bytes, granularity);
+    return {std::max(size, 2 * granularity), granularity, /*holds_one=*/false, /*is_planned=*/true};
+  }
+  // The segment of that shape; the group owns it.
+  void Use(ExpandableSegment& segment) { segment_ = &segment; }
+  ExpandableSegment* segment() const { return segment_; }
+
+  const PlanUse& use() const { return use_; }
+
+ private:
+  PlanCursor cursor_;
+  ExpandableSegment* segment_ = nullptr;
+  PlanUse use_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_PLAN_PLANNED_MEMORY_H_

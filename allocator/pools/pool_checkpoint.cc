@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/pools/pool_checkpoint.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace {
+namespace {
+
+template <typename Visit>
+void ForEachSegmentOf(const SegmentGroups& groups, const PoolId& pool, Visit visit) {
+  groups.ForEachSegment([&](ExpandableSegment& segment) {
+    if (segment.key().pool == pool) visit(segment);
+  });
+}
+
+struct Run {
+  DeviceAddress begin = 0, end = 0;
+};
+
+bool IsUsable(const Block& block) {
+  return block.is(Block::State::kFree) ||
+         (block.is(Block::State::kAllocated) && block.recorded_streams.empty());
+}
+
+// Where blocks of the pool can be placed once all that are in use are free, by ascending address:
+// mapped memory that no other stream may still be using.
+std::vector<Run> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
+  std::vector<Run> runs;
+  ForEachSegmentOf(groups, pool, [&](const ExpandableSegment& segment) {
+    bool goes_on = false;
+    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+      const bool usable = IsUsable(*block);
+      if (usable && !goes_on) runs.push_back({block->address, block->address});
+      if (usable) runs.back().end = block->end();
+      goes_on = usable;
+    }
+  });
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
+  return runs;
+}
+
+bool Holds(const std::vector<Run>& runs, DeviceAddress begin, Bytes size) {
+  const auto above =
+      std::upper_bound(runs.begin(), runs.end(), begin,
+                       [](DeviceAddress at, const Run& run) { return at < run.begin; });
+  return above != runs.begin() && begin + size <= std::prev(above)->end;
+}
+
+}  // namespace
+
+PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool) {
+  PoolCheckpoint checkpoint{.pool = pool.id, .blocks = {}};
+  ForEachSegmentOf(groups, pool.id, [&](const ExpandableSegment& segment) {
+    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+      if (!block->is(Block::State::kAllocated)) continue;
+      checkpoint.blocks.push_back({block->address, block->size, block->requested, block->context});
+    }
+  });
+  // From the top down, the free range that is cut next is always the first of its segment.
+  std::sort(checkpoint.blocks.begin(), checkpoint.blocks.end(),
+            [](const auto& a, const auto& b) { return a.address > b.address; });
+  return checkpoint;
+}
+
+absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& checkpoint) {
+  const std::vector<Run> runs = UsableRuns(groups, checkpoint.pool);
+  for (const auto& block : checkpoint.blocks) {
+    if (Holds(runs, block.address, block.size)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the pool no longer has the memory of its checkpoint at 0x",
+                     absl::Hex(block.address), ", or another stream still uses it"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace memtrace

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/pools/segment_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memtrace {
+namespace {
+
+bool IsPinned(const SegmentGroup& group) {
+  return group.pool() != nullptr && group.pool()->pinned();
+}
+
+}  // namespace
+
+SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
+  SegmentGroup*& group = by_key_[key];
+  if (group == nullptr) {
+    groups_.push_back(
+        std::make_unique<SegmentGroup>(key, pool, LaneOf(key.stream), card_, accounting_));
+    group = groups_.back().get();
+    if (plan_ != nullptr && pool == nullptr && !key.small) FollowPlan(*group);
+    if (pool == nullptr) quick_.AddGroup(*group);
+  }
+  return *group;
+}
+
+void SegmentGroups::FollowPlan(SegmentGroup& group) {
+  const PlanSection* section = plan_->Find(device_, next_planned_stream_++);
+  if (section != nullptr) group.Follow(*section);
+}
+
+SegmentGroup* SegmentGroups::Find(const SegmentKey& key) const {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+Lane& SegmentGroups::LaneOf(StreamId stream) {
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
+                                  [&](const auto& lane) { return lane->stream == stream; });
+  if (found != lanes_.end()) return **found;
+  lanes_.push_back(std::make_unique<Lane>(stream));
+  Lane& lane = *lanes_.back();
+  accounting_.Add(lane.share);
+  quick_.AddLane(lane);
+  return lane;
+}
+
+SegmentGroup* SegmentGroups::OwnerOf(DeviceAddress address) const {
+  if (SegmentGroup* quick = quick_.At(address)) {
+    return quick->Find(address) == nullptr ? nullptr : quick;
+  }
+  for (const auto& group : groups_) {
+    if (group->Find(address) != nullptr) return group.get();
+  }
+  return nullptr;
+}
+
+absl::Status SegmentGroups::AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape) {
+  absl::Status added = group.AddSegment(shape);
+  if (!added.ok()) return added;
+  const ExpandableSegment& segment = *group.segments().back();
+  quick_.AddSegment(group, segment.address(), segment.size());
+  return absl::OkStatus();
+}
+
+absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
+  Bytes taken = 0;
+  struct Turn {
+    bool planned, of_last;
+  };
+  for (const Turn turn : {Turn{false, false}, {false, true}, {true, false}, {true, true}}) {
+    for (const auto& group : groups_) {
+      if ((group.get() == last) != turn.of_last || taken >= wanted) continue;
+      if (turn.planned && group->planned() == nullptr) continue;
+      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken, turn.planned);
+      if (!bytes.ok()) return bytes.status();
+      taken += *bytes;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
+  for (const auto& group : groups_) {
+    if (group->pool() != &pool) continue;
+    const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, kEverything, /*planned=*/false);
+    if (!bytes.ok()) return bytes.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned) {
+  Bytes taken = 0;
+  bool has_waited = false;
+  for (const auto& segment : group.segments()) segment->UndoRest().IgnoreError();
+  if (IsPinned(group)) return taken;
+  for (const auto& segment : group.segments()) {
+    if (segment->is_planned() != planned) continue;
+    if (taken >= wanted || segment->trimmable() == 0) continue;
+    if (!std::exchange(has_waited, true)) {
+      const absl::StatusOr<bool> waited = WaitForUsersOf(group);
+      if (!waited.ok()) return waited.status();
+      if (!*waited) return taken;
+    }
+    const absl::StatusOr<Bytes> bytes = segment->Trim(wanted - taken);
+    if (!bytes.ok()) return bytes.status();
+    taken += *bytes;
+  }
+  group.DropUnmapped(/*all=*/false);
+  return taken;
+}
+
+// False, and nothing has been waited for, while a capture forbids it.
+absl::StatusOr<bool> SegmentGroups::WaitForUsersOf(const SegmentGroup& group) {
+  Pool* pool = group.pool();
+  absl::Status status;
+  if (pool != nullptr && !pool->is_waited_for) {
+    if (IsAnyCaptured()) return false;
+    status = events_.WaitForAll();
+    pool->is_waited_for = status.ok();
+  } else {
+    if (events_.IsCapturing(group.key().stream)) return false;
+    status = WaitFor(group.key().stream);
+  }
+  if (!status.ok()) return status;
+  return true;
+}
+
+bool SegmentGroups::IsAnyCaptured() {
+  return std::any_of(groups_.begin(), groups_.end(), [this](const auto& group) {
+    return events_.IsCapturing(group->key().stream);
+  });
+}
+
+Bytes SegmentGroups::Reclaimable(const SegmentGroup& group) const {
+  Bytes sum = 0;
+  if (IsPinned(group)) return sum;
+  for (const auto& segment : group.segments()) sum += segment->trimmable();
+  return sum;
+}
+
+bool SegmentGroups::Forget(const Pool& pool) {
+  bool is_empty = true;
+  for (const auto& group : groups_) {
+    if (group->pool() != &pool) continue;
+    group->DropUnmapped(/*all=*/true);
+    is_empty = is_empty && group->segments().empty();
+  }
+  if (!is_empty) return false;
+  absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });
+  std::erase_if(groups_, [&](const auto& group) { return group->pool() == &pool; });
+  return true;
+}
+
+absl::Status SegmentGroups::WaitForAll() {
+  absl::Status first_failure;
+  for (const auto& group : groups_) first_failure.Update(WaitFor(group->key().stream));
+  return first_failure;
+}
+
+absl::Status SegmentGroups::WaitFor(StreamId stream) {
+  const absl::StatusOr<EventId> event = events_.Record(stream);
+  // A stream that the program has destroyed takes no event: then everything is waited for.
+  if (!event.ok()) return IsAnyCaptured() ? event.status() : events_.WaitForAll();
+  absl::Status waited = events_.Wait(*event);
+  if (!waited.ok()) events_.Forget(*event);
+  return waited;
+}
+
+}  // namespace memtrace

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_OUTSIDE_CARD_OF_ADDRESS_H_
+#define MEMTRACE_INTERPOSE_CORE_OUTSIDE_CARD_OF_ADDRESS_H_
+
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Which card a block is on, for frees, which only say an address. Nobody needs to ask on a machine
+// with one card.
+//
+// Thread rule: any thread.
+class CardOfAddress {
+ public:
+  // [address, address + size) is a segment of the card from now on; what overlaps it is no more.
+  void Add(DeviceAddress address, Bytes size, int device);
+
+  // -1 if the address is in no segment.
+  int Find(DeviceAddress address) const;
+
+ private:
+  struct Range {
+    DeviceAddress begin = 0;
+    DeviceAddress end = 0;
+    int device = 0;
+  };
+
+  mutable Mutex mutex_;
+  std::vector<Range> ranges_ ABSL_GUARDED_BY(mutex_);  // by address
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_OUTSIDE_CARD_OF_ADDRESS_H_

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_OUTSIDE_OUTSIDE_MEMORY_H_
+#define MEMTRACE_INTERPOSE_CORE_OUTSIDE_OUTSIDE_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "base/mutex.h"
+#include "base/units.h"
+#include "profiler/trace/events/event.h"
+
+namespace memtrace {
+
+// Something that the program took from the driver itself.
+struct OutsideBlock {
+  trace::OutsideKind kind = trace::OutsideKind::kDevice;
+  int device = 0;
+  uint64_t address = 0;  // of kPhysical: the handle
+  Bytes bytes = 0;
+  uint64_t stream = 0;
+  uint64_t context = 0;  // who and where, as the recorder packs it
+};
+
+// Memory of a card, as opposed to the host's.
+inline bool IsOnCard(trace::OutsideKind kind) { return kind <= trace::OutsideKind::kPhysical; }
+
+// Who hears of it. Called under the table's lock, in the order in which things happened: must not
+// call back.
+class OutsideListener {
+ public:
+  virtual ~OutsideListener() = default;
+  virtual void Taken(const OutsideBlock& block) = 0;
+  virtual void GivenBack(const OutsideBlock& block) = 0;
+};
+
+// What the program holds of the driver, by address, or by handle while it is physical memory that
+// may be mapped. What another allocator says to have mapped is its own and no longer here: our
+// observation of torch's allocator sees its segments a second time that way.
+//
+// Thread rule: any thread.
+class OutsideMemory {
+ public:
+  // From now on this one hears, which outlives this: it is told all that is there, after the one
+  // before was told that all was given back. As long as there is none, everything is dropped.
+  void Tell(OutsideListener* listener);
+
+  void Taken(const OutsideBlock& block);
+  std::optional<OutsideBlock> GivenBack(uint64_t address);
+
+  void Mapped(uint64_t handle, DeviceAddress address, Bytes bytes);
+  void Unmapped(DeviceAddress address, Bytes bytes);
+  void Retained(uint64_t handle);
+  void Released(uint64_t handle);
+
+  // A context is gone, and what was allocated in it with it.
+  void Reset(int device);
+
+  // [address, address + bytes) turned out to be another allocator's. Cheap if nothing is here.
+  void Claim(DeviceAddress address, Bytes bytes);
+
+  Bytes on_card(int device) const;
+
+  // For pthread_atfork: the child gets a whole table.
+  void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
+
+ private:
+  struct Physical {
+    OutsideBlock block;
+    int references = 1;
+    int mappings = 0;
+  };
+  struct Mapping {
+    DeviceAddress end = 0;
+    uint64_t handle = 0;
+  };
+  using Handles = absl::flat_hash_map<uint64_t, Physical>;
+
+  void Add(const OutsideBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Drop(const OutsideBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropIfUnused(Handles::iterator physical) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TellAll(OutsideListener* listener, bool taken) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable Mutex mutex_;
+  OutsideListener* listener_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  absl::flat_hash_map<uint64_t, OutsideBlock> blocks_ ABSL_GUARDED_BY(mutex_);
+  Handles physical_ ABSL_GUARDED_BY(mutex_);
+  std::map<DeviceAddress, Mapping> mappings_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Bytes> on_card_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_OUTSIDE_OUTSIDE_MEMORY_H_

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/recorded_text/recorded_paths.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace memtrace {
+
+std::string WithoutFolders(std::string_view text) {
+  constexpr std::string_view kEnds = " \t\n\"'=,;:()[]{}";
+  std::string cut;
+  size_t path = 0;  // where in `cut` the current one began
+  for (const char c : text) {
+    if (c == '/') {
+      cut.resize(path);
+      continue;
+    }
+    cut += c;
+    if (kEnds.find(c) != std::string_view::npos) path = cut.size();
+  }
+  return cut;
+}
+
+std::string AsRecorded(std::string text) {
+  static const bool kWithout = [] {
+    const char* set = std::getenv("MEMTRACE_PATHS");
+    return set != nullptr && std::string_view(set) == "0";
+  }();
+  return kWithout ? WithoutFolders(text) : std::move(text);
+}
+
+}  // namespace memtrace

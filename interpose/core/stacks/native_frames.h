@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_STACKS_NATIVE_FRAMES_H_
+#define MEMTRACE_INTERPOSE_CORE_STACKS_NATIVE_FRAMES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "interpose/core/stacks/code_range.h"
+#include "profiler/recorder/stack_table.h"
+
+namespace memtrace {
+
+// The native frames of the calling thread, from the caller of the driver outwards. A frame is a
+// return address until it is named, once: file and offset ("/opt/libfoo.so+0x1a2b"), and the
+// exported symbol that it lies in, if any. Names of functions that are not exported, files and
+// lines come from the file's debug information, later: the offset and the build-id are in the
+// trace.
+//
+// Walking takes no lock and allocates nothing; naming asks the loader, which has one. A module
+// loaded where another was unloaded is taken for it. Thread rule: any thread.
+class NativeFrames : public recorder::FrameSymbolizer {
+ public:
+  static constexpr size_t kMostFrames = 64;
+  // What `instruction` of a RawFrame says of a native one; no offset in a Python function is that.
+  static constexpr int32_t kInstruction = std::numeric_limits<int32_t>::min();
+
+  // Innermost first, without what is inside `caller`, a return address; all if it is not found.
+  // Ends before the first frame in `outside`. Returns how many there are.
+  static size_t Walk(const void* caller, std::span<recorder::RawFrame> frames,
+                     CodeRange outside = {});
+
+  trace::Frame Symbolize(const recorder::RawFrame& frame) override;
+
+  // The modules of frames named since the last call: file and build-id in hexadecimal, "" if it has
+  // none.
+  std::set<std::pair<std::string, std::string>> TakeNewModules();
+  bool has_new_modules() const { return has_new_modules_.load(std::memory_order_acquire); }
+
+ private:
+  void NoteModule(const std::string& file, const void* base);
+
+  std::atomic<bool> has_new_modules_ = false;
+  std::mutex mutex_;
+  std::set<std::string> known_modules_;                        // guarded by mutex_
+  std::set<std::pair<std::string, std::string>> new_modules_;  // likewise
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_STACKS_NATIVE_FRAMES_H_

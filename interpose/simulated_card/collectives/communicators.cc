@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/collectives/communicators.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "interpose/simulated_card/interface/card_ranges.h"
+#include "interpose/simulated_card/interface/library_calls.h"
+
+namespace memtrace::card {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<ncclComm_t, CommunicatorPointer> communicators;  // guarded by mutex
+};
+
+// Never destroyed: programs end communicators to the very end.
+Registry& OfProcess() {
+  static auto* registry = new Registry;
+  return *registry;
+}
+
+// A call on its way.
+struct Pending {
+  CollectiveCall call;
+  bool is_captured = false;  // it enters a graph: nothing is exchanged
+  RendezvousMember::Ticket ticket = 0;
+  Part own = {};
+};
+
+thread_local int group_depth = 0;
+thread_local std::vector<CollectiveCall> grouped;
+thread_local std::string last_error;
+
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    cudaGetDevice(&before_);
+    if (before_ != device) cudaSetDevice(device);
+  }
+  ~OnDevice() { cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// The kernel's writes are ours to account for: Finish does.
+ncclResult_t Launch(const CollectiveCall& call) {
+  const OnDevice device(call.communicator->device);
+  memtrace_card_thread_state* thread = memtrace_card_thread();
+  ++thread->operators;
+  const int launched = memtrace_card_launch_call(call.name, call.stream);
+  --thread->operators;
+  if (launched == 0) return ncclSuccess;
+  return Fail(ncclUnhandledCudaError,
+              std::string(call.name) + ": the launch failed with " + std::to_string(launched));
+}
+
+bool IsCaptured(const CollectiveCall& call) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(call.stream, &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
+}
+
+Part ReadFromCard(const CollectiveCall& call) {
+  const auto& [begin, bytes] = call.given;
+  Part part = {.call = call.name, .size = call.size, .held = false, .bytes = {}, .known = {}};
+  if (bytes == 0 || bytes > Part::kMostBytes) return part;
+  std::string contents(bytes, '\0');
+  part.held = memtrace_card_read(begin, bytes, contents.data()) == 1;
+  if (!part.held) return part;
+  part.bytes = std::move(contents);
+  part.known.resize(bytes);
+  memtrace_card_read_known(begin, bytes, part.known.data());
+  return part;
+}
+
+void WriteToCard(const DeviceRange& taken, const Part& part) {
+  if (taken.bytes == 0) return;
+  const bool written = part.held && part.bytes.size() == taken.bytes &&
+                       memtrace_card_write(taken.begin, taken.bytes, part.bytes.data()) == 1;
+  if (!written) return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
+  // Run by run.
+  for (std::size_t begin = 0; begin < taken.bytes;) {
+    const std::size_t end = std::min(part.known.find_first_not_of(part.known[begin], begin),
+                                     static_cast<std::size_t>(taken.bytes));
+    memtrace_card_set_known(taken.begin + begin, end - begin, part.known[begin]);
+    begin = end;
+  }
+}
+
+bool IsCopyAlone(const CollectiveCall& call) {
+  return call.communicator->size == 1 && call.kind == CollectiveCall::kTogether &&
+         call.copies_alone;
+}
+
+// The only rank needs nobody's bytes, of any size.
+ncclResult_t CopyAlone(const CollectiveCall& call) {
+  const auto& [from, bytes] = call.given;
+  if (call.taken.bytes == 0 || call.taken.begin == from) return ncclSuccess;
+  const OnDevice device(call.communicator->device);
+  const cudaError_t copied =
+      cudaMemcpyAsync(reinterpret_cast<void*>(call.taken.begin), reinterpret_cast<void*>(from),
+                      bytes, cudaMemcpyDeviceToDevice, call.stream);
+  if (copied == cudaSuccess) return ncclSuccess;
+  return Fail(ncclUnhandledCudaError, std::string(call.name) + ": " + cudaGetErrorString(copied));
+}
+
+// Hands over; waits for nobody.
+ncclResult_t Begin(Pending* pending) {
+  const CollectiveCall& call = pending->call;
+  if (call.is_launched) {
+    pending->is_captured = IsCaptured(call);
+    const ncclResult_t launched = Launch(call);
+    if (launched != ncclSuccess || pending->is_captured) return launched;
+  }
+  if (IsCopyAlone(call)) return CopyAlone(call);
+  pending->own = ReadFromCard(call);
+  RendezvousMember* member = call.communicator->member.get();
+  if (member == nullptr) return ncclSuccess;
+  if (call.kind == CollectiveCall::kSend) {
+    member->Send(call.peer, Encode(pending->own));
+  } else if (call.kind == CollectiveCall::kReceive) {
+    pending->ticket = member->Receive(call.peer);
+  } else {
+    pending->ticket = member->Gather(Encode(pending->own));
+  }
+  return ncclSuccess;
+}
+
+std::string Describe(const Part& part) {
+  return part.call + " of " + std::to_string(part.size) + " bytes";
+}
+
+// On a GPU such ranks wait for each other for ever, or mix up their bytes.
+ncclResult_t CheckAgreement(const CollectiveCall& call, const Part& own, const Parts& parts) {
+  const std::string rank = std::to_string(call.communicator->rank);
+  if (call.kind == CollectiveCall::kReceive) {
+    const Part& sent = parts.front();
+    if (sent.size == call.size) return ncclSuccess;
+    return Fail(ncclInvalidUsage, "rank " + rank + " receives " + std::to_string(call.size) +
+                                      " bytes, rank " + std::to_string(call.peer) + " sends " +
+                                      std::to_string(sent.size));
+  }
+  for (std::size_t other = 0; other < parts.size(); ++other) {
+    if (parts[other].call == own.call && parts[other].size == own.size) continue;
+    return Fail(ncclInvalidUsage, "rank " + rank + " calls " + Describe(own) + ", rank " +
+                                      std::to_string(other) + " " + Describe(parts[other]));
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t Finish(const Pending& pending) {
+  const CollectiveCall& call = pending.call;
+  Communicator& communicator = *call.communicator;
+  if (pending.is_captured || call.kind == CollectiveCall::kSend || IsCopyAlone(call))
+    return ncclSuccess;
+  Parts parts = {pending.own};
+  if (communicator.member != nullptr) {
+    const auto answer = communicator.member->Answer(pending.ticket);
+    if (!answer) {
+      communicator.error = ncclRemoteError;
+      return Fail(ncclRemoteError, std::string(call.name) + ": another rank has ended");
+    }
+    parts.clear();
+    for (const std::string& text : *answer) parts.push_back(Decode(text));
+  }
+  const ncclResult_t agreed = CheckAgreement(call, pending.own, parts);
+  if (agreed != ncclSuccess) return agreed;
+  if (call.result) WriteToCard(call.taken, call.result(parts));
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclComm_t Register(CommunicatorPointer communicator) {
+  Registry& registry = OfProcess();
+  const std::lock_guard lock(registry.mutex);
+  auto* handle = reinterpret_cast<ncclComm_t>(communicator.get());
+  registry.communicators.emplace(handle, std::move(communicator));
+  return handle;
+}
+
+CommunicatorPointer Find(ncclComm_t handle) {
+  Registry& registry = OfProcess();
+  const std::lock_guard lock(registry.mutex);
+  const auto found = registry.communicators.find(handle);
+  return found == registry.communicators.end() ? nullptr : found->second;
+}
+
+void Forget(ncclComm_t handle) {
+  Registry& registry = OfProcess();
+  const std::lock_guard lock(registry.mutex);
+  registry.communicators.erase(handle);
+}
+
+ncclResult_t Call(CollectiveCall call) {
+  if (group_depth > 0) {
+    grouped.push_back(std::move(call));
+    return ncclSuccess;
+  }
+  Pending pending = {.call = std::move(call)};
+  const ncclResult_t begun = Begin(&pending);
+  return begun == ncclSuccess ? Finish(pending) : begun;
+}
+
+void StartGroup() { ++group_depth; }
+
+ncclResult_t EndGroup() {
+  if (group_depth == 0) return Fail(ncclInvalidUsage, "ncclGroupEnd: no group was started");
+  if (--group_depth > 0) return ncclSuccess;
+  std::vector<Pending> all;
+  ncclResult_t result = ncclSuccess;
+  for (CollectiveCall& call : std::exchange(grouped, {})) {
+    all.push_back({.call = std::move(call)});
+    result = Begin(&all.back());
+    if (result != ncclSuccess) return result;
+  }
+  for (const Pending& pending : all) {
+    const ncclResult_t finished = Finish(pending);
+    if (result == ncclSuccess) result = finished;
+  }
+  return result;
+}
+
+std::optional<std::vector<std::string>> Exchange(Communicator& communicator,
+                                                 const std::string& given) {
+  if (communicator.member == nullptr) return std::vector<std::string>{given};
+  return communicator.member->Answer(communicator.member->Gather(given));
+}
+
+const char* LastError() { return last_error.c_str(); }
+
+ncclResult_t Fail(ncclResult_t result, std::string text) {
+  last_error = std::move(text);
+  return result;
+}
+
+}  // namespace memtrace::card

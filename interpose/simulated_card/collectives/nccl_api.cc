@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// NCCL: communicators. Ranks are processes of one machine, or of one process; docs/collectives.md.
+#pragma GCC visibility push(default)
+#include <nccl.h>
+#pragma GCC visibility pop
+
+#include <cuda_runtime_api.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "interpose/simulated_card/collectives/communicators.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+// Makes a name that no other communicator has, and opens the place to meet under it.
+ncclResult_t OpenNew(std::string* name) {
+  std::uint64_t random[2];
+  if (getrandom(random, sizeof(random), 0) != sizeof(random))
+    return Fail(ncclSystemError, "no random bytes");
+  *name = "memtrace-nccl-" + std::to_string(random[0]) + "-" + std::to_string(random[1]);
+  if (OpenRendezvous(*name)) return ncclSuccess;
+  return Fail(ncclSystemError, "the machine refuses a Unix socket");
+}
+
+// Ends when all ranks are there, in a group with its end.
+ncclResult_t Make(const std::string& name, int rank, int size, ncclComm_t* made) {
+  *made = nullptr;
+  auto communicator = std::make_shared<Communicator>();
+  communicator->rank = rank;
+  communicator->size = size;
+  if (cudaGetDevice(&communicator->device) != cudaSuccess)
+    return Fail(ncclUnhandledCudaError, "there is no card");
+  if (size > 1) communicator->member = RendezvousMember::Join(name, rank, size);
+  if (size > 1 && communicator->member == nullptr) {
+    return Fail(ncclSystemError,
+                "the rank that made the communicator's id cannot be reached: on a simulated card "
+                "all ranks must run on one machine, and that one must still run");
+  }
+  *made = Register(communicator);
+  return Call({.name = "ncclCommInitRank", .communicator = communicator, .is_launched = false});
+}
+
+std::string NameIn(const ncclUniqueId& id) {
+  return {id.internal, strnlen(id.internal, sizeof(id.internal))};
+}
+
+template <typename Value, typename Member>
+ncclResult_t Give(ncclComm_t handle, Value* out, Member member) {
+  const CommunicatorPointer communicator = Find(handle);
+  if (communicator == nullptr || out == nullptr)
+    return Fail(ncclInvalidArgument, "not a communicator, or null for the answer");
+  *out = (*communicator).*member;
+  return ncclSuccess;
+}
+
+ncclResult_t End(ncclComm_t handle) {
+  const CommunicatorPointer communicator = Find(handle);
+  if (communicator == nullptr) return Fail(ncclInvalidArgument, "not a communicator");
+  Forget(handle);
+  return ncclSuccess;
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+ncclResult_t ncclGetVersion(int* version) {
+  if (version == nullptr) return ncclInvalidArgument;
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "unhandled cuda error";
+    case ncclSystemError:
+      return "unhandled system error";
+    case ncclInternalError:
+      return "internal error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    case ncclInvalidUsage:
+      return "invalid usage";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "NCCL operation in progress";
+    default:
+      return "unknown result code";
+  }
+}
+
+const char* ncclGetLastError(ncclComm_t) { return LastError(); }
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (id == nullptr) return Fail(ncclInvalidArgument, "null for the id");
+  std::string name;
+  const ncclResult_t opened = OpenNew(&name);
+  std::memset(id->internal, 0, sizeof(id->internal));
+  std::memcpy(id->internal, name.data(), std::min(name.size(), sizeof(id->internal) - 1));
+  return opened;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
+                                    ncclConfig_t*) {
+  if (comm == nullptr || size < 1 || rank < 0 || rank >= size)
+    return Fail(ncclInvalidArgument, "a rank must be less than the number of ranks");
+  return Make(NameIn(id), rank, size, comm);
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+  return ncclCommInitRankConfig(comm, size, id, rank, nullptr);
+}
+
+ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int ids,
+                                      ncclUniqueId* all, ncclConfig_t* config) {
+  if (all == nullptr || ids < 1) return Fail(ncclInvalidArgument, "there must be an id");
+  return ncclCommInitRankConfig(comm, size, all[0], rank, config);
+}
+
+// devices may be null: the first ones.
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
+  if (comms == nullptr || size < 1) return Fail(ncclInvalidArgument, "no room for communicators");
+  std::string name;
+  ncclResult_t result = OpenNew(&name);
+  int before = 0;
+  cudaGetDevice(&before);
+  StartGroup();
+  for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
+    const bool is_device = cudaSetDevice(devices == nullptr ? rank : devices[rank]) == cudaSuccess;
+    result = is_device ? Make(name, rank, size, &comms[rank])
+                       : Fail(ncclInvalidArgument, "there is no such device");
+  }
+  const ncclResult_t ended = EndGroup();
+  cudaSetDevice(before);
+  return result == ncclSuccess ? ended : result;
+}
+
+// The parent's ranks tell each other color and key; the first of each color opens.
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
+  const CommunicatorPointer parent = Find(comm);
+  if (parent == nullptr || made == nullptr)
+    return Fail(ncclInvalidArgument, "not a communicator, or null for the new one");
+  *made = nullptr;
+  const auto wishes = Exchange(*parent, std::to_string(color) + " " + std::to_string(key));
+  if (!wishes) return Fail(ncclRemoteError, "ncclCommSplit: another rank has ended");
+  std::vector<std::pair<int, int>> members;  // key, rank in the parent
+  for (std::size_t rank = 0; rank < wishes->size(); ++rank) {
+    const std::string& wish = (*wishes)[rank];
+    const std::size_t space = wish.find(' ');
+    if (std::stoi(wish) == color)
+      members.emplace_back(std::stoi(wish.substr(space)), static_cast<int>(rank));
+  }
+  std::sort(members.begin(), members.end());
+  const bool takes_part = color != NCCL_SPLIT_NOCOLOR;
+  std::string name;
+  if (takes_part && members.front().second == parent->rank) OpenNew(&name);
+  const auto names = Exchange(*parent, name);
+  if (!names) return Fail(ncclRemoteError, "ncclCommSplit: another rank has ended");
+  if (!takes_part) return ncclSuccess;
+  const auto own = std::find_if(members.begin(), members.end(),
+                                [&](const auto& member) { return member.second == parent->rank; });
+  return Make((*names)[static_cast<std::size_t>(members.front().second)],
+              static_cast<int>(own - members.begin()), static_cast<int>(members.size()), made);
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  return Find(comm) == nullptr ? Fail(ncclInvalidArgument, "not a communicator") : ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) { return End(comm); }
+
+// A thread that waits for other ranks in it stops waiting.
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  const CommunicatorPointer communicator = Find(comm);
+  if (communicator != nullptr && communicator->member != nullptr) communicator->member->Leave();
+  return End(comm);
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  return Give(comm, error, &Communicator::error);
+}
+
+ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
+  return Give(comm, count, &Communicator::size);
+}
+
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
+  return Give(comm, device, &Communicator::device);
+}
+
+ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
+  return Give(comm, rank, &Communicator::rank);
+}
+
+// Registered memory is used as any other.
+ncclResult_t ncclCommRegister(const ncclComm_t, void* buffer, std::size_t, void** handle) {
+  if (handle == nullptr) return Fail(ncclInvalidArgument, "null for the handle");
+  *handle = buffer;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
+
+// cuMemCreate's granules, as NCCL takes them.
+ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes) {
+  constexpr std::size_t kGranule = std::size_t{2} << 20;
+  if (memory == nullptr || bytes == 0) return Fail(ncclInvalidArgument, "nothing to allocate");
+  const std::size_t rounded = (bytes + kGranule - 1) / kGranule * kGranule;
+  if (cudaMalloc(memory, rounded) == cudaSuccess) return ncclSuccess;
+  return Fail(ncclUnhandledCudaError, "out of memory");
+}
+
+ncclResult_t ncclMemFree(void* memory) {
+  return cudaFree(memory) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+ncclResult_t ncclGroupStart() {
+  StartGroup();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() { return EndGroup(); }

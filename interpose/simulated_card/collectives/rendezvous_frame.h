@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_RENDEZVOUS_FRAME_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_RENDEZVOUS_FRAME_H_
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace memtrace::card {
+
+// What goes through the socket between a member and the rendezvous, which are of one build:
+// this, then `bytes` bytes.
+struct RendezvousFrame {
+  enum Kind : std::uint32_t { kJoin, kGather, kSend, kReceive, kAnswer, kGone };
+
+  std::uint64_t ticket = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t kind = kJoin;
+  std::int32_t peer = 0;  // kJoin: the member's own rank
+};
+
+// A list in one string: the length of each element in 8 bytes before it.
+inline void AppendElement(std::string* list, const std::string& element) {
+  const std::uint64_t bytes = element.size();
+  list->append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  list->append(element);
+}
+
+// An abstract socket's address; *bytes is its length.
+inline sockaddr_un AddressOf(const std::string& name, socklen_t* bytes) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = std::min(name.size(), sizeof(address.sun_path) - 1);
+  std::memcpy(address.sun_path + 1, name.data(), length);
+  *bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return address;
+}
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_RENDEZVOUS_FRAME_H_

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_CUPTI_ACTIVITY_RECORDS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_CUPTI_ACTIVITY_RECORDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "cupti_records.h"
+#include "interpose/simulated_card/interface/card_listener.h"
+
+namespace memtrace::card {
+
+// CUPTI's records, made of what the card tells. What the card does not know is 0 or CUPTI's value
+// for "unknown".
+using WorkRecord = std::variant<KernelRecord, CopyRecord, PeerCopyRecord, FillRecord>;
+
+// Small and the same for an event as long as it lives: low bits of its address.
+std::uint32_t EventIdOf(const void* event);
+
+// REQUIRES: a kernel, a copy or a fill. Without times.
+WorkRecord WorkRecordOf(const memtrace_card_event& event);
+CUpti_ActivityKind KindOf(const WorkRecord& record);
+void SetTimes(WorkRecord& record, std::uint64_t start, std::uint64_t end);
+
+// REQUIRES: something that was waited for.
+SynchronizationRecord SynchronizationRecordOf(const memtrace_card_event& event);
+EventRecord EventRecordOf(const memtrace_card_event& event);
+// REQUIRES: memory that was allocated or released.
+MemoryRecord MemoryRecordOf(const memtrace_card_event& event);
+CUpti_ActivityStream StreamRecordOf(const memtrace_card_event& event);
+
+// Bytes of a record of that kind; 0 for one that the card does not give.
+std::size_t SizeOf(CUpti_ActivityKind kind);
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_CUPTI_ACTIVITY_RECORDS_H_

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_GRAPH_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_GRAPH_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "interpose/simulated_card/dnn/descriptor.h"
+#include "interpose/simulated_card/dnn/header.h"
+
+namespace memtrace::card {
+
+// A way to carry out a graph.
+struct DnnEngine {
+  bool on_tensor_cores = false;
+  std::uint64_t workspace = 0;
+};
+
+// What a graph of operations amounts to. Known are: one convolution with pointwise operations
+// around it; attention forward and backward, as one operation or made of matrix products; one
+// matrix product with pointwise operations; pointwise operations alone. Anything else the card
+// refuses, so that nothing unknown succeeds.
+struct DnnGraph {
+  cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
+  const char* call = nullptr;      // the name that its executions are counted under
+  std::vector<DnnEngine> engines;  // best first
+  // Callers may ask for an engine by a number from their own tables; the card's are alike.
+  std::int64_t EngineCount() const;
+  const DnnEngine& EngineAt(std::int64_t index) const;
+};
+
+DnnGraph StudyDnnGraph(const std::vector<DnnDescriptorPointer>& operations);
+
+// "convolution forward + pointwise", for a refusal.
+std::string OperationNames(const std::vector<DnnDescriptorPointer>& operations);
+
+// The tensors that a caller has to pass: those that are not only between two operations.
+std::vector<std::int64_t> PassedTensors(const std::vector<DnnDescriptorPointer>& operations);
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_GRAPH_H_

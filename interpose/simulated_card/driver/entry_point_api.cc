@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Finding functions by name, the texts of errors, and the log behind them.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "interpose/simulated_card/driver/driver_api.h"
+#include "interpose/simulated_card/spec/error_texts.h"
+#include "interpose/simulated_card/symbols/symbol_table.h"
+#include "interpose/simulated_card/test_bed/unsupported_calls.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+void* Lookup(const std::string& name, int version) {
+  const auto symbols = DriverSymbols();
+  const auto found = std::lower_bound(
+      symbols.begin(), symbols.end(), name,
+      [](const Symbol& symbol, const std::string& key) { return symbol.name < key; });
+  if (found == symbols.end() || found->name != name || found->since > version) return nullptr;
+  return reinterpret_cast<void*>(found->address);
+}
+
+// cuMemAlloc is asked for, cuMemAlloc_v2 is meant. Callers name the version of CUDA they were built
+// for and mean the newest of that version. What versions before 13.0 added is not told apart: that
+// is right for all of CUDA 13, and for older callers of everything that is implemented here but the
+// capture functions that gained edge data.
+void* LookupNewest(const std::string& name, int version) {
+  for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
+    if (void* address = Lookup(name + suffix, version)) return address;
+  }
+  return nullptr;
+}
+
+CUresult TextOf(CUresult error, const char* ErrorText::*member, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const ErrorText* found = FindErrorText(static_cast<int>(error));
+  *text = found == nullptr ? nullptr : found->*member;
+  return found == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+std::string FileOf(const void* code) {
+  Dl_info info = {};
+  const bool found = dladdr(code, &info) != 0 && info.dli_fname != nullptr;
+  return found ? info.dli_fname : "the program";
+}
+
+// Once for each file, on stderr and among the unsupported calls.
+void NameOwnRuntime(const void* caller) {
+  static std::mutex mutex;
+  static auto* named = new std::set<std::string>;  // never destroyed: called to the very end
+  const std::string file = FileOf(caller);
+  const std::lock_guard lock(mutex);
+  if (!named->insert(file).second) return;
+  UnsupportedCalls::OfProcess().Count(("static CUDA runtime in " + file).c_str());
+  std::fprintf(stderr,
+               "memtrace: %s has its own CUDA runtime linked in, which the simulated card cannot "
+               "serve: its CUDA calls fail; link it with the shared libcudart instead\n",
+               file.c_str());
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuint64_t,
+                          CUdriverProcAddressQueryResult* status) {
+  if (symbol == nullptr || address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *address = LookupNewest(symbol, version);
+  const bool found = *address != nullptr;
+  if (status != nullptr) {
+    *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+// The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
+// the result. We do not answer their check of the driver (docs/simulated-card.md). Only a CUDA
+// runtime that is linked into its user asks for them, so the caller's name says whose.
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  NameOwnRuntime(__builtin_return_address(0));
+  if (table != nullptr) *table = nullptr;
+  return id == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  return TextOf(error, &ErrorText::driver_name, name);
+}
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  return TextOf(error, &ErrorText::text, text);
+}
+
+// torch 2.15 listens for what the driver writes about a failed call. This driver writes nothing:
+// its error codes and the counts of the report say all.
+CUresult cuLogsRegisterCallback(CUlogsCallback listener, void*, CUlogsCallbackHandle* handle) {
+  if (listener == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (handle != nullptr) *handle = reinterpret_cast<CUlogsCallbackHandle>(listener);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
+  return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}

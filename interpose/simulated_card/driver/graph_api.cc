@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: what they consist of, and making and launching executable ones.
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "interpose/simulated_card/driver/driver_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(node); }
+
+template <typename Body>
+CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
+  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); }, call);
+}
+
+// cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
+Result Give(const Graphs::Nodes& all, CUgraphNode* room, std::size_t* count) {
+  if (room != nullptr) {
+    const std::size_t given = std::min(*count, all.size());
+    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(given), room, ToHandle);
+    std::fill(room + given, room + *count, nullptr);
+    *count = given;
+  } else {
+    *count = all.size();
+  }
+  return Result::kSuccess;
+}
+
+// Runs list(graphs, &nodes) and gives what it found.
+template <typename List>
+CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
+                   const char* call = __builtin_FUNCTION()) {
+  const auto give = [&](Graphs& graphs) {
+    if (count == nullptr) return Result::kInvalidValue;
+    Graphs::Nodes nodes;
+    const Result result = list(graphs, &nodes);
+    return result == Result::kSuccess ? Give(nodes, room, count) : result;
+  };
+  return WithGraphs(give, call);
+}
+
+Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
+  GraphLaunch all;
+  CaptureStatus status = CaptureStatus::kNone;
+  Result result = machine.streams.graphs().LaunchOf(exec, &all);
+  if (result == Result::kSuccess) result = machine.streams.CaptureState(stream, device, &status);
+  // In a capture it becomes a child node, which a graph with memory cannot be.
+  if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
+  if (result == Result::kSuccess)
+    result = machine.graph_memory.Prepare(*all.memory, all.frees_first);
+  if (result != Result::kSuccess) return result;
+  machine.kernels.CountCall("(graph replay)");
+  return machine.streams.Perform(stream, device, NodeType::kGraph,
+                                 [work = all.work](const Work& at) { return Do(work, at); });
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+CUresult cuGraphCreate(CUgraph* graph, unsigned int flags) {
+  return WithGraphs([&](Graphs& graphs) {
+    if (graph == nullptr || flags != 0) return Result::kInvalidValue;
+    *graph = reinterpret_cast<CUgraph>(graphs.Create());
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.Destroy(graph); });
+}
+
+CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
+  return WithGraphs([&](Graphs& graphs) {
+    Graph* made = nullptr;
+    const Result result = clone == nullptr ? Result::kInvalidValue : graphs.Clone(original, &made);
+    if (result == Result::kSuccess) *clone = reinterpret_cast<CUgraph>(made);
+    return result;
+  });
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode node) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.DestroyNode(node); });
+}
+
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+  return GiveNodes(nodes, count,
+                   [&](Graphs& graphs, Graphs::Nodes* all) { return graphs.NodesOf(graph, all); });
+}
+
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+  return GiveNodes(nodes, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    const Result result = graphs.NodesOf(graph, all);
+    std::erase_if(*all, [](const GraphNode* node) { return !node->dependencies.empty(); });
+    return result;
+  });
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* dependencies,
+                                    CUgraphEdgeData* edges, std::size_t* count) {
+  if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
+  return GiveNodes(dependencies, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    return graphs.DependenciesOf(node, all);
+  });
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* dependents,
+                                      CUgraphEdgeData* edges, std::size_t* count) {
+  if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
+  return GiveNodes(dependents, count, [&](Graphs& graphs, Graphs::Nodes* all) {
+    return graphs.DependentsOf(node, all);
+  });
+}
+
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                         std::size_t* count) {
+  if ((from == nullptr) != (to == nullptr) || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (data != nullptr) std::fill(data, data + *count, CUgraphEdgeData{});
+  return WithGraphs([&](Graphs& graphs) {
+    Graphs::Edges edges;
+    const Result result = graphs.EdgesOf(graph, &edges);
+    if (result != Result::kSuccess) return result;
+    Graphs::Nodes sources;
+    Graphs::Nodes targets;
+    for (const auto& [source, target] : edges) {
+      sources.push_back(source);
+      targets.push_back(target);
+    }
+    std::size_t room = *count;
+    Give(sources, from, &room);
+    return Give(targets, to, count);
+  });
+}
+
+CUresult cuGraphAddDependencies(CUgraph, const CUgraphNode* from, const CUgraphNode* to,
+                                const CUgraphEdgeData*, std::size_t count) {
+  return WithGraphs([&](Graphs& graphs) {
+    Result result = Result::kSuccess;
+    for (std::size_t i = 0; i < count && result == Result::kSuccess; ++i)
+      result = graphs.AddEdge(from[i], to[i]);
+    return result;
+  });
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData*, std::size_t count) {
+  return WithGraphs([&](Graphs& graphs) {
+    Result result = Result::kSuccess;
+    for (std::size_t i = 0; i < count && result == Result::kSuccess; ++i)
+      result = graphs.RemoveEdge(from[i], to[i]);
+    return result;
+  });
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
+  return WithGraphs([&](Graphs& graphs) {
+    NodeType found = NodeType::kEmpty;
+    const Result result = type == nullptr ? Result::kInvalidValue : graphs.TypeOf(node, &found);
+    if (result == Result::kSuccess) *type = static_cast<CUgraphNodeType>(found);
+    return result;
+  });
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int) {
+  return WithGraphs([&](Graphs& graphs) {
+    std::string text;
+    const Result result = path == nullptr ? Result::kInvalidValue : graphs.Dot(graph, &text);
+    if (result != Result::kSuccess) return result;
+    std::ofstream file(path);
+    file << text;
+    return file.good() ? Result::kSuccess : Result::kOperatingSystem;
+  });
+}
+
+CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
+  return WithGraphs([&](Graphs& graphs) {
+    GraphExec* made = nullptr;
+    const bool frees_first = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+    const Result result =
+        exec == nullptr ? Result::kInvalidValue : graphs.Instantiate(graph, &made, frees_first);
+    if (result == Result::kSuccess) *exec = reinterpret_cast<CUgraphExec>(made);
+    return result;
+  });
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = cuGraphInstantiate(exec, graph, parameters->flags);
+  parameters->hErrNode_out = nullptr;
+  parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS
+                                                  : CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+  return result;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  return WithGraphs([&](Graphs& graphs) {
+    const Result result = graphs.Update(exec, graph);
+    if (info != nullptr) {
+      *info = {};
+      info->result = result == Result::kSuccess ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                     : result == Result::kExecUpdateFailure
+                         ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+                         : CU_GRAPH_EXEC_UPDATE_ERROR;
+    }
+    return result;
+  });
+}
+
+// There is nothing to upload.
+CUresult cuGraphUpload(CUgraphExec exec, CUstream) {
+  return WithGraphs([&](Graphs& graphs) {
+    GraphLaunch ignored;
+    return graphs.LaunchOf(exec, &ignored);
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  return WithContext(
+      [&](Machine& machine, int device) { return Launch(machine, device, exec, stream); });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  return WithGraphs([&](Graphs& graphs) { return graphs.DestroyExec(exec); });
+}

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_OTHER_DRIVER_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_OTHER_DRIVER_H_
+
+#include <string>
+
+namespace memtrace::card {
+
+// The file of a CUDA driver that is loaded in this process and is no simulated one; empty if there
+// is none. Libraries that found it would talk to another card than those that found ours.
+std::string OtherDriverInProcess();
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_OTHER_DRIVER_H_

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// Virtual memory management; the rules are in AddressSpace.
+#include "interpose/simulated_card/driver/driver_api.h"
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+namespace memtrace::card {
+namespace {
+
+bool IsExportable(const CUmemAllocationProp& properties) {
+  return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
+// Memory of a card, exportable at most as a file descriptor.
+Result CheckProperties(const CUmemAllocationProp* properties) {
+  if (properties == nullptr || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+    return Result::kInvalidValue;
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
+  const bool plain =
+      properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE || IsExportable(*properties);
+  return plain ? Result::kSuccess : Result::kNotSupported;
+}
+
+// cuMem* does not apply to what cudaMalloc made.
+bool BelongsToHeap(Machine& machine, CUdeviceptr address) {
+  const auto mapped = machine.space.Find(address);
+  return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
+}
+
+// Does not wait for work that uses the memory: machine.uses notices.
+Result Unmap(Machine& machine, CUdeviceptr begin, std::size_t bytes) {
+  if (BelongsToHeap(machine, begin)) return Result::kInvalidValue;
+  const std::vector<MappedRange> mappings = machine.space.MappingsIn(begin, bytes);
+  const Result result = machine.space.Unmap(begin, bytes);
+  if (result == Result::kSuccess) machine.uses.Unmapped(mappings, "cuMemUnmap");
+  return result;
+}
+
+Result ToAccess(CUmemAccess_flags flags, Access* access) {
+  switch (flags) {
+    case CU_MEM_ACCESS_FLAGS_PROT_NONE:
+      *access = Access::kNone;
+      return Result::kSuccess;
+    case CU_MEM_ACCESS_FLAGS_PROT_READ:
+      *access = Access::kRead;
+      return Result::kSuccess;
+    case CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+      *access = Access::kReadWrite;
+      return Result::kSuccess;
+    default:
+      return Result::kInvalidValue;
+  }
+}
+
+CUmemAccess_flags ToFlags(Access access) {
+  return access == Access::kNone   ? CU_MEM_ACCESS_FLAGS_PROT_NONE
+         : access == Access::kRead ? CU_MEM_ACCESS_FLAGS_PROT_READ
+                                   : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+// All descriptors are checked before the first takes effect.
+Result SetAccess(Machine& machine, CUdeviceptr begin, std::size_t bytes,
+                 const CUmemAccessDesc* descriptors, std::size_t count) {
+  if (descriptors == nullptr || count == 0 || BelongsToHeap(machine, begin))
+    return Result::kInvalidValue;
+  Access access = Access::kNone;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (descriptors[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
+    if (!machine.HasDevice(descriptors[i].location.id)) return Result::kInvalidDevice;
+    if (ToAccess(descriptors[i].flags, &access) != Result::kSuccess) return Result::kInvalidValue;
+  }
+  Result result = Result::kSuccess;
+  for (std::size_t i = 0; i < count && result == Result::kSuccess; ++i) {
+    ToAccess(descriptors[i].flags, &access);
+    result = machine.space.SetAccess(begin, bytes, descriptors[i].location.id, access);
+  }
+  if (result == Result::kSuccess && machine.streams.Defers())
+    machine.uses.MadeAccessible(machine.space.MappingsIn(begin, bytes));
+  return result;
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+CUresult cuMemGetAllocationGranularity(std::size_t* granularity,
+                                       const CUmemAllocationProp* properties,
+                                       CUmemAllocationGranularity_flags) {
+  return WithMachine([&](Machine& machine) {
+    const Result valid = CheckProperties(properties);
+    if (granularity == nullptr || valid != Result::kSuccess) return Result::kInvalidValue;
+    if (!machine.HasDevice(properties->location.id)) return Result::kInvalidDevice;
+    *granularity = kGranularity;
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t alignment,
+                             CUdeviceptr hint, unsigned long long flags) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    if (begin == nullptr || flags != 0) return Result::kInvalidValue;
+    Address reserved = 0;
+    const Result result = machine.space.Reserve(bytes, alignment, hint, &reserved);
+    if (result == Result::kSuccess) *begin = reserved;
+    return result;
+  });
+}
+
+CUresult cuMemAddressFree(CUdeviceptr begin, std::size_t bytes) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return machine.space.FreeReservation(begin, bytes);
+  });
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long flags) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    if (handle == nullptr || flags != 0) return Result::kInvalidValue;
+    const Result valid = CheckProperties(properties);
+    if (valid != Result::kSuccess) return valid;
+    HandleId created = 0;
+    const Result result = machine.space.Create(properties->location.id, bytes, ChargeKind::kVmm,
+                                               &created, IsExportable(*properties));
+    if (result == Result::kSuccess) *handle = created;
+    return result;
+  });
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return WithMachine([&](Machine& machine) {
+    const Result result = machine.space.Release(handle);
+    if (result == Result::kSuccess) machine.uses.Released(handle, "cuMemRelease");
+    return result;
+  });
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
+  return WithMachine([&](Machine& machine) {
+    const auto begin = reinterpret_cast<Address>(address);
+    if (handle == nullptr || BelongsToHeap(machine, begin)) return Result::kInvalidValue;
+    HandleId retained = 0;
+    const Result result = machine.space.RetainAt(begin, &retained);
+    if (result == Result::kSuccess) *handle = retained;
+    return result;
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
+  return WithMachine([&](Machine& machine) {
+    int device = 0;
+    const Result result = machine.space.DeviceOf(handle, &device);
+    if (properties == nullptr || result != Result::kSuccess) return Result::kInvalidValue;
+    *properties = {};
+    properties->type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties->location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    return Result::kSuccess;
+  });
+}
+
+CUresult cuMemMap(CUdeviceptr begin, std::size_t bytes, std::size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    if (flags != 0) return Result::kInvalidValue;
+    const Result result = machine.space.Map(begin, bytes, offset, handle);
+    if (result == Result::kSuccess) machine.uses.Mapped(handle, begin, "cuMemMap");
+    return result;
+  });
+}
+
+CUresult cuMemUnmap(CUdeviceptr begin, std::size_t bytes) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return Unmap(machine, begin, bytes);
+  });
+}
+
+CUresult cuMemSetAccess(CUdeviceptr begin, std::size_t bytes, const CUmemAccessDesc* descriptors,
+                        std::size_t count) {
+  return WithMachine([&](Machine& machine) {
+    WatchedCalls::NoteBytes(bytes);
+    return SetAccess(machine, begin, bytes, descriptors, count);
+  });
+}
+
+CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                        CUdeviceptr pointer) {
+  return WithMachine([&](Machine& machine) {
+    if (flags == nullptr || location == nullptr) return Result::kInvalidValue;
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
+    Access access = Access::kNone;
+    const Result result = machine.space.GetAccess(pointer, location->id, &access);
+    if (result == Result::kSuccess) *flags = ToFlags(access);
+    return result;
+  });
+}

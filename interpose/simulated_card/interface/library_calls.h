@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_LIBRARY_CALLS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_LIBRARY_CALLS_H_
+
+// What our libcudart, libcublas and other libraries ask of our libcuda beyond the driver's own
+// functions. C names, as they cross a library border, but private: one build makes all of these
+// libraries.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/simulated_card/interface/card_listener.h"
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// A card as NVML sees it, counted without CUDA_VISIBLE_DEVICES. No driver is started by asking.
+struct memtrace_card_installed {
+  std::uint64_t total;  // bytes
+  std::uint64_t used;   // bytes; of a hidden card: by others
+  std::uint64_t own;    // bytes that this process holds
+  int has_context;      // this process has one there
+  int compute_capability_major;
+  int compute_capability_minor;
+  char name[96];
+  char uuid[64];
+};
+int memtrace_card_installed_count(void);
+// False if there is no such card.
+bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
+
+// The other processes of the launch that hold memory of the card. Gives how many there are, and
+// writes no more than there is room for; 0 for a hidden card.
+struct memtrace_card_process {
+  std::uint64_t bytes;
+  std::uint32_t process;
+};
+std::size_t memtrace_card_other_processes(int card, memtrace_card_process* processes,
+                                          std::size_t room);
+
+// Adds one call of a function that is not supported.
+void memtrace_card_count_unsupported(const char* name);
+
+// The same, and says so on stderr the first time that name is met: for libraries whose status is
+// all that their caller shows to a user.
+void memtrace_card_refuse(const char* name);
+
+// Objects whose contents never matter: only that each was made, is not null and is ended once.
+// False for a null address.
+bool memtrace_card_create_object(void** object);
+void memtrace_card_destroy_object(void* object);
+
+// A library hands over one of its kernels; name must live until the first launch.
+void memtrace_card_register_kernel(const void* host_function, const char* name);
+
+// A library hands over one of its device variables, by its shadow in host memory.
+void memtrace_card_register_variable(const void* shadow, std::size_t bytes);
+
+// Where the current device has that variable. Returns a CUresult.
+int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes);
+
+// A kernel enters a stream of the current device. Returns a CUresult.
+int memtrace_card_launch_kernel(const void* host_function, void* stream,
+                                const memtrace_card_launch* shape);
+
+// The same for a library call that stands for kernels, by its name.
+int memtrace_card_launch_call(const char* name, void* stream);
+
+// A library is given a workspace of the current device whose size it answered by an assumed rule.
+// Tells the observer of memtrace_card_set_workspace_observer; nothing if it is null or has no
+// bytes.
+void memtrace_card_use_workspace(const char* library, const void* workspace, std::uint64_t bytes);
+
+// What such calls would have computed, in floating-point operations.
+void memtrace_card_count_operations(std::uint64_t operations);
+
+// Whether a test watches calls; only then the next is worth its while.
+int memtrace_card_calls_are_watched(void);
+
+// Returns body(argument) or, if the call was planned to fail, its error.
+int memtrace_card_watch_call(const char* name, int (*body)(void*), void* argument);
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_LIBRARY_CALLS_H_

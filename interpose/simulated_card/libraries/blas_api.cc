@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS: handles, streams, modes and workspace are real, computation is not done. The functions
+// that compute are listed in symbols/libcublas.so.13.inert.txt.
+#pragma GCC visibility push(default)
+#include <cublas_v2.h>
+#include <cuda.h>
+#pragma GCC visibility pop
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "interpose/simulated_card/interface/library_calls.h"
+
+namespace memtrace::card {
+namespace {
+
+constexpr int kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
+
+// What a handle allocates on a Hopper card at once, beside the workspace that torch gives it:
+// measured on an H200 (cuBLAS 13.1). Nobody has measured others: there it takes nothing.
+constexpr std::array<std::size_t, 3> kOfHopper = {std::size_t{64} << 20, std::size_t{128} << 10,
+                                                  std::size_t{1} << 10};
+constexpr int kHopper = 9;
+
+// A heap object each: torch keys workspaces by the address of the handle.
+struct BlasHandle {
+  cudaStream_t stream = nullptr;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
+  int multiprocessor_target = 0;
+  std::vector<CUdeviceptr> memory = {};
+};
+
+bool IsOnHopper() {
+  CUdevice device = 0;
+  int major = 0;
+  if (cuCtxGetDevice(&device) != CUDA_SUCCESS) return false;
+  cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  return major == kHopper;
+}
+
+void GiveBack(BlasHandle& blas) {
+  for (const CUdeviceptr address : blas.memory) cuMemFree(address);
+  blas.memory.clear();
+}
+
+// False if the card has no room for it.
+bool TakeMemory(BlasHandle& blas) {
+  if (!IsOnHopper()) return true;
+  for (const std::size_t bytes : kOfHopper) {
+    CUdeviceptr address = 0;
+    if (cuMemAlloc(&address, bytes) != CUDA_SUCCESS) {
+      GiveBack(blas);
+      return false;
+    }
+    blas.memory.push_back(address);
+  }
+  return true;
+}
+
+BlasHandle* FromHandle(void* handle) { return static_cast<BlasHandle*>(handle); }
+
+// Runs body(handle) if there is one.
+template <typename Body>
+cublasStatus_t WithHandle(cublasHandle_t handle, Body body) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  return body(*FromHandle(handle));
+}
+
+template <typename Value>
+cublasStatus_t Answer(Value* out, Value value) {
+  if (out == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *out = value;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+// Called by the generated functions. Every compute function takes the handle first, which is all
+// they need to know of their arguments.
+extern "C" int memtrace_blas_call(const char* name, void* handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const int launched = memtrace_card_launch_call(name, FromHandle(handle)->stream);
+  return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+// A number that the host would read is one we do not know.
+extern "C" int memtrace_blas_result_call(const char* name, void* handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (FromHandle(handle)->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
+    return memtrace_blas_call(name, handle);
+  memtrace_card_count_unsupported(name);
+  return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  auto made = std::make_unique<BlasHandle>();
+  if (!TakeMemory(*made)) return CUBLAS_STATUS_ALLOC_FAILED;
+  *handle = reinterpret_cast<cublasHandle_t>(made.release());
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  return WithHandle(handle, [](BlasHandle& blas) {
+    GiveBack(blas);
+    delete &blas;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) { return Answer(version, kVersion); }
+
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  return WithHandle(handle, [&](BlasHandle& blas) {
+    blas.stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
+  return WithHandle(handle, [&](BlasHandle& blas) { return Answer(stream, blas.stream); });
+}
+
+// The caller's memory, the caller's to free: nothing to do but to accept it.
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void*, std::size_t) {
+  return WithHandle(handle, [](BlasHandle&) { return CUBLAS_STATUS_SUCCESS; });
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) {
+    blas.math_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) { return Answer(mode, blas.math_mode); });
+}
+
+cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) {
+    blas.pointer_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t* mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) { return Answer(mode, blas.pointer_mode); });
+}
+
+cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) {
+    blas.atomics_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* mode) {
+  return WithHandle(handle, [&](BlasHandle& blas) { return Answer(mode, blas.atomics_mode); });
+}
+
+cublasStatus_t cublasSetSmCountTarget(cublasHandle_t handle, int target) {
+  return WithHandle(handle, [&](BlasHandle& blas) {
+    blas.multiprocessor_target = target;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* target) {
+  return WithHandle(handle,
+                    [&](BlasHandle& blas) { return Answer(target, blas.multiprocessor_target); });
+}
+
+const char* cublasGetStatusName(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS         ? "CUBLAS_STATUS_SUCCESS"
+         : status == CUBLAS_STATUS_NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED"
+                                                 : "CUBLAS_STATUS_ERROR";
+}
+
+const char* cublasGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS         ? "success"
+         : status == CUBLAS_STATUS_NOT_SUPPORTED ? "not supported (simulated card)"
+                                                 : "error";
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// cuBLASLt: descriptors are boxes, a heuristic always finds one algorithm, a product is not
+// computed.
+#pragma GCC visibility push(default)
+#include <cublasLt.h>
+#pragma GCC visibility pop
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/simulated_card/interface/library_calls.h"
+
+namespace memtrace::card {
+namespace {
+
+constexpr std::size_t kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
+
+// The contents of a descriptor never matter: only that it was created and is destroyed once.
+template <typename Handle>
+cublasStatus_t MakeBox(Handle* handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *handle = reinterpret_cast<Handle>(new char);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+template <typename Handle>
+cublasStatus_t DestroyBox(Handle handle) {
+  delete reinterpret_cast<char*>(handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// Of a layout its size matters: what a product would have taken is counted.
+struct Layout {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::int32_t batches = 1;
+
+  std::uint64_t elements() const { return rows * columns; }
+};
+
+const Layout& FromHandle(cublasLtMatrixLayout_t layout) {
+  return *reinterpret_cast<const Layout*>(layout);
+}
+
+// A multiplication and an addition for each of m x n x k; `a` is m x k, or k x m.
+std::uint64_t OperationsOf(const Layout& a, const Layout& d) {
+  if (d.rows == 0) return 0;
+  const std::uint64_t k = a.elements() / d.rows;
+  return 2 * d.elements() * k * static_cast<std::uint64_t>(d.batches);
+}
+
+cublasStatus_t AcceptAttribute(const void* handle) {
+  return handle == nullptr ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+}  // namespace memtrace::card
+
+using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
+
+std::size_t cublasLtGetVersion() { return kVersion; }
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) { return MakeBox(handle); }
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return DestroyBox(handle); }
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* descriptor, cublasComputeType_t,
+                                        cudaDataType_t) {
+  return MakeBox(descriptor);
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t descriptor) {
+  return DestroyBox(descriptor);
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
+                                              cublasLtMatmulDescAttributes_t, const void*,
+                                              std::size_t) {
+  return AcceptAttribute(descriptor);
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType,
+                                          std::uint64_t rows, std::uint64_t columns, std::int64_t) {
+  if (layout == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{.rows = rows, .columns = columns});
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete reinterpret_cast<Layout*>(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void* value, std::size_t bytes) {
+  if (layout == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  auto& batches = reinterpret_cast<Layout*>(layout)->batches;
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && value != nullptr &&
+      bytes == sizeof(batches))
+    std::memcpy(&batches, value, sizeof(batches));
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
+  return MakeBox(preference);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  return DestroyBox(preference);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t,
+                                                    const void*, std::size_t) {
+  return AcceptAttribute(preference);
+}
+
+// One algorithm that needs no workspace: torch passes its own of fixed size anyway.
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatmulPreference_t, int wanted,
+                                              cublasLtMatmulHeuristicResult_t* results,
+                                              int* found) {
+  if (wanted < 1 || results == nullptr || found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  results[0] = {};
+  results[0].state = CUBLAS_STATUS_SUCCESS;
+  results[0].wavesCount = 1.0f;
+  *found = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t, const void*,
+                              const void*, cublasLtMatrixLayout_t a, const void*,
+                              cublasLtMatrixLayout_t, const void*, const void*,
+                              cublasLtMatrixLayout_t, void*, cublasLtMatrixLayout_t d,
+                              const cublasLtMatmulAlgo_t*, void*, std::size_t,
+                              cudaStream_t stream) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (a != nullptr && d != nullptr)
+    memtrace_card_count_operations(OperationsOf(FromHandle(a), FromHandle(d)));
+  const int launched = memtrace_card_launch_call("cublasLtMatmul", stream);
+  return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}

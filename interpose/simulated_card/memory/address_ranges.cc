@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/memory/address_ranges.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace memtrace::card {
+
+Address AddressRanges::Take(std::uint64_t bytes, std::uint64_t alignment) {
+  Address begin = FirstFit(next_, bytes, alignment);
+  if (begin == 0) begin = FirstFit(kBegin, bytes, alignment);
+  if (begin == 0) return 0;
+  taken_.emplace(begin, bytes);
+  next_ = begin + bytes;
+  return begin;
+}
+
+bool AddressRanges::TakeAt(Address address, std::uint64_t bytes) {
+  if (address < kBegin || bytes > kHeap - kBegin || address > kHeap - bytes) return false;
+  const auto after = taken_.upper_bound(address);
+  if (after != taken_.end() && after->first < address + bytes) return false;
+  if (after != taken_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second > address) return false;
+  }
+  taken_.emplace(address, bytes);
+  next_ = std::max(next_, address + bytes);
+  return true;
+}
+
+void AddressRanges::GiveBack(Address begin) { taken_.erase(begin); }
+
+AddressRanges::Range AddressRanges::Find(Address address) const {
+  const auto after = taken_.upper_bound(address);
+  if (after == taken_.begin()) return {};
+  const auto& [begin, bytes] = *std::prev(after);
+  if (address - begin >= bytes) return {};
+  return {begin, bytes};
+}
+
+// The lowest unused place at or above from, 0 if there is none.
+Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const {
+  if (bytes > kHeap - kBegin || alignment > kEnd) return 0;
+  const auto align = [alignment](Address a) { return (a + alignment - 1) & ~(alignment - 1); };
+  Address candidate = align(from);
+  auto next = taken_.upper_bound(candidate);
+  if (next != taken_.begin()) {
+    const auto& [begin, taken] = *std::prev(next);
+    if (begin + taken > candidate) candidate = align(begin + taken);
+  }
+  for (; next != taken_.end() && next->first < candidate + bytes; ++next) {
+    candidate = align(next->first + next->second);
+  }
+  return candidate <= kHeap - bytes ? candidate : 0;
+}
+
+}  // namespace memtrace::card

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/memory/address_space.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace memtrace::card {
+namespace {
+
+bool IsWholeGranules(std::uint64_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
+
+bool IsPowerOfTwo(std::uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+// Without overflow: begin and bytes come from the caller as they are.
+bool Fits(const AddressRanges::Range& range, Address begin, std::uint64_t bytes) {
+  return begin >= range.begin && begin - range.begin <= range.bytes &&
+         bytes <= range.bytes - (begin - range.begin);
+}
+
+constexpr std::uint64_t kHeapOfACard = (AddressRanges::kEnd - AddressRanges::kHeap) / kMaxCards;
+
+constexpr std::size_t CardOfHeap(Address address) {
+  return static_cast<std::size_t>((address - AddressRanges::kHeap) / kHeapOfACard);
+}
+
+}  // namespace
+
+AddressSpace::AddressSpace(Cards& cards, BackingFile& file)
+    : cards_(cards), physical_(cards, file) {
+  for (std::size_t card = 0; card < cards.size(); ++card) {
+    const Address begin = AddressRanges::kHeap + card * kHeapOfACard;
+    heaps_.emplace_back(begin, begin + kHeapOfACard);
+  }
+}
+
+Result AddressSpace::ReserveForHeap(int device, std::uint64_t bytes, Address* begin) {
+  const auto card = static_cast<std::size_t>(device);
+  if (cards_[card]->Spec().addresses_ascend) return Reserve(bytes, kGranularity, 0, begin);
+  const std::lock_guard lock(mutex_);
+  const Address taken = heaps_[card].Take(bytes);
+  if (taken == 0) return Result::kOutOfMemory;
+  reservations_.AddHeap(taken, bytes);
+  *begin = taken;
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint,
+                             Address* begin) {
+  if (!IsWholeGranules(bytes) || (alignment != 0 && !IsPowerOfTwo(alignment)))
+    return Result::kInvalidValue;
+  const std::uint64_t aligned_to = std::max(alignment, kGranularity);
+  const std::lock_guard lock(mutex_);
+  if (hint != 0 && hint % aligned_to == 0 && reservations_.TakeAt(hint, bytes)) {
+    *begin = hint;
+    return Result::kSuccess;
+  }
+  const Address taken = reservations_.Take(bytes, aligned_to);
+  if (taken == 0) return Result::kOutOfMemory;
+  *begin = taken;
+  return Result::kSuccess;
+}
+
+Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const AddressRanges::Range range = reservations_.Find(begin);
+  if (range.begin != begin || range.bytes != bytes || bytes == 0) return Result::kInvalidValue;
+  if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
+  reservations_.GiveBack(begin);
+  if (begin >= AddressRanges::kHeap) heaps_[CardOfHeap(begin)].GiveBack(begin, bytes);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
+                            bool exportable) {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
+  const std::lock_guard lock(mutex_);
+  return physical_.Create(device, bytes, kind, handle, exportable);
+}
+
+Result AddressSpace::Release(HandleId handle) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Release(handle);
+}
+
+Result AddressSpace::RetainAt(Address address, HandleId* handle) {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  *handle = mapping->second.handle;
+  return physical_.Retain(*handle);
+}
+
+Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  if (allocation == nullptr) return Result::kInvalidValue;
+  *device = allocation->device;
+  return Result::kSuccess;
+}
+
+Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  const Result result = physical_.Describe(mapping->second.handle, record);
+  record->block = static_cast<std::uint32_t>(address - mapping->first);
+  return result;
+}
+
+Result AddressSpace::Export(HandleId handle, int* descriptor) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Export(handle, descriptor);
+}
+
+// -1 if this process does not have the card.
+int AddressSpace::DeviceOfCard(std::uint32_t card) const {
+  const auto has_card = [card](const auto& ours) { return ours->LedgerIndex() == card; };
+  const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
+  return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
+}
+
+Extent AddressSpace::ContentsOf(HandleId handle) const {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  return allocation == nullptr ? Extent{} : Extent{allocation->offset, allocation->bytes};
+}
+
+Result AddressSpace::Import(int descriptor, HandleId* handle) {
+  const std::optional<SharedMemoryRecord> record = ReadRecord(descriptor);
+  if (!record.has_value()) return Result::kInvalidValue;
+  const int device = DeviceOfCard(record->card);
+  if (device < 0) return Result::kNotSupported;
+  const std::lock_guard lock(mutex_);
+  if (record->process == getpid()) *handle = physical_.RetainOwn(*record);
+  if (record->process == getpid() && *handle != 0) return Result::kSuccess;
+  auto received = std::make_shared<const OpenFile>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (received->descriptor() < 0) return Result::kOperatingSystem;
+  return physical_.Import(*record, device, ChargeKind::kVmm, std::move(received), handle);
+}
+
+Result AddressSpace::Attach(const SharedMemoryRecord& record, int device, HandleId* handle) {
+  const std::lock_guard lock(mutex_);
+  return physical_.Import(record, device, ChargeKind::kRuntime, nullptr, handle);
+}
+
+Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
+                         HandleId handle) {
+  const std::lock_guard lock(mutex_);
+  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
+  if (allocation == nullptr || begin % kGranularity != 0) return Result::kInvalidValue;
+  if (!Fits(reservations_.Find(begin), begin, bytes)) return Result::kInvalidValue;
+  if (offset != 0 || bytes != allocation->bytes) return Result::kNotSupported;
+  if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
+  mappings_.emplace(begin, Mapping{.bytes = bytes, .handle = handle});
+  physical_.AddMapping(handle);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
+  const auto first = mappings_.find(begin);
+  auto last = first;
+  for (; last != mappings_.end() && last->first < begin + bytes; ++last) {
+    physical_.RemoveMapping(last->second.handle);
+  }
+  mappings_.erase(first, last);
+  return Result::kSuccess;
+}
+
+Result AddressSpace::SetAccess(Address begin, std::uint64_t bytes, int device, Access access) {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  const std::lock_guard lock(mutex_);
+  if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
+  const std::uint32_t bit = 1u << device;
+  for (auto at = mappings_.find(begin); at != mappings_.end() && at->first < begin + bytes; ++at) {
+    Mapping& mapping = at->second;
+    mapping.readable_by =
+        access != Access::kNone ? mapping.readable_by | bit : mapping.readable_by & ~bit;
+    mapping.writable_by =
+        access == Access::kReadWrite ? mapping.writable_by | bit : mapping.writable_by & ~bit;
+  }
+  return Result::kSuccess;
+}
+
+Result AddressSpace::GetAccess(Address address, int device, Access* access) const {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return Result::kInvalidValue;
+  const std::uint32_t bit = 1u << device;
+  *access = (mapping->second.writable_by & bit) != 0   ? Access::kReadWrite
+            : (mapping->second.readable_by & bit) != 0 ? Access::kRead
+                                                       : Access::kNone;
+  return Result::kSuccess;
+}
+
+std::optional<MappedRange> AddressSpace::Find(Address address) const {
+  const std::lock_guard lock(mutex_);
+  const auto mapping = MappingAt(address);
+  if (mapping == mappings_.end()) return std::nullopt;
+  return Describe(mapping);
+}
+
+std::vector<MappedRange> AddressSpace::MappingsIn(Address begin, std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<MappedRange> found;
+  auto at = MappingAt(begin);
+  if (at == mappings_.end()) at = mappings_.lower_bound(begin);
+  for (; at != mappings_.end() && at->first < begin + bytes; ++at) found.push_back(Describe(at));
+  return found;
+}
+
+// Each mapping of the heap is a reservation and a handle of its own.
+LiveMemory AddressSpace::Live() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t of_heap = 0;
+  for (auto at = mappings_.begin(); at != mappings_.end(); ++at) {
+    if (Describe(at).kind == ChargeKind::kRuntime) ++of_heap;
+  }
+  return {.handles = physical_.Count() - of_heap,
+          .mappings = mappings_.size() - of_heap,
+          .reservations = reservations_.Count() - of_heap};
+}
+
+MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) const {
+  const PhysicalAllocation& allocation = physical_.Alive(mapping->second.handle);
+  return {.begin = mapping->first,
+          .bytes = mapping->second.bytes,
+          .handle = mapping->second.handle,
+          .device = allocation.device,
+          .kind = allocation.kind};
+}
+
+Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
+                               std::vector<Extent>* extents) const {
+  const std::lock_guard lock(mutex_);
+  if (reservations_.Find(begin).bytes == 0) return Result::kInvalidValue;
+  while (bytes > 0) {
+    const auto at = MappingAt(begin);
+    if (at == mappings_.end()) return Result::kInvalidValue;
+    const Mapping& mapping = at->second;
+    if ((least == Access::kReadWrite ? mapping.writable_by : mapping.readable_by) == 0) {
+      return Result::kInvalidValue;
+    }
+    const std::uint64_t into = begin - at->first;
+    const std::uint64_t part = std::min(bytes, mapping.bytes - into);
+    extents->push_back({physical_.Alive(mapping.handle).offset + into, part});
+    begin += part;
+    bytes -= part;
+  }
+  return Result::kSuccess;
+}
+
+AddressSpace::Mappings::const_iterator AddressSpace::MappingAt(Address address) const {
+  const auto after = mappings_.upper_bound(address);
+  if (after == mappings_.begin()) return mappings_.end();
+  const auto before = std::prev(after);
+  return address - before->first < before->second.bytes ? before : mappings_.end();
+}
+
+// Exactly a row of mappings without a gap, from the begin of the first to the end of the last.
+bool AddressSpace::CoversWholeMappings(Address begin, std::uint64_t bytes) const {
+  if (bytes == 0 || !Fits(reservations_.Find(begin), begin, bytes)) return false;
+  Address expected = begin;
+  for (auto at = mappings_.find(begin); expected < begin + bytes; ++at) {
+    if (at == mappings_.end() || at->first != expected) return false;
+    expected += at->second.bytes;
+  }
+  return expected == begin + bytes;
+}
+
+bool AddressSpace::AnyMappingIn(Address begin, std::uint64_t bytes) const {
+  if (MappingAt(begin) != mappings_.end()) return true;
+  const auto next = mappings_.lower_bound(begin);
+  return next != mappings_.end() && next->first < begin + bytes;
+}
+
+}  // namespace memtrace::card

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_BACKING_FILE_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_BACKING_FILE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "interpose/simulated_card/memory/shared_memory.h"
+
+namespace memtrace::card {
+
+// The contents of all device memory: one sparse anonymous file, read and written by offset.
+//
+// Why a file and not mappings: nothing of it is mapped into the process, so that a card of 640 GiB
+// in scattered chunks costs no host mapping (the default limit is 65,530), two device addresses of
+// one handle alias by sharing an offset, contents survive an unmap, and a byte that was never
+// written reads as zero without costing a page. Extents are handed out once and never again (the
+// file may reach 2^63 bytes), so a stale reader can never see another owner's bytes.
+//
+// Safe from any thread; concurrent writes to one range race as they would on a card.
+class BackingFile {
+ public:
+  BackingFile();
+  ~BackingFile();
+  BackingFile(const BackingFile&) = delete;
+  BackingFile& operator=(const BackingFile&) = delete;
+
+  // A fresh range of zeros; returns its offset. Costs nothing.
+  std::uint64_t Extend(std::uint64_t bytes);
+
+  // In a forked child: further writes are not seen by the parent, nor its by us. False if the host
+  // cannot hold a copy. REQUIRES: no other thread uses this.
+  bool MakePrivate();
+
+  // Makes sure that other processes find this file and all that they write; fills in where in it
+  // `offset` is. False if the host cannot hold contents.
+  bool Share(std::uint64_t offset, SharedMemoryRecord* record);
+  // Memory of another process under an offset of this file's, until Detach. None if its contents
+  // cannot be reached.
+  std::optional<std::uint64_t> Attach(const SharedMemoryRecord& record);
+  // REQUIRES: offset is what Attach gave.
+  void Detach(std::uint64_t offset);
+
+  // All return false if the host cannot hold the contents (no memfd, RLIMIT_FSIZE, no memory); the
+  // range is then in part unwritten.
+  bool Read(std::uint64_t offset, std::span<std::byte> to) const;
+  bool Write(std::uint64_t offset, std::span<const std::byte> from);
+  // Repeats pattern over the range. REQUIRES: bytes is a multiple of pattern.size().
+  bool Fill(std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern);
+  // The source's unwritten parts become unwritten in the target and cost nothing.
+  bool CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
+  // Makes the range zero and gives its pages back to the host.
+  bool Clear(std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  // Where an offset really is.
+  struct Place {
+    int file = -1;
+    std::uint64_t offset = 0;
+    bool written = false;   // something of it may have been
+    OpenFilePointer other;  // keeps another process's file open
+  };
+  struct Attached {
+    std::uint64_t bytes = 0;
+    std::uint64_t offset = 0;  // in `file`
+    OpenFilePointer file;
+  };
+
+  int Descriptor() const;
+  Place Locate(std::uint64_t offset) const;
+  OpenFilePointer FileOf(const SharedMemoryRecord& record);
+  bool WriteAll(std::uint64_t offset, std::span<const std::byte> from);
+  static bool CopyWrittenParts(int from, int to);
+  bool CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
+
+  mutable std::once_flag opened_;
+  mutable int descriptor_ = -1;
+  mutable int open_error_ = 0;         // errno, if there is no descriptor
+  std::atomic<bool> written_ = false;  // until then all is zero and there is no file
+  mutable std::mutex mutex_;
+  std::uint64_t end_ = 0;  // this and below: guarded by mutex_
+  std::map<std::uint64_t, Attached> attached_;
+  std::uint64_t attached_end_;
+  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_;  // by inode
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_BACKING_FILE_H_

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/memory/card.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace memtrace::card {
+
+Card::Card(const CardSpec& spec, SharedLedger* shared, std::size_t index)
+    : spec_(spec),
+      shared_(shared),
+      index_(index),
+      total_(spec.bytes),
+      other_(spec.other_bytes),
+      peak_(spec.other_bytes) {}
+
+std::uint64_t Card::ContextBytes() const {
+  return ((context_active_ ? 1 : 0) + further_contexts_) * spec_.context_bytes;
+}
+
+std::uint64_t Card::Own() const { return ContextBytes() + stream_bytes_ + runtime_ + vmm_; }
+
+// Of each stream half a MiB, the first free, and 48 KiB of another kind, both in granules: as an
+// H200 says of 1 to 200 streams (tests/gpu/recordings/h200/driver_facts.json). Of others nobody has
+// asked.
+std::uint64_t Card::StreamBytes(std::uint64_t streams) const {
+  constexpr int kHopper = 9;
+  constexpr std::uint64_t kGranule = 2ull << 20;
+  if (spec_.compute_capability_major != kHopper || streams == 0) return 0;
+  return kGranule * ((streams + 2) / 4 + (3 * streams + 20) / 128);
+}
+
+// The driver gives up what it keeps of streams that ended before it says that the card is full.
+bool Card::OccupyOrReclaim(std::uint64_t bytes) {
+  if (Occupy(Own() + bytes)) return true;
+  const std::uint64_t needed = StreamBytes(streams_);
+  if (needed == stream_bytes_) return false;
+  stream_bytes_ = needed;
+  return Occupy(Own() + bytes);
+}
+
+bool Card::AddStream() {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t needed = StreamBytes(streams_ + 1);
+  const std::uint64_t more = needed > stream_bytes_ ? needed - stream_bytes_ : 0;
+  if (more > 0 && !Occupy(Own() + more)) return false;
+  stream_bytes_ += more;
+  ++streams_;
+  return true;
+}
+
+void Card::RemoveStream() {
+  const std::lock_guard lock(mutex_);
+  --streams_;
+}
+
+std::uint64_t Card::HeldByOthers() const {
+  return other_ + (shared_ == nullptr ? 0 : shared_->HeldByOthers(index_));
+}
+
+// This process now holds that much, if the card has it.
+bool Card::Occupy(std::uint64_t own) {
+  if (own > total_ - other_) return false;
+  std::uint64_t others = other_;
+  if (shared_ != nullptr) {
+    const std::optional<std::uint64_t> held = shared_->Hold(index_, own, total_ - other_);
+    if (!held.has_value()) return false;
+    others += *held;
+  }
+  peak_ = std::max(peak_, others + own);
+  return true;
+}
+
+bool Card::ActivateContext() {
+  const std::lock_guard lock(mutex_);
+  if (context_active_) return true;
+  context_active_ = Occupy(Own() + spec_.context_bytes);
+  return context_active_;
+}
+
+void Card::DeactivateContext() {
+  const std::lock_guard lock(mutex_);
+  context_active_ = false;
+  Occupy(Own());
+}
+
+bool Card::AddContext() {
+  const std::lock_guard lock(mutex_);
+  if (!Occupy(Own() + spec_.context_bytes)) return false;
+  ++further_contexts_;
+  return true;
+}
+
+void Card::RemoveContext() {
+  const std::lock_guard lock(mutex_);
+  --further_contexts_;
+  Occupy(Own());
+}
+
+bool Card::HasContext() const {
+  const std::lock_guard lock(mutex_);
+  return context_active_;
+}
+
+bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return true;
+  const std::lock_guard lock(mutex_);
+  // bytes may be near the end of its type.
+  if (bytes > total_ || !OccupyOrReclaim(bytes)) return false;
+  (kind == ChargeKind::kRuntime ? runtime_ : vmm_) += bytes;
+  return true;
+}
+
+void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
+  if (kind == ChargeKind::kContext) return;
+  const std::lock_guard lock(mutex_);
+  (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
+  Occupy(Own());
+}
+
+int Card::Lend(const SharedMemoryRecord& record) {
+  return shared_ != nullptr ? shared_->Lend(record) : MakeShareableDescriptor(record);
+}
+
+bool Card::Reclaim(const SharedMemoryRecord& record, int descriptor) {
+  if (shared_ != nullptr) return shared_->Reclaim(record, descriptor);
+  close(descriptor);
+  return false;  // whether somebody else has one cannot be told
+}
+
+bool Card::Resize(std::uint64_t total) {
+  const std::lock_guard lock(mutex_);
+  if (total < HeldByOthers() + Own()) return false;
+  total_ = total;
+  return true;
+}
+
+bool Card::SetOther(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t held = HeldByOthers() - other_ + Own();
+  if (held > total_ || bytes > total_ - held) return false;
+  other_ = bytes;
+  return true;
+}
+
+void Card::TakeOther(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t held = HeldByOthers() + Own();
+  other_ += std::min(bytes, total_ - std::min(total_, held));
+}
+
+std::vector<ProcessMemory> Card::OtherProcesses() const {
+  return shared_ == nullptr ? std::vector<ProcessMemory>() : shared_->OtherProcesses(index_);
+}
+
+Ledger Card::CurrentLedger() const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t others = HeldByOthers();
+  return {.total = total_,
+          .context = ContextBytes() + stream_bytes_,
+          .other = others,
+          .runtime = runtime_,
+          .vmm = vmm_,
+          .free = total_ - std::min(total_, others + Own()),
+          .peak = peak_};
+}
+
+}  // namespace memtrace::card

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_CARD_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_CARD_H_
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "interpose/simulated_card/memory/shared_ledger.h"
+#include "interpose/simulated_card/spec/card_spec.h"
+
+namespace memtrace::card {
+
+// Who a charge belongs to: the runtime's heap (cudaMalloc and kin), the caller's own physical
+// memory (cuMemCreate), or the context, whose charge is a fixed sum that this is part of.
+enum class ChargeKind { kRuntime, kVmm, kContext };
+
+// Where every byte of one card is. total == context + other + runtime + vmm + free, always.
+struct Ledger {
+  std::uint64_t total = 0;
+  std::uint64_t context = 0;  // 0 until the process creates its context
+  std::uint64_t other = 0;    // the card's setting, and what processes of the same launch hold
+  std::uint64_t runtime = 0;
+  std::uint64_t vmm = 0;
+  std::uint64_t free = 0;
+  std::uint64_t peak = 0;  // highest total - free at any charge so far
+
+  bool operator==(const Ledger&) const = default;
+};
+
+// The memory of one card as a sum. A GPU pages its memory, so a charge succeeds exactly when that
+// many bytes are free anywhere: there is no fragmentation at this level. A refused charge changes
+// nothing. Safe from any thread.
+class Card {
+ public:
+  // `shared` must outlive this; null: no other process of ours has this card. `index`: of the card
+  // in it.
+  explicit Card(const CardSpec& spec, SharedLedger* shared = nullptr, std::size_t index = 0);
+  Card(const Card&) = delete;
+  Card& operator=(const Card&) = delete;
+
+  // As it was asked for; the size and what others hold may have changed since.
+  const CardSpec& Spec() const { return spec_; }
+
+  // Charges the context, once; false if it does not fit. REQUIRES: nothing.
+  bool ActivateContext();
+  // REQUIRES: it is active.
+  void DeactivateContext();
+  bool HasContext() const;
+  // A further context, as large; false if it does not fit.
+  bool AddContext();
+  // REQUIRES: there is one.
+  void RemoveContext();
+
+  // A stream was made, or one ended. On a Hopper card it takes memory, which counts as the
+  // context's; that of ended ones stays until it is needed for something else. False if it does not
+  // fit.
+  bool AddStream();
+  void RemoveStream();
+
+  bool Charge(ChargeKind kind, std::uint64_t bytes);
+  // REQUIRES: that many bytes are charged to kind.
+  void Discharge(ChargeKind kind, std::uint64_t bytes);
+
+  // See SharedLedger: none without one.
+  std::vector<ProcessMemory> OtherProcesses() const;
+  // As the ledger of all processes counts cards.
+  std::uint32_t LedgerIndex() const { return static_cast<std::uint32_t>(index_); }
+  // See SharedLedger; without one, nobody else has the card, and only contents are shared.
+  int Lend(const SharedMemoryRecord& record);
+  // Ends the descriptor.
+  bool Reclaim(const SharedMemoryRecord& record, int descriptor);
+
+  // The card shrinks or grows, or other processes take or give back; false if what is charged no
+  // longer fits.
+  bool Resize(std::uint64_t total);
+  bool SetOther(std::uint64_t bytes);
+  // Other processes take so much, or all that is free.
+  void TakeOther(std::uint64_t bytes);
+
+  Ledger CurrentLedger() const;
+
+ private:
+  std::uint64_t ContextBytes() const;
+  std::uint64_t Own() const;
+  std::uint64_t HeldByOthers() const;
+  bool Occupy(std::uint64_t own);
+  std::uint64_t StreamBytes(std::uint64_t streams) const;
+  bool OccupyOrReclaim(std::uint64_t bytes);
+
+  const CardSpec spec_;
+  SharedLedger* const shared_;
+  const std::size_t index_;
+  mutable std::mutex mutex_;
+  std::uint64_t total_;  // this and all below: guarded by mutex_
+  std::uint64_t other_;
+  bool context_active_ = false;
+  std::uint64_t further_contexts_ = 0;
+  std::uint64_t streams_ = 0;
+  std::uint64_t stream_bytes_ = 0;
+  std::uint64_t runtime_ = 0;
+  std::uint64_t vmm_ = 0;
+  std::uint64_t peak_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_CARD_H_

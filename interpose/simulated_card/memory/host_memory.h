@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HOST_MEMORY_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "interpose/simulated_card/spec/result.h"
+
+namespace memtrace::card {
+
+// Pinned host memory: allocated by us, or registered by its owner. It is real memory of the host
+// and charged to no card. Safe from any thread.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  // Page-aligned zeros; they cost host memory when touched. REQUIRES: bytes > 0.
+  // `owner`: a context's number, for FreeAllOf.
+  Result Allocate(std::size_t bytes, int device, void** begin, std::uint64_t owner = 0);
+  Result Free(void* begin);
+  // All that an owner allocated; what is registered stays its owner's.
+  void FreeAllOf(std::uint64_t owner);
+
+  Result Register(void* begin, std::size_t bytes, int device);
+  Result Unregister(void* begin);
+
+  struct Range {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    int device = 0;  // current when it was pinned
+    bool ours = false;
+    std::uint64_t owner = 0;
+  };
+  std::optional<Range> Find(const void* address) const;
+  // Ranges.
+  std::size_t Live() const;
+
+ private:
+  std::optional<Range> FindLocked(std::uintptr_t address) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, Range> ranges_;  // guarded by mutex_
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HOST_MEMORY_H_

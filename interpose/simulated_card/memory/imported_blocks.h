@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_IMPORTED_BLOCKS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_IMPORTED_BLOCKS_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "interpose/simulated_card/memory/address_space.h"
+#include "interpose/simulated_card/memory/shared_memory.h"
+#include "interpose/simulated_card/spec/result.h"
+
+namespace memtrace::card {
+
+// Memory that other processes made with cudaMalloc, as cudaIpcOpenMemHandle maps it here. The
+// exporter is charged for it, this process is not; it goes when the exporter frees it. Small blocks
+// share granules, so what is mapped is the whole granule, once. Safe from any thread; locks before
+// AddressSpace.
+class ImportedBlocks {
+ public:
+  // Both must outlive this.
+  ImportedBlocks(AddressSpace& space, Cards& cards) : space_(space), cards_(cards) {}
+  ImportedBlocks(const ImportedBlocks&) = delete;
+  ImportedBlocks& operator=(const ImportedBlocks&) = delete;
+
+  // Maps it, or finds it mapped. kInvalidHandle for what is no handle, kInvalidContext for one of
+  // this process's, kPeerAccessUnsupported for memory of another card than `device`, kMapFailed if
+  // the exporter is gone. REQUIRES: device exists.
+  Result Open(const SharedMemoryRecord& record, int device, Address* begin);
+  // The last of as many calls as there were to Open unmaps it. kInvalidValue for other memory.
+  Result Close(Address address);
+
+ private:
+  struct Mapped {
+    Address begin = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t opened = 0;
+  };
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // inode and offset of the contents
+
+  Result Map(const SharedMemoryRecord& record, int device, Mapped* mapped);
+
+  AddressSpace& space_;
+  Cards& cards_;
+  std::mutex mutex_;
+  std::map<Key, Mapped> mapped_;  // guarded by mutex_
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_IMPORTED_BLOCKS_H_

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_RUNTIME_HEAP_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_RUNTIME_HEAP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "interpose/simulated_card/memory/address_space.h"
+#include "interpose/simulated_card/spec/result.h"
+
+namespace memtrace::card {
+
+// cudaMalloc: memory with an address, in one step.
+//
+// A request of 2 MiB or more gets its own whole granules. Smaller ones share granules, cut at
+// 512 bytes, best fit; a granule goes back when its last block does (measured:
+// tests/gpu/recordings/h200/driver_facts.json).
+//
+// Safe from any thread. Locks before AddressSpace, never the other way round.
+class RuntimeHeap {
+ public:
+  // space must outlive this.
+  explicit RuntimeHeap(AddressSpace& space, ChargeKind kind = ChargeKind::kRuntime)
+      : space_(space), kind_(kind) {}
+  RuntimeHeap(const RuntimeHeap&) = delete;
+  RuntimeHeap& operator=(const RuntimeHeap&) = delete;
+
+  // kOutOfMemory leaves everything as it was. REQUIRES: bytes > 0.
+  // `owner`: a context's number, for FreeAllOf.
+  Result Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner = 0);
+  // kInvalidValue for anything but the begin of a live block.
+  Result Free(Address begin);
+  // All blocks of an owner.
+  void FreeAllOf(std::uint64_t owner);
+
+  // Whole granules in use.
+  std::uint64_t HeldBytes() const;
+
+  struct Block {
+    Address begin = 0;
+    std::uint64_t bytes = 0;  // as asked for
+    std::uint64_t owner = 0;
+  };
+  // The live block that holds address.
+  std::optional<Block> Find(Address address) const;
+  // Blocks.
+  std::size_t Live() const;
+
+ private:
+  struct Granule {
+    int device = 0;
+    std::map<Address, std::uint64_t> used;  // begin -> bytes, whole cuts
+  };
+
+  void FreeLocked(const Block& block);
+  Result AllocateGranules(int device, std::uint64_t bytes, Address* begin);
+  void FreeGranules(Address begin, std::uint64_t bytes);
+  Result AllocateShared(int device, std::uint64_t bytes, Address* begin);
+  void FreeShared(Address begin);
+  static Address BestFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
+
+  AddressSpace& space_;
+  const ChargeKind kind_;
+  mutable std::mutex mutex_;
+  std::map<Address, Block> blocks_;  // by begin; this and below: guarded by mutex_
+  std::map<Address, Granule> shared_;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_RUNTIME_HEAP_H_

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_SHARED_LEDGER_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_SHARED_LEDGER_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interpose/simulated_card/memory/shared_memory.h"
+#include "interpose/simulated_card/spec/card_spec.h"
+
+namespace memtrace::card {
+
+// A process and the bytes that it holds on a card.
+struct ProcessMemory {
+  std::uint32_t process;
+  std::uint64_t bytes;
+
+  bool operator==(const ProcessMemory&) const = default;
+};
+
+// What each process of one launch holds on the cards that they share, so that two ranks on one card
+// run out together. A small file in memory that whoever starts the processes makes (an empty memfd,
+// named in MEMTRACE_CARD_SHARED as /proc/PID/fd/N) and that lives as long as somebody has it open.
+//
+// Each process has a slot, and a lock of the kernel's on the slot for as long as it lives: however
+// a process dies, the others see at once that what its slot says is free again. All changes are
+// made under one more such lock, which a dying process gives back, too.
+//
+// A process that cannot join (the maker is gone, all slots are taken) says so once and has the
+// cards for itself. The child of a fork leaves its parent's slot and joins by itself. Safe from any
+// thread; at most one such object is used in a process that forks.
+class SharedLedger {
+ public:
+  // Joins when it is first needed.
+  explicit SharedLedger(std::string path);
+  ~SharedLedger();
+  SharedLedger(const SharedLedger&) = delete;
+  SharedLedger& operator=(const SharedLedger&) = delete;
+
+  // This process now holds `bytes` on a card, if that is less than before or, together with the
+  // others, at most `room`: gives what the others hold. Otherwise nothing changes. REQUIRES: card <
+  // kMaxCards.
+  std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
+  std::uint64_t HeldByOthers(std::size_t card);
+  // Who holds what this process does not: the others, each with what it lent, even if it has ended
+  // since; and this one, if others still have what it lent and took back.
+  std::vector<ProcessMemory> OtherProcesses(std::size_t card);
+
+  // Hands memory that this process holds to whoever has the descriptor that this gives, or a
+  // duplicate of it, in any process: as long as one is open, the card has it. This process holds it
+  // as before until Reclaim. -1 if the ledger cannot be joined or is full. REQUIRES: this process
+  // holds record.bytes on record.card.
+  int Lend(const SharedMemoryRecord& record);
+  // This process's part in it ends, and so does `descriptor`, which Lend gave; its bytes are to be
+  // given back by Hold. True if nobody else has one.
+  bool Reclaim(const SharedMemoryRecord& record, int descriptor);
+
+ private:
+  static constexpr std::size_t kSlots = 4096;
+  using Slot = std::array<std::atomic<std::uint64_t>, kMaxCards>;
+  struct Contents {
+    std::atomic<std::uint64_t> used_slots;           // none behind these was ever taken
+    std::array<Slot, kSlots> slots;                  // of a process, or of memory that was lent
+    std::array<SharedMemoryRecord, kSlots> records;  // of lent memory
+    std::array<std::atomic<std::uint32_t>, kSlots> processes;  // which took it
+  };
+  class Exclusive;
+
+  bool Join();
+  bool Open();
+  std::optional<std::size_t> TakeSlot(int descriptor);
+  void Leave();
+  std::uint64_t SumOfOthers(std::size_t card);
+  bool IsOwn(std::size_t slot) const;
+  static bool Lock(int descriptor, std::size_t place, short type, bool wait);
+  bool IsLockedByAnother(std::size_t place) const;
+  int Reopen() const;
+
+  static void BeforeFork();
+  static void AfterForkInParent();
+  static void AfterForkInChild();
+
+  const std::string path_;
+  std::mutex mutex_;
+  bool has_tried_ = false;  // this and below: guarded by mutex_
+  int descriptor_ = -1;
+  Contents* contents_ = nullptr;
+  std::size_t slot_ = 0;
+  std::array<std::uint64_t, kMaxCards> lent_ = {};  // and held: a part of what this process holds
+  std::map<int, std::size_t> lent_slots_;           // by descriptor
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_SHARED_LEDGER_H_

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_
+
+// What the runtime_*_api.cc files share. The runtime is a thin layer over our own driver: it makes
+// the primary context when it is first needed and remembers the last error. Its error numbers are
+// the driver's.
+#include <cuda.h>
+
+#pragma GCC visibility push(default)
+#include <cuda_runtime_api.h>
+#pragma GCC visibility pop
+
+#include "interpose/simulated_card/interface/library_calls.h"
+
+namespace memtrace::card {
+
+static_assert(static_cast<int>(cudaErrorMemoryAllocation) == CUDA_ERROR_OUT_OF_MEMORY);
+static_assert(static_cast<int>(cudaErrorInvalidResourceHandle) == CUDA_ERROR_INVALID_HANDLE);
+static_assert(static_cast<int>(cudaErrorNotSupported) == CUDA_ERROR_NOT_SUPPORTED);
+static_assert(static_cast<int>(cudaErrorNoDevice) == CUDA_ERROR_NO_DEVICE);
+static_assert(static_cast<int>(cudaErrorNotReady) == CUDA_ERROR_NOT_READY);
+
+// Remembers an error for cudaGetLastError (all but "not ready", which is an answer) and returns it.
+cudaError_t Remember(cudaError_t error);
+inline cudaError_t Remember(CUresult result) { return Remember(static_cast<cudaError_t>(result)); }
+
+// cuInit, at every call: it is cheap, and in a forked child it must fail.
+CUresult EnsureInitialized();
+// Makes the primary context of the thread's device current, once it has to be.
+CUresult EnsureContext();
+
+// Makes a call, seen by tests that watch calls; one that was planned to fail is not made.
+template <typename Call>
+CUresult Watched(const char* name, Call call) {
+  if (memtrace_card_calls_are_watched() == 0) return call();
+  const auto body = [](void* made) { return static_cast<int>((*static_cast<Call*>(made))()); };
+  return static_cast<CUresult>(memtrace_card_watch_call(name, body, &call));
+}
+
+// Runs a driver call that needs a context. `name` is the runtime's function.
+template <typename Call>
+cudaError_t InContext(Call call, const char* name = __builtin_FUNCTION()) {
+  return Remember(Watched(name, [&]() -> CUresult {
+    const CUresult ready = EnsureContext();
+    return ready == CUDA_SUCCESS ? call() : ready;
+  }));
+}
+
+// Runs a driver call that needs no context.
+template <typename Call>
+cudaError_t Initialized(Call call, const char* name = __builtin_FUNCTION()) {
+  return Remember(Watched(name, [&]() -> CUresult {
+    const CUresult ready = EnsureInitialized();
+    return ready == CUDA_SUCCESS ? call() : ready;
+  }));
+}
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_

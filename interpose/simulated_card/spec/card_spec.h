@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_SPEC_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_SPEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memtrace::card {
+
+// What the user asked for, one entry a card. All sizes in bytes.
+struct CardSpec {
+  std::string profile = "";  // empty for a card given by size
+  std::uint64_t bytes = 0;
+  std::uint64_t context_bytes = 0;  // charged when a process creates its context
+  std::uint64_t other_bytes = 0;    // held by other processes
+  int compute_capability_major = 8;
+  int compute_capability_minor = 0;
+  int multiprocessors = 0;
+  bool addresses_ascend = false;  // as drivers for Windows hand them out
+};
+
+// As many as torch's own limit (C10_COMPILE_TIME_MAX_GPUS allows 120, a node has 16 at most).
+inline constexpr std::size_t kMaxCards = 16;
+
+// Reads one or more SPECs joined by ';', the form of the environment variable MEMTRACE_CARD:
+//
+//   SPEC = CARD[,key=value]...        CARD = [N x](SIZE or profile)
+//   SIZE = number (decimals allowed) followed by GiB or MiB
+//   key  = other (SIZE) | context (SIZE, default 500MiB) | cc (8.0 by default or the profile's)
+//        | size (SIZE: a card of that kind with other memory) | os (linux, or windows, whose
+//          driver hands out ascending addresses)
+//
+//   "24GiB"   "2x80GiB,other=3GiB"   "rtx-4090"   "4xa100-80gb,context=450MiB"   "80GiB;24GiB"
+//
+// Returns false and one sentence in *error (what, where, what to write instead) if it does not
+// parse; *cards is then unchanged. Needs no CUDA; safe from any thread.
+bool ParseCardSpecs(std::string_view text, std::vector<CardSpec>* cards, std::string* error);
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_SPEC_H_

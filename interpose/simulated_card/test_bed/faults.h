@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_FAULTS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_FAULTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace memtrace::card {
+
+// What a program did with memory that a real card would answer with corrupted data, a dead context,
+// or by luck not at all. Every fault is counted, the first ones are kept as sentences. Safe from
+// any thread.
+class Faults {
+ public:
+  static constexpr std::size_t kMostKept = 100;
+
+  void Count(std::string sentence);
+  std::uint64_t Total() const;
+  // In the order in which they happened; called without the lock.
+  void Visit(const std::function<void(const std::string&)>& visit) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t total_ = 0;  // this and below: guarded by mutex_
+  std::vector<std::string> kept_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_FAULTS_H_

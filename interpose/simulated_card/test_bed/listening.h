@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_LISTENING_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_LISTENING_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/simulated_card/interface/card_listener.h"
+
+namespace memtrace::card {
+
+// Something that happens in a stream; what else there is to tell is filled in.
+inline memtrace_card_event EventOf(memtrace_card_event_kind kind, int device,
+                                   std::uint64_t stream = 0) {
+  memtrace_card_event event = {};
+  event.kind = kind;
+  event.device = device;
+  event.stream = stream;
+  return event;
+}
+
+// Who is told what the cards do, if anybody: a profiler. While nobody listens, each place that
+// would tell costs one look at a flag. Safe from any thread.
+class Listening {
+ public:
+  Listening() = default;
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+  // Null: nobody.
+  void Set(const memtrace_card_listener* listener) { listener_ = listener; }
+  bool IsOn() const { return listener_.load(std::memory_order_relaxed) != nullptr; }
+
+  // Around a call that the program makes in this thread; name must live until Leave.
+  void Enter(const char* name);
+  void Leave(int result);
+
+  // Says in which call and context it happened. REQUIRES: the caller holds no lock.
+  void Tell(memtrace_card_event event) const;
+
+ private:
+  std::atomic<const memtrace_card_listener*> listener_ = nullptr;
+  std::atomic<std::uint32_t> last_correlation_ = 0;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_LISTENING_H_

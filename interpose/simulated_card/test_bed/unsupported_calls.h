@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_UNSUPPORTED_CALLS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_UNSUPPORTED_CALLS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace memtrace::card {
+
+// Calls of functions that the card does not have, by name. Every such call also fails with the
+// library's own "not supported": a simulation that cannot do something says so. Safe from any
+// thread.
+class UnsupportedCalls {
+ public:
+  // True for the first call of that name.
+  bool Count(const char* name);
+  std::uint64_t Total() const;
+  // Sorted by name; called without the lock.
+  void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;
+
+  // One for the process, whether it has cards or not; never destroyed, as libraries call us to the
+  // very end.
+  static UnsupportedCalls& OfProcess();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> counts_;  // guarded by mutex_
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_UNSUPPORTED_CALLS_H_

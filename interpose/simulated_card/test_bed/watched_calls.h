@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_WATCHED_CALLS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_WATCHED_CALLS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interpose/simulated_card/test_bed/listening.h"
+#include "interpose/simulated_card/test_bed/planned_failures.h"
+
+namespace memtrace::card {
+
+// The functions that a program calls, for tests and profilers: some are made to fail, all can be
+// logged and listened to. Nobody watches until Plan(), StartLog() or Listen(), and until then a
+// call costs one look at a flag.
+//
+// A function that the program calls is logged and told, those that it calls itself (cudaMalloc
+// calls cuMemAlloc) are not; failures are planned for either. Safe from any thread.
+class WatchedCalls {
+ public:
+  // Called with the bytes that other processes take.
+  using TakeMemory = std::function<void(std::uint64_t)>;
+
+  // listening must outlive this.
+  WatchedCalls(TakeMemory take_memory, Listening& listening)
+      : take_memory_(std::move(take_memory)), listening_(listening) {}
+  WatchedCalls(const WatchedCalls&) = delete;
+  WatchedCalls& operator=(const WatchedCalls&) = delete;
+
+  bool AreWatched() const { return watched_.load(std::memory_order_relaxed); }
+
+  // Replaces what was planned; calls are counted anew.
+  void Plan(std::vector<PlannedFailure> plan);
+
+  // Null: nobody.
+  void Listen(const memtrace_card_listener* listener);
+
+  // One scope around each call that is made while AreWatched().
+  class Scope {
+   public:
+    // function must live as long as this.
+    Scope(WatchedCalls& calls, const char* function);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+    // The error that the call must return instead of doing anything; 0: none.
+    int failure() const { return failure_; }
+    // What the call returns, for the log.
+    int Returns(int result);
+
+   private:
+    WatchedCalls& calls_;
+    const std::string_view function_;
+    int failure_ = 0;
+  };
+
+  // The size that the call going on in this thread is about.
+  static void NoteBytes(std::uint64_t bytes);
+
+  // Empties the log.
+  void StartLog();
+  void StopLog();
+  static constexpr std::size_t kLongestLog = 1'000'000;
+  // "cuMemCreate(2097152) = 0": in the order in which they returned, at most kLongestLog. Called
+  // without the lock.
+  void VisitLog(const std::function<void(const std::string&)>& visit) const;
+
+ private:
+  struct Counted {
+    PlannedFailure planned;
+    std::uint64_t calls = 0;
+  };
+
+  // 0, or the error that is planned for this call. is_own: the program itself makes it.
+  int Enter(std::string_view function, bool is_own);
+  void Log(std::string_view function, int result);
+
+  const TakeMemory take_memory_;
+  Listening& listening_;
+  std::atomic<bool> watched_ = false;  // stays, once it is true: scopes must come in pairs
+  std::atomic<bool> logging_ = false;
+  std::atomic<bool> planned_ = false;  // plan_ has an entry
+  mutable std::mutex mutex_;
+  std::vector<Counted> plan_;  // this and below: guarded by mutex_
+  std::vector<std::string> log_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_TEST_BED_WATCHED_CALLS_H_

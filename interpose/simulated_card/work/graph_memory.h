@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_GRAPH_MEMORY_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_GRAPH_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "interpose/simulated_card/memory/address_space.h"
+#include "interpose/simulated_card/memory/card.h"
+#include "interpose/simulated_card/memory/memory_pools.h"
+#include "interpose/simulated_card/spec/result.h"
+#include "interpose/simulated_card/work/graph_block.h"
+
+namespace memtrace::card {
+
+// The memory of graphs' allocation nodes, on all cards. Rules: cuda.h, cuGraphAddMemAllocNode; the
+// programming guide, "Graph Memory Nodes".
+//
+// A block has an address for as long as a node or an executable graph has it, and memory from the
+// run of its node until it is freed. A card keeps what its graphs once had, for the next launch,
+// until it is trimmed. How a driver packs blocks into that is assumed: without gaps, in steps of
+// 512 bytes, and in granules of 2 MiB altogether.
+//
+// Safe from any thread. Locks before AddressSpace, never the other way round.
+class GraphMemory {
+ public:
+  // Both must outlive this and every block.
+  GraphMemory(AddressSpace& space, Cards& cards);
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
+
+  // An address for a new allocation node. kInvalidValue for no bytes or a device that there is not.
+  Result Reserve(int device, std::uint64_t bytes, GraphBlockPointer* block);
+  // What begins there; null if it is no block of a graph.
+  GraphBlockPointer Find(Address begin) const;
+
+  // A graph with these steps is to be launched: charges the card for the most that it has at a
+  // time. With `frees_first`, what its nodes allocated in an earlier launch is freed before.
+  // kInvalidValue if something would be allocated twice, or freed and was not allocated;
+  // kOutOfMemory. A failure changes nothing.
+  Result Prepare(std::span<const GraphMemoryStep> steps, bool frees_first);
+  // The nodes run.
+  Result Allocate(const GraphBlockPointer& block);
+  Result Free(const GraphBlockPointer& block);
+  // A free that is no node. kInvalidValue for what the graph that allocated it frees itself, and
+  // for anything that is not allocated.
+  Result FreeOutside(Address begin, GraphBlockPointer* freed);
+
+  // Gives back what no block has. REQUIRES (and below): device exists.
+  void Trim(int device);
+  PoolFigures Figures(int device) const;
+  void ResetHighMarks(int device, bool reserved, bool used);
+
+ private:
+  class Balance;
+
+  void Forget(const GraphBlock& block);
+  PoolFigures& At(int device) { return figures_[static_cast<std::size_t>(device)]; }
+  Result Charge(int device, std::uint64_t peak);
+  Result AllocateLocked(const GraphBlockPointer& block);
+  // REQUIRES: the caller has a reference of its own.
+  Result FreeLocked(const GraphBlockPointer& block);
+
+  AddressSpace& space_;
+  Cards& cards_;
+  mutable std::mutex index_mutex_;                       // taken after mutex_
+  std::map<Address, std::weak_ptr<GraphBlock>> blocks_;  // guarded by index_mutex_
+  mutable std::mutex mutex_;
+  std::vector<PoolFigures> figures_;  // one a device; this and below: guarded by mutex_
+  std::unordered_set<GraphBlockPointer> allocated_;  // their nodes and graphs may be gone
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_GRAPH_MEMORY_H_

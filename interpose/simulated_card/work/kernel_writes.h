@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_WRITES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_WRITES_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "interpose/simulated_card/memory/address_space.h"
+#include "interpose/simulated_card/memory/backing_file.h"
+#include "interpose/simulated_card/memory/known_ranges.h"
+
+namespace memtrace::card {
+
+// What is forgotten with a launch of a kernel that nobody accounts for, and that did not run.
+//
+// - A kernel may write any byte of the blocks that it was given a pointer into: a pointer's reach
+//   within its block is not known. A block is what an allocator handed out; memory that no
+//   allocator told of counts as one block a mapping.
+// - Addresses that lie in a small given block are followed once, for kernels that take a table of
+//   pointers; also those that are only left over there, so that a second launch with the same table
+//   finds them again.
+// - A kernel whose parameters are not known may have been given any block.
+//
+// Safe from any thread.
+class KernelWrites {
+ public:
+  // All must outlive this.
+  KernelWrites(const AddressSpace& space, const BackingFile& file, KnownRanges& known)
+      : space_(space), file_(file), known_(known) {}
+  KernelWrites(const KernelWrites&) = delete;
+  KernelWrites& operator=(const KernelWrites&) = delete;
+
+  // An allocator gives the block to the program; blocks that it overlaps are gone.
+  void HandOut(Address begin, std::uint64_t bytes);
+
+  // `given` may hold values that are not addresses of device memory: they are ignored.
+  void MayWriteThrough(std::span<const Address> given);
+  void MayWriteAnything();
+
+ private:
+  struct Block {
+    Address begin = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  std::vector<Block> BlocksOf(std::span<const Address> given) const;
+  std::vector<Address> AddressesIn(const Block& block) const;
+  std::vector<Extent> ExtentsOf(const Block& block) const;
+
+  const AddressSpace& space_;
+  const BackingFile& file_;
+  KnownRanges& known_;
+  mutable std::mutex mutex_;
+  std::map<Address, std::uint64_t> blocks_;  // bytes by begin, guarded by mutex_
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_WRITES_H_

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MEMORY_USES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MEMORY_USES_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "interpose/simulated_card/memory/address_space.h"
+#include "interpose/simulated_card/test_bed/faults.h"
+#include "interpose/simulated_card/work/streams.h"
+
+namespace memtrace::card {
+
+// Which unfinished work uses which device memory, so that memory which is taken away below it is
+// noticed: cuMemUnmap does not wait. What can be known is of two kinds.
+//
+// - Named uses: copies, fills, and what a program tells by memtrace_card_note_use. Taking such
+// memory
+//   away before that work is finished is a fault, whichever stream it is in.
+// - Launches: their arguments are opaque, so a kernel may use anything that was accessible when it
+//   was launched. Unmapping is a fault if launches since then are unfinished and the host has,
+//   since then, waited for no stream that is idle now. So a program that waits for nothing is
+//   always caught, one that waits for the wrong one of several streams only by its named uses.
+//
+// Nothing is noted while the streams do not defer. Safe from any thread; locks before AddressSpace
+// and Streams.
+class MemoryUses {
+ public:
+  // All must outlive this.
+  MemoryUses(const Streams& streams, Faults& faults) : streams_(streams), faults_(faults) {}
+  MemoryUses(const MemoryUses&) = delete;
+  MemoryUses& operator=(const MemoryUses&) = delete;
+
+  // `call` must be a literal. Ranges of the host are ignored.
+  void Used(Address begin, std::uint64_t bytes, const Work& work, const char* call);
+  // A copy found a side of its not mapped, or not accessible.
+  void Missed(Address to, Address from, std::uint64_t bytes, const char* call);
+
+  // From now on launches may use it.
+  void MadeAccessible(const std::vector<MappedRange>& mappings);
+  void Mapped(HandleId handle, Address begin, const char* call);
+  // All at once, after the call succeeded.
+  void Unmapped(const std::vector<MappedRange>& mappings, const char* call);
+  void Released(HandleId handle, const char* call);
+  // cudaFree: it has waited, so all that is left is to know who to blame for later touches.
+  void Freed(Address begin, std::uint64_t bytes, const char* call);
+
+ private:
+  struct Use {
+    Address begin = 0;
+    Address end = 0;
+    Work work;
+    const char* call = nullptr;
+  };
+  // Taken away, and by whom.
+  struct Grave {
+    Address begin = 0;
+    Address end = 0;
+    const char* call = nullptr;
+  };
+
+  void CheckNamed(const MappedRange& mapping, const char* call);
+  void CheckLaunches(const MappedRange& mapping, const char* call);
+  void CheckLeftOver(HandleId handle, const char* call, const std::string& what);
+  void Bury(Address begin, std::uint64_t bytes, const char* call);
+  void ForgetFinished();
+
+  const Streams& streams_;
+  Faults& faults_;
+  std::mutex mutex_;  // guards all below
+  std::vector<Use> uses_;
+  std::size_t forget_at_ = 256;                     // uses; doubles with those that stay
+  std::map<HandleId, std::vector<Use>> left_over_;  // of memory unmapped too early
+  std::map<Address, Tick> accessible_since_;        // of mappings
+  std::deque<Grave> graves_;                        // the latest ones
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MEMORY_USES_H_

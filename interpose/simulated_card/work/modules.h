@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "interpose/simulated_card/memory/runtime_heap.h"
+#include "interpose/simulated_card/spec/result.h"
+#include "interpose/simulated_card/work/code_image.h"
+#include "interpose/simulated_card/work/kernels.h"
+
+namespace memtrace::card {
+
+// What a kernel without a call to cuFuncSetAttribute may use of dynamic shared memory, on every
+// card so far.
+inline constexpr int kDefaultDynamicSharedBytes = 48 << 10;
+
+struct Module;
+
+// A kernel of a loaded module; its address is the CUfunction and the CUkernel.
+struct Function {
+  std::string name;
+  Module* module = nullptr;
+  int shared_bytes = 0;  // static
+  int most_dynamic_shared_bytes = kDefaultDynamicSharedBytes;
+  std::optional<std::vector<CodeImage::Parameter>> parameters = std::nullopt;
+};
+
+// Code that a program loads while it runs: Triton's, NVRTC's. Its address is the CUmodule and the
+// CUlibrary. Freed only with the process: functions are looked at by launches without a lock.
+struct Module {
+  CodeImage image;
+  bool loaded = true;
+  std::map<std::string, std::unique_ptr<Function>> functions;
+  std::map<std::string, Address> variables;
+  // Its kernels may use what the program has put there.
+  std::atomic<bool> has_shared_variables = false;
+};
+
+// Modules and the variables in them. A handle that is not alive is answered with kInvalidHandle.
+// Safe from any thread.
+class Modules {
+ public:
+  // Both must outlive this. variables: where the memory of device variables is.
+  Modules(Kernels& kernels, RuntimeHeap& variables) : kernels_(kernels), heap_(variables) {}
+  Modules(const Modules&) = delete;
+  Modules& operator=(const Modules&) = delete;
+
+  // kInvalidImage if it is none. REQUIRES: image is what cuModuleLoadData takes.
+  Result Load(const void* image, Module** module);
+  Result LoadFile(const char* path, Module** module);
+  Result Unload(const void* module);
+
+  // kNotFound if the module has no kernel of that name.
+  Result GetFunction(const void* module, const char* name, Function** function);
+  // All that the image lists.
+  Result Functions(const void* module, std::vector<Function*>* functions);
+  // A variable of the module; its memory is made on the first question.
+  Result GetVariable(const void* module, const char* name, int device, Address* begin,
+                     std::uint64_t* bytes);
+  // Null if it is not a function of a loaded module.
+  Function* FindFunction(const void* function) const;
+
+ private:
+  Module* Find(const void* module) const;
+  Result FunctionLocked(Module& module, const std::string& name, Function** function);
+
+  Kernels& kernels_;
+  RuntimeHeap& heap_;
+  mutable std::mutex mutex_;
+  std::unordered_map<const void*, std::unique_ptr<Module>> modules_;  // this and below: by mutex_
+  std::unordered_set<const void*> functions_;
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_

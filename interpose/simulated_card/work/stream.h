@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_STREAM_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "interpose/simulated_card/work/capture.h"
+
+namespace memtrace::card {
+
+// Position of a piece of work in its stream: the n-th submitted has number n.
+using WorkNumber = std::uint64_t;
+// Position in the order of everything that was submitted or waited for in the process.
+using Tick = std::uint64_t;
+
+inline constexpr unsigned kNonBlockingStream = 1;   // CU_STREAM_NON_BLOCKING
+inline constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
+inline constexpr unsigned kEventInterprocess = 4;   // CU_EVENT_INTERPROCESS
+inline constexpr int kLowestPriority = 0;
+inline constexpr int kHighestPriority = -5;
+
+// Guarded by the lock of Streams; callers see copies.
+struct Stream : std::enable_shared_from_this<Stream> {
+  std::uint64_t id = 0;  // 0: a default stream
+  int device = 0;
+  unsigned flags = 0;
+  int priority = 0;
+  WorkNumber submitted = 0;
+  WorkNumber completed = 0;
+  Tick last_launch = 0;          // of work that names no memory: kernels, graphs
+  WorkNumber last_launched = 0;  // its number
+  Tick last_wait = 0;            // of the host, for work of this stream
+  std::uint64_t questions = 0;   // answered "not ready" since the last submission
+  std::int64_t nanoseconds = 0;  // virtual time at the end of what was submitted
+  std::shared_ptr<Capture> capture;
+};
+using StreamPointer = std::shared_ptr<Stream>;
+
+// A piece of work. Keeps what is left of its stream alive.
+struct Work {
+  StreamPointer stream;  // null: none, or done already
+  WorkNumber number = 0;
+};
+
+// The last record of an event.
+struct Event {
+  unsigned flags = 0;
+  bool recorded = false;
+  Work work;                    // done: so is the event
+  std::uint64_t questions = 0;  // answered "not ready"
+  std::int64_t nanoseconds = 0;
+  std::weak_ptr<Capture> capture;  // recorded in a capture: marks a place in the graph, no time
+};
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_STREAM_H_

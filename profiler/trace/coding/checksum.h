@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_CODING_CHECKSUM_H_
+#define MEMTRACE_PROFILER_TRACE_CODING_CHECKSUM_H_
+
+#include <cstdint>
+
+#include "profiler/trace/coding/format.h"
+
+namespace memtrace::trace {
+
+// Checksum of a block: of its header (whatever `checksum` holds now counts as 0) and of
+// `header.committed` bytes of records. Never 0, which means "still open".
+uint64_t BlockChecksum(BlockHeader header, const void* records);
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_CODING_CHECKSUM_H_

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_CODING_STRING_TABLE_H_
+#define MEMTRACE_PROFILER_TRACE_CODING_STRING_TABLE_H_
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiler/trace/events/event.h"
+
+namespace memtrace::trace {
+
+// The strings of one file. A writer interns, a reader defines what the file says; both look up.
+//
+// Bounded: past kMaxStrings or kMaxTextBytes Intern answers 0, so that a program that tags each
+// step differently costs a job at most some 200 MiB of host memory. Thread rule: one thread at a
+// time.
+class StringTable {
+ public:
+  static constexpr size_t kMaxStrings = 1 << 20;
+  static constexpr size_t kMaxTextBytes = 64 << 20;
+
+  struct Interned {
+    StringId id = 0;
+    bool is_new = false;
+  };
+  // The id of `text`, given now if it is new. Ids count from 1; the empty string is 0.
+  Interned Intern(std::string_view text);
+
+  // From now on Intern answers 0 for what it does not know.
+  void TakeNoMore() { takes_more_ = false; }
+
+  // Takes over what a file says; the first definition of an id counts.
+  void Define(StringId id, std::string_view text);
+
+  // "(lost)" if the id is unknown. Valid as long as the table.
+  std::string_view Text(StringId id) const;
+
+  bool Contains(StringId id) const { return id == 0 || texts_.contains(id); }
+
+  size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> storage_;  // of `texts_`; never moves
+  std::unordered_map<StringId, std::string_view> texts_;
+  std::unordered_map<std::string_view, StringId> ids_;
+  size_t text_bytes_ = 0;
+  bool takes_more_ = true;
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_CODING_STRING_TABLE_H_

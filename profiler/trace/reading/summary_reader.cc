@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/reading/summary_reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "profiler/trace/coding/checksum.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/reading/file_bytes.h"
+
+namespace memtrace::trace {
+namespace {
+
+struct Summary {
+  uint64_t sequence = 0;
+  std::string text;
+};
+
+std::optional<Summary> SummaryIn(const uint8_t* block) {
+  BlockHeader header;
+  std::memcpy(&header, block, sizeof(header));
+  if (header.magic != kBlockMagic || header.kind != BlockKind::kSummary) return std::nullopt;
+  if (header.committed == 0 || header.committed > kSummaryBytes - sizeof(header)) {
+    return std::nullopt;
+  }
+  const uint8_t* text = block + sizeof(header);
+  if (header.checksum != BlockChecksum(header, text)) return std::nullopt;
+  return Summary{.sequence = header.first_sequence,
+                 .text = {reinterpret_cast<const char*>(text), header.committed}};
+}
+
+// While one of the two is written, the other one is whole. That the process goes on to the other
+// one between our reads of both takes it a second.
+std::optional<Summary> Newest(int fd, uint64_t offset) {
+  std::vector<uint8_t> blocks(2 * kSummaryBytes);
+  const ssize_t got = pread(fd, blocks.data(), blocks.size(), static_cast<off_t>(offset));
+  if (got != static_cast<ssize_t>(blocks.size())) return std::nullopt;
+  std::optional<Summary> first = SummaryIn(blocks.data());
+  std::optional<Summary> second = SummaryIn(blocks.data() + kSummaryBytes);
+  if (!first || (second && second->sequence > first->sequence)) return second;
+  return first;
+}
+
+absl::StatusOr<std::string> Read(int fd, const std::string& path) {
+  std::vector<uint8_t> beginning(sizeof(FileHeader));
+  const ssize_t got = pread(fd, beginning.data(), beginning.size(), 0);
+  if (got < 0) return absl::ErrnoToStatus(errno, "cannot read " + path);
+  beginning.resize(static_cast<size_t>(got));
+  if (absl::Status valid = CheckTraceHeader(beginning, path); !valid.ok()) return valid;
+  FileHeader header;
+  std::memcpy(&header, beginning.data(), beginning.size());
+  if (beginning.size() < sizeof(header) || header.summary_offset == 0) {
+    return absl::NotFoundError(path +
+                               " has no summary: it is cut short, or an older memtrace wrote it");
+  }
+  std::optional<Summary> summary = Newest(fd, header.summary_offset);
+  if (!summary) {
+    return absl::NotFoundError(path + " has no summary: its process ended before it wrote one");
+  }
+  return std::move(summary->text);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadSummary(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open " + path);
+  absl::StatusOr<std::string> text = Read(fd, path);
+  close(fd);
+  return text;
+}
+
+}  // namespace memtrace::trace

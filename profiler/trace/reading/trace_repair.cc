@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/reading/trace_repair.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "profiler/trace/coding/checksum.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/coding/record_encoder.h"
+#include "profiler/trace/reading/block_scan.h"
+
+namespace memtrace::trace {
+namespace {
+
+// Of our own: the writer counts up from 1, and ~0 is the reader's for the first page's reason.
+constexpr StringId kReason = ~StringId{0} - 1;
+
+uint32_t InPages(size_t bytes) {
+  return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
+}
+
+// What is known of the events by reading them all.
+struct Extent {
+  uint64_t events = 0;
+  uint64_t missing = 0;  // in gaps
+  uint64_t last_sequence = 0;
+  uint64_t last_ns = 0;
+  uint64_t last_offset = 0;  // in the file
+};
+
+Extent ExtentOf(const TraceReader& reader) {
+  Extent extent;
+  reader.ForEachAt([&](const Event& event, uint64_t offset) {
+    const uint64_t next = extent.last_sequence + 1;
+    if (extent.events++ > 0 && event.sequence > next) extent.missing += event.sequence - next;
+    extent.last_sequence = std::max(extent.last_sequence, event.sequence);
+    extent.last_ns = std::max(extent.last_ns, event.time_ns);
+    extent.last_offset = std::max(extent.last_offset, offset);
+  });
+  // Nothing checks the numbers of a block that was still open: what cannot have had a byte each is
+  // no gap.
+  extent.missing = std::min(extent.missing, reader.completeness().unread_bytes);
+  return extent;
+}
+
+// Then no gap tells of what was there.
+bool EndIsMissing(const Completeness& completeness, const Extent& extent) {
+  return completeness.truncated_bytes > 0 || completeness.first_bad_offset > extent.last_offset;
+}
+
+// A file in the making, block by block.
+class RepairedFile {
+ public:
+  explicit RepairedFile(const FileHeader& header) : header_(header), bytes_(kPageBytes) {}
+
+  // The newest sequence of a file that keeps its last part is what its reader goes by.
+  void Add(BlockHeader header, const uint8_t* records, size_t size) {
+    if (header.kind != BlockKind::kSummary) header.capacity = InPages(sizeof(header) + size);
+    header.committed = static_cast<uint32_t>(size);
+    header.checksum = BlockChecksum(header, records);
+    const size_t begin = bytes_.size();
+    bytes_.resize(begin + header.capacity);
+    std::memcpy(&bytes_[begin], &header, sizeof(header));
+    std::memcpy(&bytes_[begin + sizeof(header)], records, size);
+    if (header_.keep_bytes != 0 && header.kind == BlockKind::kEvents)
+      header_.newest_sequence = std::max(header_.newest_sequence, header.first_sequence);
+  }
+
+  // There are two, side by side: a good one stands for one that is not.
+  void AddSummaries(const std::vector<Block>& blocks) {
+    std::vector<Block> good;
+    for (const Block& block : blocks) {
+      const bool is_one = block.header.kind == BlockKind::kSummary &&
+                          block.header.capacity == kSummaryBytes && !block.is_cut;
+      if (is_one && good.size() < 2) good.push_back(block);
+    }
+    const bool has_room = header_.summary_offset != 0 && !good.empty();
+    header_.summary_offset = has_room ? bytes_.size() : 0;
+    if (!has_room) return;
+    for (const Block& block : {good.front(), good.back()}) Add(block);
+  }
+
+  void Add(const Block& block) {
+    Add(block.header, block.records, static_cast<size_t>(block.end - block.records));
+  }
+
+  // A trace that its process did not end stays one.
+  absl::Status Write(const std::string& path) {
+    if (header_.closed_bytes != 0) header_.closed_bytes = bytes_.size();
+    std::memcpy(bytes_.data(), &header_, sizeof(header_));
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes_.data()),
+               static_cast<std::streamsize>(bytes_.size()));
+    file.close();
+    return file ? absl::OkStatus() : absl::UnavailableError(std::strerror(errno));
+  }
+
+ private:
+  FileHeader header_;
+  std::vector<uint8_t> bytes_;
+};
+
+// A block in the making.
+class Records {
+ public:
+  explicit Records(const Extent& extent)
+      : extent_(extent), delta_{.sequence = extent.last_sequence} {}
+
+  void Tell(std::string_view key, std::string_view value) {
+    RecordEncoder record(RecordKind::kInfo, end_, delta_);
+    record.Text(key);
+    record.Text(value.substr(0, kMaxStringBytes));
+    end_ = record.Finish();
+  }
+  void Lose(uint64_t events) {
+    RecordEncoder name(RecordKind::kString, end_, delta_);
+    name.Number(kReason);
+    name.Text("the trace was damaged");
+    RecordEncoder record(KindOf<Lost>(), name.Finish(), delta_);
+    record.Moment(extent_.last_sequence + 1, extent_.last_ns);
+    const Lost lost{.events = events, .reason = kReason};
+    CodeFields(record, lost);
+    end_ = record.Finish();
+  }
+  void AddTo(RepairedFile& file, const BlockHeader& header) const {
+    file.Add(header, records_.data(), static_cast<size_t>(end_ - records_.data()));
+  }
+
+ private:
+  const Extent& extent_;
+  DeltaState delta_;
+  std::vector<uint8_t> records_ = std::vector<uint8_t>(2 * kMaxStringBytes);
+  uint8_t* end_ = records_.data();
+};
+
+}  // namespace
+
+absl::StatusOr<Repair> RepairTrace(const TraceReader& damaged, std::string_view statement,
+                                   const std::string& path) {
+  const Extent extent = ExtentOf(damaged);
+  RepairedFile file(damaged.header());
+  file.AddSummaries(damaged.blocks());
+  for (const Block& block : damaged.blocks())
+    if (block.header.kind != BlockKind::kSummary) file.Add(block);
+  Repair repair{.kept_events = extent.events, .lost_events = extent.missing};
+  if (repair.lost_events == 0 && EndIsMissing(damaged.completeness(), extent))
+    repair.lost_events = 1;
+  Records facts(extent);
+  facts.Tell("repaired", statement);
+  facts.AddTo(file, {.kind = BlockKind::kInfo});
+  if (repair.lost_events > 0) {
+    Records events(extent);
+    events.Lose(repair.lost_events);
+    events.AddTo(file, {.kind = BlockKind::kEvents, .first_sequence = extent.last_sequence + 1});
+  }
+  if (absl::Status written = file.Write(path); !written.ok()) return written;
+  return repair;
+}
+
+}  // namespace memtrace::trace

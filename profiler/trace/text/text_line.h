@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_TEXT_TEXT_LINE_H_
+#define MEMTRACE_PROFILER_TRACE_TEXT_TEXT_LINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/events/event.h"
+
+namespace memtrace::trace {
+
+// One line of a text trace, taken apart: words in order, and key=value in any order. Remembers the
+// first thing that is wrong with it; reads after that give zeros.
+class TextLine {
+ public:
+  explicit TextLine(std::string_view line);
+
+  bool empty() const { return words_.empty(); }
+  // The word at `index`; an error if there is none.
+  std::string Word(size_t index);
+  uint64_t Number(size_t index) { return ParseAmount(Word(index)); }
+  int32_t Device(size_t index) { return static_cast<int32_t>(ParseAmount(Word(index))); }
+  // Drops the first word, "@1500".
+  void DropWord() { words_.erase(words_.begin()); }
+
+  bool Has(std::string_view key) const { return values_.contains(key); }
+  std::string Text(std::string_view key);                         // "" if it is not there
+  uint64_t Amount(std::string_view key, uint64_t otherwise = 0);  // 512, 0x200, 5MiB
+  std::vector<Frame> Stack(std::string_view key);
+
+  uint64_t ParseAmount(std::string_view text);
+  void Complain(const std::string& what);
+
+  // What is wrong, a key that nobody asked for included; empty if nothing.
+  std::string error() const;
+
+ private:
+  std::string Token(std::string_view& rest, std::string_view stops);
+  Frame ParseFrame(std::string_view text);
+
+  std::vector<std::string> words_;
+  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, bool, std::less<>> asked_;
+  std::string error_;
+};
+
+// The value as TextLine reads it back: quoted if need be.
+std::string QuoteText(std::string_view value);
+std::string FormatStack(const std::vector<Frame>& frames);
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_TEXT_TEXT_LINE_H_

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_WRITING_BLOCK_RING_H_
+#define MEMTRACE_PROFILER_TRACE_WRITING_BLOCK_RING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace memtrace::trace {
+
+// Where the next block goes in a file of bounded size: behind the others until the file is full,
+// then in place of the oldest block of events. Blocks of definitions stay: events that are younger
+// than a definition by hours refer to it.
+//
+//   full, 5 blocks:  e1 e2 d1 e3 e4    next events  -> e5 e2 d1 e3 e4
+//                                      definitions  -> e5 d2 d1 e3 e4
+//                                      events       -> e5 d2 d1 e6 e4
+//
+// Thread rule: one thread at a time.
+class BlockRing {
+ public:
+  // Of [begin, limit) of the file. Room for the bookkeeping is taken now.
+  BlockRing(uint64_t begin, uint64_t limit);
+
+  // Its offset. `stays`: never to be used again. REQUIRES: a block of events is left to reuse, or
+  // there is room.
+  uint64_t Next(bool stays);
+
+  // Whether Next(true) may be asked for: definitions may take a quarter of the blocks.
+  bool has_room_for_definitions() const { return 4 * (definitions_ + 1) <= capacity_; }
+  // Blocks of events that there are when the file is full.
+  size_t event_blocks() const { return capacity_ - definitions_; }
+  uint64_t end() const { return end_; }  // of the blocks so far
+  uint64_t limit() const { return limit_; }
+
+ private:
+  void Push(uint64_t offset);
+  uint64_t PopOldest();
+
+  uint64_t end_;
+  uint64_t limit_;
+  size_t capacity_;  // blocks of all kinds
+  size_t definitions_ = 0;
+  std::vector<uint64_t> events_;  // a ring of `count_` offsets from `oldest_` on, by age
+  size_t oldest_ = 0;
+  size_t count_ = 0;
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_WRITING_BLOCK_RING_H_

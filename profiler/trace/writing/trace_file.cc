@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/writing/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/coding/checksum.h"
+#include "profiler/trace/coding/record_encoder.h"
+
+namespace memtrace::trace {
+namespace {
+
+// A step costs two system calls, 30 us or so; at 16 blocks it comes once in some 80,000 events.
+constexpr uint64_t kWindowBytes = 16 * kBlockBytes;
+
+std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
+  size_t most = sizeof(BlockHeader);
+  for (const auto& [key, value] : info) most += key.size() + value.size() + kMaxPlainRecord;
+  std::vector<uint8_t> block((most + kPageBytes - 1) / kPageBytes * kPageBytes);
+  uint8_t* end = block.data() + sizeof(BlockHeader);
+  DeltaState unused;
+  for (const auto& [key, value] : info) {
+    RecordEncoder record(RecordKind::kInfo, end, unused);
+    record.Text(std::string_view(key).substr(0, kMaxStringBytes));
+    record.Text(std::string_view(value).substr(0, kMaxStringBytes));
+    end = record.Finish();
+  }
+  BlockHeader header{.kind = BlockKind::kInfo};
+  header.capacity = static_cast<uint32_t>(block.size());
+  header.committed = static_cast<uint32_t>(end - (block.data() + sizeof(BlockHeader)));
+  header.checksum = BlockChecksum(header, block.data() + sizeof(BlockHeader));
+  std::memcpy(block.data(), &header, sizeof(header));
+  return block;
+}
+
+int OpenNew(const std::string& path) {
+  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+// NAME.<pid>; and since process numbers come back, NAME.<pid>.2 and so on.
+int OpenSibling(const std::string& name, std::string* path) {
+  const std::string sibling = name + "." + std::to_string(getpid());
+  *path = sibling;
+  int fd = OpenNew(*path);
+  for (int n = 2; fd < 0 && errno == EEXIST && n < 100; ++n) {
+    *path = sibling + "." + std::to_string(n);
+    fd = OpenNew(*path);
+  }
+  return fd;
+}
+
+bool CannotShare(int error) {
+  return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == ENODEV;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
+    const std::string& path, const std::map<std::string, std::string>& info,
+    const TraceFileOptions& options) {
+  if (options.keep_bytes != 0 && options.keep_bytes < kLeastKeptBytes) {
+    return absl::InvalidArgumentError("a trace of " + std::to_string(options.keep_bytes) +
+                                      " bytes holds too little; keep at least " +
+                                      std::to_string(kLeastKeptBytes >> 20) + " MiB");
+  }
+  std::string actual = path;
+  if (options.if_exists == IfExists::kReplace) unlink(path.c_str());
+  int fd = OpenNew(path);
+  if (fd < 0 && errno == EEXIST && options.if_exists == IfExists::kUseSibling) {
+    fd = OpenSibling(path, &actual);
+  }
+  if (fd < 0) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, "cannot create the trace " + actual);
+  }
+  std::unique_ptr<TraceFile> file(new TraceFile(fd, std::move(actual)));
+  file->mapped_ = options.map_pages;
+  if (absl::Status begun = file->WriteBeginning(info, options); !begun.ok()) {
+    unlink(file->path_.c_str());
+    return begun;
+  }
+  return file;
+}
+
+TraceFile::TraceFile(int fd, std::string path)
+    : fd_(fd), path_(std::move(path)), header_page_(&header_) {
+  struct stat facts {};
+  if (fstat(fd_, &facts) == 0) identity_ = {facts.st_dev, facts.st_ino};
+}
+
+TraceFile::~TraceFile() { Abandon(); }
+
+absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>& info,
+                                       const TraceFileOptions& options) {
+  const std::vector<uint8_t> block = InfoBlock(info);
+  std::vector<uint8_t> beginning(kPageBytes);
+  beginning.insert(beginning.end(), block.begin(), block.end());
+  if (options.with_summary) {
+    header_.summary_offset = beginning.size();
+    for (int i = 0; i < 2; ++i) {
+      const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
+      beginning.resize(header_.summary_offset + static_cast<size_t>(i + 1) * kSummaryBytes);
+      std::memcpy(beginning.data() + beginning.size() - kSummaryBytes, &empty, sizeof(empty));
+    }
+  }
+  header_.keep_bytes = options.keep_bytes;
+  std::memcpy(beginning.data(), &header_, sizeof(header_));
+  if (absl::Status room = CheckRoom(beginning.size()); !room.ok()) return room;
+  allocated_ = end_ = beginning.size();
+  if (options.keep_bytes != 0) ring_.emplace(end_, options.keep_bytes);
+  absl::Status written = WriteAll(beginning.data(), beginning.size(), 0);
+  if (written.ok() && mapped_) MapHeader();
+  if (written.ok() && mapped_ && header_.summary_offset != 0) MapSummaries();
+  return written;
+}
+
+void TraceFile::MapHeader() {
+  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (page == MAP_FAILED) {
+    mapped_ = false;
+  } else {
+    header_page_ = static_cast<FileHeader*>(page);
+  }
+}
+
+void TraceFile::MapSummaries() {
+  void* pages = mmap(nullptr, 2 * kSummaryBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                     static_cast<off_t>(header_.summary_offset));
+  if (pages != MAP_FAILED) summaries_ = static_cast<uint8_t*>(pages);
+}
+
+absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequence) {
+  if (ring_) return NextKeptBlock(chain, first_sequence);
+  if (mapped_) {
+    const bool used_up = window_ == nullptr || end_ == window_offset_ + kWindowBytes;
+    absl::Status grown = used_up ? GrowWindow() : absl::OkStatus();
+    if (!grown.ok()) return grown;
+  }
+  if (mapped_) {
+    end_ += kBlockBytes;
+    return window_ + (end_ - kBlockBytes - window_offset_);
+  }
+  if (absl::Status room = CheckRoom(kBlockBytes); !room.ok()) return room;
+  uint8_t* buffer = Buffer(chain);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  current_[0].offset = end_;
+  end_ += kBlockBytes;
+  return buffer;
+}
+
+// Zeros; null if there is no host memory.
+uint8_t* TraceFile::Buffer(Chain chain) {
+  std::unique_ptr<uint8_t[]>& buffer = current_[static_cast<size_t>(chain)].buffer;
+  if (buffer == nullptr) buffer.reset(new (std::nothrow) uint8_t[kBlockBytes]);
+  if (buffer != nullptr) std::memset(buffer.get(), 0, kBlockBytes);
+  return buffer.get();
+}
+
+// The first page tells before anything changes: who reads meanwhile leaves out what is newer than
+// what he read there.
+absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_sequence) {
+  const bool stays = chain == Chain::kDefinitions;
+  const uint64_t before = end_;
+  const uint64_t offset = ring_->Next(stays);
+  end_ = ring_->end();
+  if (absl::Status room = CheckRoom(0); !room.ok()) return room;
+  if (absl::Status grown = end_ > before ? Allocate(end_) : absl::OkStatus(); !grown.ok()) {
+    return grown;
+  }
+  if (!stays) {
+    std::atomic_ref(header_page_->newest_sequence).store(first_sequence, std::memory_order_release);
+    FlushHeader();
+  }
+  current_[static_cast<size_t>(chain)].offset = offset;
+  if (mapped_) return MapKept(chain, offset);
+  uint8_t* buffer = Buffer(chain);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  return buffer;
+}
+
+// Sees to it that the first `bytes` of the file are on disk, some ahead of their use.
+absl::Status TraceFile::Allocate(uint64_t bytes) {
+  if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
+  const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
+  if (absl::Status room = CheckRoom(target - end_); !room.ok()) return room;
+  int error = 0;
+  do {
+    error = fallocate(fd_, 0, static_cast<off_t>(allocated_),
+                      static_cast<off_t>(target - allocated_)) == 0
+                ? 0
+                : errno;
+  } while (error == EINTR);
+  if (error == 0) {
+    allocated_ = target;
+    return absl::OkStatus();
+  }
+  // Only the first block may find out that pages cannot be shared: others lie in some.
+  const bool is_first = current_[0].kept == nullptr && current_[1].kept == nullptr;
+  if (!is_first || !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  mapped_ = false;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
+  void* pages = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                     static_cast<off_t>(offset));
+  if (pages == MAP_FAILED) return Failure("cannot map the trace ", errno);
+  uint8_t*& kept = current_[static_cast<size_t>(chain)].kept;
+  if (kept != nullptr) munmap(kept, kBlockBytes);
+  kept = static_cast<uint8_t*>(pages);
+  return kept;
+}
+
+// After success either the window holds the next block, or the file turned out not to be mappable.
+absl::Status TraceFile::GrowWindow() {
+  if (absl::Status room = CheckRoom(kWindowBytes); !room.ok()) return room;
+  int error = 0;
+  do {
+    error = fallocate(fd_, 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  if (error != 0 && !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  if (error != 0 || !StepWindow()) mapped_ = false;
+  return absl::OkStatus();
+}
+
+bool TraceFile::StepWindow() {
+  void* next = mmap(nullptr, kWindowBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+                    static_cast<off_t>(end_));
+  if (next == MAP_FAILED) return false;
+  if (window_ != nullptr) munmap(window_, kWindowBytes);
+  window_ = static_cast<uint8_t*>(next);
+  window_offset_ = end_;
+  return true;
+}
+
+// Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills a program that does not expect it; and
+// nobody would ever read what goes into a file without a name.
+absl::Status TraceFile::CheckRoom(uint64_t bytes) const {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      end_ + bytes > limit.rlim_cur) {
+    return Failure("cannot extend the trace ", EFBIG);
+  }
+  struct stat facts {};
+  if (fstat(fd_, &facts) != 0 || !IsOurs(facts)) {
+    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
+  }
+  if (facts.st_nlink == 0) return absl::NotFoundError("the trace " + path_ + " was deleted");
+  return absl::OkStatus();
+}
+
+// A daemon closes whatever is open, and the next file that it opens has the number.
+bool TraceFile::IsOurs(const struct stat& facts) const {
+  return facts.st_dev == identity_.device && facts.st_ino == identity_.inode;
+}
+
+bool TraceFile::HasOwnDescriptor() const {
+  struct stat facts {};
+  return fd_ >= 0 && fstat(fd_, &facts) == 0 && IsOurs(facts);
+}
+
+absl::Status TraceFile::Flush(Chain chain, size_t begin, size_t end) {
+  if (mapped_) return absl::OkStatus();
+  const Current& current = current_[static_cast<size_t>(chain)];
+  return WriteAll(current.buffer.get() + begin, end - begin, current.offset + begin);
+}
+
+// Until the checksum is there, the block is an open one without records: nothing, to any reader.
+void TraceFile::WriteSummary(std::string_view text, uint64_t sequence) {
+  if (fd_ < 0 || header_.summary_offset == 0) return;
+  const uint64_t place = next_summary_++ % 2 * kSummaryBytes;
+  BlockHeader header{.kind = BlockKind::kSummary,
+                     .first_sequence = sequence,
+                     .capacity = kSummaryBytes,
+                     .committed = static_cast<uint32_t>(text.size())};
+  header.checksum = BlockChecksum(header, reinterpret_cast<const uint8_t*>(text.data()));
+  if (summaries_ == nullptr) {
+    if (!HasOwnDescriptor()) return;
+    const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
+    const uint64_t at = header_.summary_offset + place;
+    WriteAll(&empty, sizeof(empty), at).IgnoreError();
+    WriteAll(text.data(), text.size(), at + sizeof(header)).IgnoreError();
+    WriteAll(&header, sizeof(header), at).IgnoreError();
+    return;
+  }
+  auto& block = *reinterpret_cast<BlockHeader*>(summaries_ + place);
+  std::atomic_ref(block.checksum).store(0, std::memory_order_release);
+  std::atomic_ref(block.committed).store(0, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::memcpy(summaries_ + place + sizeof(block), text.data(), text.size());
+  std::atomic_ref(block.first_sequence).store(sequence, std::memory_order_release);
+  std::atomic_ref(block.committed).store(header.committed, std::memory_order_release);
+  std::atomic_ref(block.checksum).store(header.checksum, std::memory_order_release);
+}
+
+void TraceFile::NoteMarksMade(uint64_t count) {
+  if (fd_ < 0) return;
+  std::atomic_ref(header_page_->marks_made).store(count, std::memory_order_release);
+}
+
+absl::Status TraceFile::WriteAll(const void* data, size_t bytes, uint64_t offset) const {
+  if (!HasOwnDescriptor()) {
+    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
+  }
+  const auto* from = static_cast<const uint8_t*>(data);
+  while (bytes > 0) {
+    const ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Failure("cannot write the trace ", written < 0 ? errno : EIO);
+    from += written;
+    bytes -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceFile::Failure(const char* doing, int error) const {
+  return absl::ErrnoToStatus(error, doing + path_);
+}
+
+void TraceFile::NoteLoss(uint64_t lost_events, std::string_view reason) {
+  if (fd_ < 0) return;
+  auto& field = header_page_->lost_reason;
+  if (field[0] == 0) reason.copy(field.data(), field.size() - 1);
+  std::atomic_ref(header_page_->lost_events).store(lost_events, std::memory_order_relaxed);
+  // Where the page is not mapped, telling of every single loss would be a system call each.
+  if (!mapped_ && (lost_events & (lost_events - 1)) == 0) FlushHeader();
+}
+
+void TraceFile::FlushHeader() {
+  if (header_page_ == &header_) WriteAll(&header_, sizeof(header_), 0).IgnoreError();
+}
+
+void TraceFile::Finish(size_t bytes) {
+  if (!HasOwnDescriptor()) return Abandon();
+  uint64_t size = ring_ ? end_ : end_ - kBlockBytes + bytes;
+  if (bytes == 0 || ring_) {  // the last block is full, or could not be written as far as it goes
+    struct stat facts {};
+    size = fstat(fd_, &facts) == 0 ? std::min(end_, static_cast<uint64_t>(facts.st_size)) : end_;
+  }
+  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  if (ftruncate(fd_, static_cast<off_t>(size)) == 0) header_page_->closed_bytes = size;
+  FlushHeader();
+  Abandon();
+}
+
+void TraceFile::Abandon() {
+  if (fd_ < 0) return;
+  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  for (Current& current : current_) {
+    if (current.kept != nullptr) munmap(std::exchange(current.kept, nullptr), kBlockBytes);
+  }
+  if (summaries_ != nullptr) munmap(std::exchange(summaries_, nullptr), 2 * kSummaryBytes);
+  if (header_page_ != &header_) munmap(std::exchange(header_page_, &header_), kPageBytes);
+  if (HasOwnDescriptor()) close(fd_);
+  fd_ = -1;
+}
+
+}  // namespace memtrace::trace

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_WRITING_TRACE_FILE_H_
+#define MEMTRACE_PROFILER_TRACE_WRITING_TRACE_FILE_H_
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/trace/coding/format.h"
+#include "profiler/trace/writing/block_ring.h"
+
+namespace memtrace::trace {
+
+enum class IfExists {
+  kFail,        // kAlreadyExists
+  kUseSibling,  // NAME.<pid>: for `-o NAME` with several processes, the first one gets NAME
+  kReplace,     // unlinks the old file; a process that still writes it keeps its own, nameless
+};
+
+struct TraceFileOptions {
+  IfExists if_exists = IfExists::kFail;
+  bool map_pages = true;  // false: as on a file system without shared mappings (for tests)
+  // The file never gets larger than this: its oldest blocks of events are dropped. 0: it keeps all.
+  // At least kLeastKeptBytes, else kInvalidArgument.
+  uint64_t keep_bytes = 0;
+  bool with_summary = false;  // room for two blocks of summaries
+};
+
+// Blocks that are open at the same time. Only a file that drops its oldest blocks has definitions
+// apart from events.
+enum class Chain : uint8_t { kEvents, kDefinitions };
+
+// The file under a TraceWriter: creates it, grows it, hands out room for one block after another.
+//
+// Blocks lie in pages of the file itself (MAP_SHARED), so that what was stored survives the process
+// whatever kills it. Pages are allocated on disk before they are touched, 1 MiB at a time: a full
+// disk is an error from NextBlock, never SIGBUS. (Another program that truncates the file while it
+// grows can still cause one; we replace files instead of truncating them.) Where pages cannot be
+// shared or allocated (some network file systems), blocks lie in memory and Flush writes them.
+class TraceFile {
+ public:
+  // Errors: kAlreadyExists, kPermissionDenied, kNotFound ... with the path and the system's reason.
+  static absl::StatusOr<std::unique_ptr<TraceFile>> Create(
+      const std::string& path, const std::map<std::string, std::string>& info,
+      const TraceFileOptions& options);
+  ~TraceFile();
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  // kBlockBytes to write into; the block of the chain before it must be finished. They are zeros,
+  // or what is left of the oldest block. `first_sequence` is of a block of events. Errors:
+  // kResourceExhausted and whatever else the system says.
+  absl::StatusOr<uint8_t*> NextBlock(Chain chain, uint64_t first_sequence);
+
+  // Sees to it that bytes [begin, end) of the chain's current block are in the file.
+  absl::Status Flush(Chain chain, size_t begin, size_t end);
+  bool flushes() const { return !mapped_; }  // false: Flush does nothing, stores are enough
+
+  // Null if the file keeps everything.
+  const BlockRing* ring() const { return ring_ ? &*ring_ : nullptr; }
+
+  // Puts a summary of this process in the place of the one before the last: whoever reads finds
+  // one that is whole. Needs no disk space. REQUIRES: text.size() <= kSummaryBytes -
+  // sizeof(BlockHeader). Does nothing without room for summaries.
+  void WriteSummary(std::string_view text, uint64_t sequence);
+  bool has_summary() const { return fd_ >= 0 && header_.summary_offset != 0; }
+
+  // Moments that another process wants marked, counted from the beginning of the file; and how many
+  // were. 0 where the first page is not mapped.
+  uint64_t marks_wanted() const {
+    return std::atomic_ref(header_page_->marks_wanted).load(std::memory_order_relaxed);
+  }
+  void NoteMarksMade(uint64_t count);
+
+  // Notes in the first page what could not be written; needs no disk space.
+  void NoteLoss(uint64_t lost_events, std::string_view reason);
+
+  // Cuts the file behind `bytes` bytes of the current block of events (a file that drops its oldest
+  // blocks: behind its last one) and marks it as whole.
+  void Finish(size_t bytes);
+
+  // Lets go of the file without changing it. For a forked child: the file is its parent's.
+  void Abandon();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  TraceFile(int fd, std::string path);
+  absl::Status WriteBeginning(const std::map<std::string, std::string>& info,
+                              const TraceFileOptions& options);
+  void MapHeader();
+  absl::Status GrowWindow();
+  bool StepWindow();
+  void MapSummaries();
+  absl::StatusOr<uint8_t*> NextKeptBlock(Chain chain, uint64_t first_sequence);
+  absl::Status Allocate(uint64_t bytes);
+  absl::StatusOr<uint8_t*> MapKept(Chain chain, uint64_t offset);
+  uint8_t* Buffer(Chain chain);
+  absl::Status CheckRoom(uint64_t bytes) const;
+  absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
+  absl::Status Failure(const char* doing, int error) const;
+  void FlushHeader();
+
+  bool IsOurs(const struct stat& facts) const;
+  bool HasOwnDescriptor() const;
+
+  struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+
+  int fd_;
+  Identity identity_;  // of the file that fd_ was opened for
+  std::string path_;
+  bool mapped_ = true;
+  FileHeader header_;          // what the page holds, where it cannot be mapped
+  FileHeader* header_page_;    // the mapped page, or &header_
+  uint64_t end_ = 0;           // where the next block begins
+  uint8_t* window_ = nullptr;  // mapped: [window_offset_, window_offset_ + kWindowBytes)
+  uint64_t window_offset_ = 0;
+  uint8_t* summaries_ = nullptr;  // mapped: both of them
+  uint64_t next_summary_ = 0;
+
+  // A chain's current block.
+  struct Current {
+    uint64_t offset = 0;
+    uint8_t* kept = nullptr;            // mapped, of a file with a ring
+    std::unique_ptr<uint8_t[]> buffer;  // not mapped
+  };
+  std::array<Current, 2> current_;
+  std::optional<BlockRing> ring_;
+  uint64_t allocated_ = 0;  // of a file with a ring: on disk, from its beginning
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_WRITING_TRACE_FILE_H_

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// What an H200's driver answered (tests/gpu/recordings/h200/address_walk.json) and we must answer.
+#include "interpose/simulated_card/memory/heap_addresses.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace memtrace::card {
+namespace {
+
+constexpr Address kBegin = AddressRanges::kHeap;
+constexpr Address kEnd = kBegin + (1ull << 40);
+constexpr double kMiB = 1ull << 20;
+
+struct Allocation {
+  Address begin = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The addresses of a walk's allocations. A step is a size in MiB, or minus the index of the
+// allocation to free; -0.5 frees the first.
+std::vector<Address> Walk(const std::vector<double>& steps) {
+  HeapAddresses heap(kBegin, kEnd);
+  std::vector<Allocation> made;
+  std::vector<Address> addresses;
+  for (const double step : steps) {
+    if (step < 0) {
+      const Allocation& freed = made[static_cast<std::size_t>(-step)];
+      heap.GiveBack(freed.begin, freed.bytes);
+      continue;
+    }
+    const auto bytes = static_cast<std::uint64_t>(step * kMiB);
+    made.push_back({heap.Take(bytes), bytes});
+    addresses.push_back(made.back().begin);
+  }
+  return addresses;
+}
+
+std::vector<double> FromTheFirst(const std::vector<Address>& addresses) {
+  std::vector<double> distances;
+  distances.reserve(addresses.size());
+  for (const Address address : addresses) {
+    distances.push_back((static_cast<double>(address) - static_cast<double>(addresses[0])) / kMiB);
+  }
+  return distances;
+}
+
+TEST(HeapAddressesTest, AreWhereARealDriverPutsThem) {
+  std::ifstream file(MEMTRACE_RECORDINGS "/address_walk.json");
+  const auto walks = nlohmann::json::parse(file);
+  ASSERT_EQ(walks.size(), 17u);
+  for (const auto& [name, walk] : walks.items()) {
+    EXPECT_EQ(FromTheFirst(Walk(walk["steps"])), FromTheFirst(walk["addresses"])) << name;
+  }
+}
+
+TEST(HeapAddressesTest, WithoutRoomThereIsNone) {
+  HeapAddresses heap(kBegin, kBegin + (1ull << 30));
+  EXPECT_EQ(heap.Take(1ull << 30), 0u);
+  EXPECT_NE(heap.Take(256ull << 20), 0u);
+  EXPECT_EQ(heap.Take(512ull << 20), 0u);
+}
+
+}  // namespace
+}  // namespace memtrace::card

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_CHECKS_CONSISTENCY_H_
+#define MEMTRACE_TOOLS_ANALYSIS_CHECKS_CONSISTENCY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "profiler/trace/events/event.h"
+#include "profiler/trace/reading/mapped_ranges.h"
+
+namespace memtrace::analysis {
+
+// Whether each event can be true after those before it: no block lies in another or outside of
+// mapped memory, none is freed that does not live, order and time do not go back, and what a sample
+// says is reserved is what is mapped. Where events are known to be missing (Lost, a beginning
+// without its live set) what only they could explain is let pass.
+class Consistency {
+ public:
+  // `begins_blind`: what lived at the beginning is not known.
+  explicit Consistency(bool begins_blind) : is_blind_(begins_blind) {}
+
+  // A clause that says what is wrong with the event, "frees 0x7f00 of card 0, where no block
+  // lives"; empty if nothing is.
+  std::string Apply(const trace::Event& event);
+
+ private:
+  struct Block {
+    uint64_t end = 0;
+    bool waiting = false;
+  };
+  struct Card {
+    absl::btree_map<uint64_t, Block> blocks;
+    trace::MappedRanges mapped;
+    bool has_maps = false;  // some sources know of none
+  };
+  using OutsidePlace = std::pair<trace::OutsideKind, uint64_t>;
+
+  std::string CheckOrder(const trace::Event& event);
+  std::string Apply(const trace::Allocate& allocation);
+  std::string Apply(const trace::Alive& alive);
+  std::string Apply(const trace::FreeRequested& free);
+  std::string Apply(const trace::FreeCompleted& free);
+  std::string Apply(const trace::Map& map);
+  std::string Apply(const trace::Unmap& unmap);
+  std::string Apply(const trace::CardSample& sample);
+  std::string Apply(const trace::OutOfMemory& failed);
+  std::string Apply(const trace::OutsideAllocate& taken);
+  std::string Apply(const trace::OutsideFree& back);
+  std::string Apply(const trace::Lost& lost);
+  template <typename Other>
+  std::string Apply(const Other&) {
+    return {};
+  }
+
+  std::string CheckLedger(const trace::CardLedger& ledger);
+  std::string Let(const std::string& clause) const { return is_blind_ ? std::string() : clause; }
+
+  std::map<int32_t, Card> cards_;
+  absl::btree_map<OutsidePlace, uint64_t> outside_;  // place -> bytes
+  bool is_blind_;
+  uint64_t sequence_ = 0;
+  uint64_t time_ns_ = 0;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_CHECKS_CONSISTENCY_H_

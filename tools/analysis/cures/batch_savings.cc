@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/cures/batch_savings.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/source/frame_rules.h"
+#include "tools/analysis/source/frames.h"
+#include "tools/analysis/source/less.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using trace::Phase;
+using trace::Role;
+
+// Where what is computed has a part for each example.
+bool IsPass(Phase phase) {
+  return phase == Phase::kForward || phase == Phase::kRecompute || phase == Phase::kEvaluate ||
+         phase == Phase::kGenerate;
+}
+
+// The user's function that called for the memory: its file and its name; empty if there is none.
+using Caller = std::pair<std::string, std::string>;
+Caller CallerOf(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* user = InnermostUserFrame(stack);
+  return user == nullptr ? Caller() : Caller(user->file, user->function);
+}
+
+class BatchSavingFinder {
+ public:
+  explicit BatchSavingFinder(const SavingFacts& facts)
+      : facts_(facts),
+        batch_(AnnotatedNumber(facts.annotations, fact::kForwardBatch).value_or(0)),
+        sequence_(AnnotatedNumber(facts.annotations, fact::kForwardSequence).value_or(0)) {}
+
+  std::vector<Saving> Run() {
+    // What failed attempts left is in the way of a batch of any size.
+    if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return {};
+    if (facts_.kept && facts_.kept->is_in_vain()) return {};
+    // What is computed of the results of all batches is not of one of them.
+    if (facts_.is_after_loop && !facts_.request_stack.empty()) return {};
+    // A model on its way to the card has no batch.
+    if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
+    // What a VAE decodes has rows of its own, and what joins the results of all batches, too.
+    if (IsVaeDecoding(facts_.request_stack) || IsEvaluationResult(facts_.request_stack)) return {};
+    AddSmallerBatch();
+    if (batch_ == 1) {
+      if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
+    } else if (IsOnePromptInSeveralSequences()) {
+      Add(Id::kFewerSequences, batch_);
+    } else {
+      // A validation within a training has passes of its own.
+      const bool is_training =
+          facts_.moment.phase != Phase::kEvaluate && facts_.moment.phase != Phase::kGenerate &&
+          facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
+      Add(is_training ? Id::kHalfMicroBatch : Id::kHalfBatch, batch_);
+    }
+    return list_.Take();
+  }
+
+ private:
+  bool IsOnePromptInSeveralSequences() const {
+    return facts_.moment.phase == Phase::kGenerate &&
+           AnnotatedNumber(facts_.annotations, fact::kGenerateBatch) == 1;
+  }
+
+  // Half of what has an equal part for each of `count` examples. With a count that is not known
+  // that is all of it.
+  void Add(Id id, uint64_t count) {
+    const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
+    const uint64_t freed = Less(half, id == Id::kHalfMicroBatch ? GradientsOfAccumulation() : 0);
+    list_.Add(SavingOf(id, freed, half));
+  }
+
+  // In the second pass of an accumulation all gradients are there, which the first one made.
+  uint64_t GradientsOfAccumulation() const {
+    return Less(facts_.TrainedBytes(),
+                facts_.Held(Role::kGradient) + facts_.verdict.rest.optimizer.gradients);
+  }
+
+  // Passes of training have run with such batches on this card: the need is what those needed.
+  void AddSmallerBatch() {
+    if (!facts_.largest_call || facts_.moment.phase == Phase::kEvaluate) return;
+    const CallSize& now = facts_.largest_call->now;
+    const CallSize& before = facts_.largest_call->before;
+    const uint64_t of_pass = BytesOfPass(std::max<uint64_t>(batch_, 1));
+    Saving saving =
+        SavingOf(Id::kBatchAsBefore, of_pass - of_pass / now.elements() * before.elements(), 0);
+    saving.change = "at most " + TextOf(before) + " in a batch, as before: " + saving.change;
+    const uint64_t used = Less(facts_.ledger.total, Unused(facts_.ledger));
+    saving.need = facts_.peak_of_earlier_steps + Less(used, facts_.held.bytes);
+    list_.Add(std::move(saving));
+  }
+
+  static std::string TextOf(const CallSize& size) {
+    const std::string examples = std::to_string(size.examples);
+    return size.length == 0 ? examples + " examples"
+                            : examples + " x " + std::to_string(size.length);
+  }
+
+  // What the step that runs has computed: what earlier ones left behind does not depend on the
+  // batch.
+  uint64_t BytesOfPass(uint64_t count) const {
+    uint64_t bytes = 0;
+    std::set<Caller> callers;
+    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+      if (block.allocation.requested % count != 0 || !IsOfPass(block, part.identity.role)) return;
+      bytes += part.bytes;
+      callers.insert(CallerOf(facts_.source.Stack(block.allocation.stack)));
+    });
+    // At a limit the card has room for the request: what helps is the limit.
+    const bool is_asked =
+        IsPass(facts_.moment.phase) ? callers.contains(CallerOfRequest()) : IsRequestOfBackward();
+    const bool is_of_pass = is_asked && facts_.verdict.cause != Cause::kLimit;
+    if (is_of_pass && facts_.request_bytes % count == 0) bytes += facts_.request_bytes;
+    return bytes + facts_.verdict.rest.OfPass();
+  }
+
+  // True if a backward requested more than the gradient of any parameter takes, so that it is of
+  // the examples; what it gathers of other ranks is not.
+  bool IsRequestOfBackward() const {
+    if (facts_.moment.phase != Phase::kBackward || IsGathering(facts_.request_stack)) return false;
+    uint64_t largest = 0;
+    facts_.ForEachPart(Evidence::kStated, [&largest](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter) largest = std::max(largest, part.bytes);
+    });
+    return largest > 0 && facts_.request_bytes > largest;
+  }
+
+  Caller CallerOfRequest() const {
+    static const Caller kNobody("", "no request");
+    return facts_.request_stack.empty() ? kNobody : CallerOf(facts_.request_stack);
+  }
+
+  // A cache of generate() or of a model's call has a part for each of its sequences; one of a
+  // server is there from the start.
+  bool IsOfPass(const Block& block, Role role) const {
+    if (block.birth.step < facts_.moment.step) return false;
+    if (role == Role::kActivation) return true;
+    if (role == Role::kTemporary) return IsPass(block.birth.phase);
+    if (role != Role::kKvCache) return false;
+    const bool is_of_call = IsPass(block.birth.phase) && block.allocation.module != 0;
+    return block.birth.phase == Phase::kGenerate || is_of_call;
+  }
+
+  const SavingFacts& facts_;
+  uint64_t batch_;     // 0 if it is not known
+  uint64_t sequence_;  // likewise
+  SavingList list_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindBatchSavings(const SavingFacts& facts) {
+  return BatchSavingFinder(facts).Run();
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,338 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/cures/block_savings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/cures/launch_savings.h"
+#include "tools/analysis/holders/call_sizes.h"
+#include "tools/analysis/source/frame_rules.h"
+#include "tools/analysis/source/less.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using trace::Phase;
+using trace::Role;
+
+// Logits are computed in so many pieces, of which one is there at a time.
+constexpr uint64_t kPiecesOfLogits = 8;
+constexpr size_t kFewestCasts = 4;
+constexpr uint64_t kSmallPart = 10;
+
+// Saving::percent_that_fits of a pass that leaves nothing but what is not needed.
+constexpr uint64_t kPercentOfAlike = 95;
+
+class BlockSavingFinder {
+ public:
+  explicit BlockSavingFinder(const SavingFacts& facts) : facts_(facts) {}
+
+  std::vector<Saving> Run() {
+    FindCheckpoints();
+    FindGraphsInVain();
+    FindUntrainedGraphs();
+    FindAttentionWeights();
+    FindGatheredOutputs();
+    FindTrainedCopies();
+    FindLogits();
+    FindCasts();
+    FindOldGradients();
+    FindBuckets();
+    FindPools();
+    return list_.Take();
+  }
+
+ private:
+  std::string_view ModuleOf(const Block& block) const {
+    return facts_.source.String(block.allocation.module);
+  }
+
+  void FindCheckpoints() {
+    uint64_t loaded = 0;
+    uint64_t of_safetensors = 0;
+    uint64_t gathered = 0;
+    uint64_t copied = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role != Role::kCheckpoint) return;
+      const auto stack = facts_.source.Stack(block.allocation.stack);
+      if (IsLoading(stack)) loaded += part.bytes;
+      if (IsOfSafetensors(stack)) of_safetensors += part.bytes;
+      if (IsGathering(stack)) gathered += part.bytes;
+      if (IsDeepCopy(stack)) copied += part.bytes;
+    });
+    FindCopiedState(copied);
+    list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
+    if (!RanksLoadHere(facts_)) FindLoaded(loaded, of_safetensors);
+  }
+
+  void FindLoaded(uint64_t loaded, uint64_t of_safetensors) {
+    Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
+    if (2 * of_safetensors > loaded)
+      on_host.change = "load_file(..., device=\"cpu\"), or del of what was taken over";
+    // Without a model that takes it over, the program computes with the checkpoint itself.
+    if (2 * facts_.Held(Role::kParameter) < loaded)
+      on_host.cost = "what is computed of it is computed on the host, or tensor by tensor";
+    if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) == 0)
+      on_host.percent_that_fits = kPercentOfLoaded;
+    list_.Add(std::move(on_host));
+  }
+
+  void FindCopiedState(uint64_t bytes) {
+    Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
+    saving.change =
+        "copy each tensor of the state dict by .cpu(), or torch.save() it, instead of "
+        "copy.deepcopy";
+    saving.cost = "a copy to the host";
+    list_.Add(std::move(saving));
+  }
+
+  // Without a graph, too, a pass holds what it computes with at the moment: how much is not known.
+  void FindGraphsInVain() {
+    if (!facts_.kept || !facts_.kept->is_in_vain()) return;
+    const uint64_t kept = facts_.kept->bytes;
+    Saving saving = SavingOf(Id::kNoGraph, kept + facts_.verdict.rest.OfPass(), kept);
+    saving.at_least = true;
+    if (facts_.kept->is_eval)
+      saving.change = "with torch.no_grad(): around this pass of a model in eval mode";
+    list_.Add(std::move(saving));
+  }
+
+  // Likewise.
+  void FindUntrainedGraphs() {
+    if (!facts_.untrained) return;
+    const uint64_t kept = facts_.untrained->bytes;
+    const uint64_t to_come = facts_.untrained->is_running ? facts_.verdict.rest.OfPass() : 0;
+    Saving saving = SavingOf(Id::kNoGraph, kept + to_come, kept);
+    saving.at_least = true;
+    saving.change = "with torch.no_grad(): around the call at " + facts_.untrained->line +
+                    ", of a model in eval mode that no optimizer steps";
+    saving.cost = "none where nothing reads gradients of its parameters";
+    list_.Add(std::move(saving));
+  }
+
+  // Softmax's output is kept twice: as it is, and as dropout or the average over heads takes it.
+  uint64_t AttentionWeights(const StackRule& is_within, const StackRule& is_softmax) {
+    std::set<uint64_t> sizes;
+    if (is_softmax(facts_.request_stack)) sizes.insert(facts_.request_bytes);
+    for (const Block* block : facts_.BlocksWhere(is_softmax))
+      sizes.insert(block->allocation.requested);
+    // In fp32, and in the 16 bits that the scores have.
+    const auto are_weights = [&sizes](uint64_t bytes) {
+      return sizes.contains(bytes) || sizes.contains(2 * bytes);
+    };
+    if (sizes.empty()) return 0;
+    const bool is_asked = is_within(facts_.request_stack) && are_weights(facts_.request_bytes);
+    uint64_t bytes = is_asked ? facts_.request_bytes : 0;
+    for (const Block* block : facts_.BlocksWhere(is_within))
+      if (are_weights(block->allocation.requested)) bytes += block->allocation.requested;
+    return bytes;
+  }
+
+  void FindAttentionWeights() {
+    const uint64_t bytes = AttentionWeights(IsWithinAttention, IsAttentionSoftmax);
+    Saving saving = SavingOf(Id::kNeedWeights, bytes, bytes);
+    saving.percent_that_fits = kPercentOfPass;
+    list_.Add(std::move(saving));
+    const uint64_t eager = AttentionWeights(IsWithinEagerAttention, IsEagerSoftmax);
+    list_.Add(SavingOf(Id::kFusedAttention, eager, eager));
+  }
+
+  // What DataParallel gathered, and what was made of all of it in its size: of two cards or more
+  // each would have its part.
+  void FindGatheredOutputs() {
+    std::set<uint64_t> sizes;
+    for (const Block* block : facts_.BlocksWhere(IsParallelGather))
+      sizes.insert(block->allocation.requested);
+    if (sizes.empty()) return;
+    uint64_t bytes = sizes.contains(facts_.request_bytes) ? facts_.request_bytes : 0;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      if (sizes.contains(block.allocation.requested)) bytes += block.allocation.requested;
+    });
+    list_.Add(SavingOf(Id::kLossOnEachCard, bytes / 2, bytes / 2));
+  }
+
+  // Copies of whole modules that peft trains beside the adapters; these take a tenth as much or
+  // less.
+  void FindTrainedCopies() {
+    constexpr uint64_t kOfAdapters = 10;
+    uint64_t bytes = 0;
+    uint64_t weights = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      const bool is_of_training = part.identity.role == Role::kParameter ||
+                                  part.identity.role == Role::kGradient ||
+                                  part.identity.role == Role::kOptimizerState;
+      const std::string_view path = facts_.source.String(part.identity.path);
+      if (!is_of_training || path.find(".modules_to_save.") == std::string_view::npos) return;
+      bytes += part.bytes;
+      if (part.identity.role == Role::kParameter) weights += part.bytes;
+    });
+    const uint64_t to_come = ToComeOf(weights);
+    list_.Add(SavingOf(Id::kNoTrainedCopies, bytes - bytes / kOfAdapters + to_come,
+                       bytes + to_come - (bytes + to_come) / kOfAdapters));
+  }
+
+  // What of the states, gradients and copies to come is of so many bytes of the trained parameters.
+  uint64_t ToComeOf(uint64_t weights) const {
+    const RestOfStep& rest = facts_.verdict.rest;
+    const bool is_counted =
+        rest.source == NeedSource::kOptimizer || rest.source == NeedSource::kForeachCopy;
+    const uint64_t trained = facts_.TrainedBytes();
+    if (!is_counted || trained < weights || trained == 0) return 0;
+    const double left = static_cast<double>(trained - weights) / static_cast<double>(trained);
+    const auto less = [left](uint64_t bytes) {
+      return static_cast<uint64_t>(static_cast<double>(bytes) * left);
+    };
+    OptimizerNeed then = rest.optimizer;
+    then.states = less(then.states);
+    then.gradients = less(then.gradients);
+    then.copy = less(then.copy);
+    return Less(rest.RiseWith(rest.optimizer), rest.RiseWith(then));
+  }
+
+  // What the head gave in this step, if that is still in use; 0 if it is not.
+  uint64_t OutputOfHead() const {
+    uint64_t size = 0;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      const std::string_view module = ModuleOf(block);
+      if (module != "lm_head" && !module.ends_with(".lm_head")) return;
+      if (block.birth.step == facts_.moment.step) size = std::max(size, block.allocation.requested);
+    });
+    return size;
+  }
+
+  // The gradient of the head's weight, which each piece adds to, and the one that it adds; 0 if the
+  // program does not train so much. Of a head that shares the embedding's weight: that one's.
+  uint64_t GradientsOfHead() const {
+    const uint64_t words =
+        AnnotatedNumber(facts_.annotations, fact::kForwardVocabulary).value_or(0);
+    if (words == 0) return 0;
+    uint64_t weight = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter && part.bytes % words == 0)
+        weight = std::max(weight, part.bytes);
+    });
+    return weight <= facts_.TrainedBytes() ? 2 * weight : 0;
+  }
+
+  // The head's output, and what is of its size or twice that (fp32 of half).
+  void FindLogits() {
+    const uint64_t of_head = OutputOfHead();
+    const uint64_t size =
+        of_head > 0 ? of_head : LogitsOfCall(facts_.annotations, sizeof(uint16_t));
+    if (size == 0) return;
+    const auto is_logits = [size](uint64_t bytes) { return bytes == size || bytes == 2 * size; };
+    uint64_t bytes = is_logits(facts_.request_bytes) ? facts_.request_bytes : 0;
+    facts_.ForEachPart(facts_.source.best_evidence(), [&](const Block& block, const Part& part) {
+      const bool is_computed =
+          part.identity.role == Role::kActivation || part.identity.role == Role::kTemporary;
+      if (is_computed && is_logits(block.allocation.requested)) bytes += part.bytes;
+    });
+    bytes = Less(bytes, bytes / kPiecesOfLogits + GradientsOfHead());
+    Saving saving = SavingOf(Id::kLogitsInPieces, bytes, bytes);
+    if (facts_.moment.phase == Phase::kEvaluate) {
+      saving.change =
+          "model(..., logits_to_keep=1) of transformers where only the last position is read, else "
+          "the head in eight pieces of the sequence";
+      saving.cost = "none in the results";
+    }
+    list_.Add(std::move(saving));
+  }
+
+  // A block for each module, half the size of its weight, that outlives a pass without gradients.
+  void FindCasts() {
+    if (AnnotatedText(facts_.annotations, fact::kForwardAutocastCache) != "1") return;
+    std::map<std::string, uint64_t, std::less<>> weights;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block&, const Part& part) {
+      if (part.identity.role == Role::kParameter)
+        weights.emplace(facts_.source.String(part.identity.path), part.bytes);
+    });
+    std::map<std::string_view, uint64_t> casts;
+    uint64_t others = 0;
+    facts_.ForEachBlock([&](BlockId, const Block& block) {
+      if (block.birth.phase != Phase::kEvaluate || block.labelled) return;
+      others += block.allocation.requested;
+      const auto weight = weights.find(std::string(ModuleOf(block)) + ".weight");
+      if (weight != weights.end() && block.allocation.requested * 2 == weight->second)
+        casts.emplace(ModuleOf(block), block.allocation.requested);
+    });
+    if (casts.size() < kFewestCasts) return;
+    uint64_t bytes = 0;
+    for (const auto& [module, cast] : casts) bytes += cast;
+    Saving saving = SavingOf(Id::kNoCastCache, bytes, bytes);
+    // The pass leaves nothing but casts, so that the modules to come leave nothing without them.
+    if (others - bytes <= bytes / kSmallPart) saving.percent_that_fits = kPercentOfAlike;
+    list_.Add(std::move(saving));
+  }
+
+  bool IsOfGrowth(const Block& block) const {
+    return std::any_of(facts_.growth.sites.begin(), facts_.growth.sites.end(),
+                       [stack = block.allocation.stack](const GrowingSite& site) {
+                         return std::find(site.stacks.begin(), site.stacks.end(), stack) !=
+                                site.stacks.end();
+                       });
+  }
+
+  // They are in the way until the next backward, which makes its own: what it needs comes on top.
+  // While a backward or an update runs, only those that become more with each step are known to be
+  // of no use to it.
+  void FindOldGradients() {
+    const Position& now = facts_.moment;
+    if (now.step == 0) return;
+    const bool may_be_used = now.phase == Phase::kBackward || now.phase == Phase::kOptimizer;
+    uint64_t growing = 0;
+    uint64_t others = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role != Role::kGradient || block.birth.step >= now.step) return;
+      (IsOfGrowth(block) ? growing : others) += part.bytes;
+    });
+    const uint64_t bytes = growing + (may_be_used ? 0 : others);
+    Saving saving = SavingOf(Id::kNoOldGradients, bytes, 0);
+    saving.at_least = true;
+    saving.ends_growth = growing >= facts_.growth.gained() / 2 && growing > 0;
+    list_.Add(std::move(saving));
+  }
+
+  // Gradients that are copied into buckets and back lie in both. Those that are views of their
+  // bucket have no blocks of their own.
+  void FindBuckets() {
+    uint64_t buckets = 0;
+    facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+      if (part.identity.role == Role::kComm &&
+          IsOfDataParallelRanks(facts_.source.Stack(block.allocation.stack)))
+        buckets += part.bytes;
+    });
+    const uint64_t twice = std::min(buckets, facts_.Held(Role::kGradient));
+    list_.Add(SavingOf(Id::kBucketView, twice, twice));
+  }
+
+  // What lies free in pools of graphs is for their own replays alone. How it is spread over them is
+  // not known.
+  void FindPools() {
+    std::set<uint32_t> pools;
+    facts_.ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
+    pools.erase(0);
+    if (pools.size() < 2) return;
+    const uint64_t free = facts_.ledger.positive(LedgerPart::kPrivatePools);
+    Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
+    saving.at_least = true;
+    saving.ends_growth = facts_.GrowsByCaptures();
+    list_.Add(std::move(saving));
+  }
+
+  const SavingFacts& facts_;
+  SavingList list_;
+};
+
+}  // namespace
+
+std::vector<Saving> FindBlockSavings(const SavingFacts& facts) {
+  return BlockSavingFinder(facts).Run();
+}
+
+}  // namespace memtrace::analysis

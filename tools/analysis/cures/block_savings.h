@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_CURES_BLOCK_SAVINGS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_CURES_BLOCK_SAVINGS_H_
+
+#include <vector>
+
+#include "tools/analysis/cures/saving_facts.h"
+
+namespace memtrace::analysis {
+
+// Returns savings of blocks that nobody has to keep, told by where they were made and by their
+// roles: loaded checkpoints, graphs without a backward, attention weights, logits, casts of
+// autocast, gradients of an earlier step. docs/report.md has the rule of each.
+std::vector<Saving> FindBlockSavings(const SavingFacts& facts);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_CURES_BLOCK_SAVINGS_H_

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/cures/launch_savings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tools/analysis/source/frame_rules.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+using Relation = OtherProcess::Relation;
+
+uint64_t OfOthers(const SavingFacts& facts) {
+  return facts.ledger.positive(LedgerPart::kOtherProcesses);
+}
+
+// Those of the launch that hold most; null if programs that are not of the launch hold more.
+const OtherProcess* MostOfLaunch(const SavingFacts& facts) {
+  const uint64_t others = OfOthers(facts);
+  if (BytesOfLaunch(facts.others, others) <= others / 2) return nullptr;
+  return GroupOthers(facts.others).front().processes.front();
+}
+
+// Bytes that this process loaded from files and has nothing else in.
+uint64_t LoadedHere(const SavingFacts& facts) {
+  if (IsLoading(facts.request_stack)) return facts.BytesWhere(IsLoading);
+  uint64_t bytes = 0;
+  facts.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
+    if (part.identity.role == trace::Role::kCheckpoint &&
+        IsLoading(facts.source.Stack(block.allocation.stack)))
+      bytes += part.bytes;
+  });
+  return bytes;
+}
+
+// The others' traces tell what they hold. Without one, ranks are taken to load what this one loads.
+bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
+  if (rank.holds) return rank.holds->is_of_file;
+  const uint64_t live = facts.ledger.positive(LedgerPart::kLive);
+  return IsLoading(facts.request_stack) ? LoadedHere(facts) > live / 2 : LoadedHere(facts) > 0;
+}
+
+std::vector<Saving> WithoutLoads(const SavingFacts& facts) {
+  const uint64_t bytes = OfOthers(facts) + LoadedHere(facts);
+  Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
+  saving.change =
+      "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors go to the "
+      "card that they were saved from";
+  return {std::move(saving)};
+}
+
+Saving WithoutRank(const OtherProcess& rank, Saving saving) {
+  saving.cost = "none: each rank has a card of its own";
+  saving.change = "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
+  const bool has_set = rank.holds && rank.holds->has_own_card && !rank.holds->line.empty();
+  if (has_set)
+    saving.change = "what rank " + rank.rank + " makes at " + rank.holds->line +
+                    " belongs on its own card, of which it uses others: device=LOCAL_RANK there";
+  return saving;
+}
+
+}  // namespace
+
+bool RanksLoadHere(const SavingFacts& facts) {
+  const OtherProcess* most = OfOthers(facts) == 0 ? nullptr : MostOfLaunch(facts);
+  return most != nullptr && most->relation == Relation::kRank && IsOfFile(*most, facts);
+}
+
+std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
+  const uint64_t others = OfOthers(facts);
+  if (others == 0) return {};
+  if (RanksLoadHere(facts)) return WithoutLoads(facts);
+  Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
+  saving.how_known = "exact";
+  const OtherProcess* most = MostOfLaunch(facts);
+  if (most == nullptr) return {std::move(saving)};
+  if (most->relation == Relation::kRank) return {WithoutRank(*most, std::move(saving))};
+  if (most->relation == Relation::kDataWorker || most->relation == Relation::kWorker) {
+    saving.cost = "none where the main process takes to the card what they make";
+    saving.change =
+        "no CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on the card "
+        "makes a context in each";
+  }
+  return {std::move(saving)};
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_CURES_REMEDIES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_CURES_REMEDIES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/analysis/cures/savings.h"
+#include "tools/analysis/replayed/card_ledger.h"
+#include "tools/analysis/verdict/next_step.h"
+#include "tools/analysis/verdict/verdict.h"
+
+namespace memtrace::analysis {
+
+// A change that follows from facts in the trace, with what the card then has to hold: bytes,
+// context and all.
+struct Remedy {
+  std::string name;
+  uint64_t this_step = 0;             // to finish the step that failed; without one, at the peak
+  std::optional<uint64_t> next_step;  // to get through the step after it, where that is foreseen
+  std::string_view how_known;         // "exact", "replayed", "estimated"
+  std::string change;
+  std::string cost;
+  std::string_view hook = "";  // as of remedies::Row
+  Effort effort = Effort::kLines;
+  bool at_least = false;     // what the rest of the step needs is not known, and comes on top
+  bool ends_growth = false;  // of Saving
+
+  // The larger of the two: what decides whether the program runs.
+  uint64_t need() const;
+};
+
+// What the card has to hold as it is.
+struct Need {
+  uint64_t bytes = 0;
+  bool at_least = false;  // as of Remedy
+};
+
+// `failed_in` is the number of the step that failed, 0 if none did: the `next` of the step before
+// it speaks of that one.
+Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
+            uint64_t failed_in);
+
+// Those that end the growth first, then those that fit, then the least effort, then the least need;
+// of those that may fit, the ones that leave the results as they are come first. A larger card
+// comes after all others that fit.
+std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
+                                 const std::optional<NextStep>& next, uint64_t failed_in,
+                                 const std::vector<Saving>& savings);
+
+// Says of none that does not end the growth that it fits: what grows with every step fills the card
+// in a later one. Puts them into that order again.
+void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
+
+// Drops those that free memory of the program and do not end the growth: they only postpone what
+// the growth is the reason of.
+void DropWhatPostpones(std::vector<Remedy>& remedies);
+
+// Puts them into that order.
+void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_CURES_REMEDIES_H_

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_CURES_SAVING_FACTS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_CURES_SAVING_FACTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/holders/block_parts.h"
+#include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/holders/call_sizes.h"
+#include "tools/analysis/kept/dead_cycles.h"
+#include "tools/analysis/kept/deleted_models.h"
+#include "tools/analysis/kept/failed_attempts.h"
+#include "tools/analysis/kept/growth.h"
+#include "tools/analysis/kept/kept_for_backward.h"
+#include "tools/analysis/kept/summed_passes.h"
+#include "tools/analysis/kept/unread_names.h"
+#include "tools/analysis/kept/untrained_passes.h"
+#include "tools/analysis/replayed/card_ledger.h"
+#include "tools/analysis/replayed/live_set.h"
+#include "tools/analysis/replayed/update_watch.h"
+#include "tools/analysis/source/annotation.h"
+#include "tools/analysis/source/other_processes.h"
+#include "tools/analysis/verdict/foreach_copy.h"
+#include "tools/analysis/verdict/verdict.h"
+#include "tools/remedies/catalogue.h"
+
+namespace memtrace::analysis {
+
+using remedies::Effort;
+
+// A change that the trace supports, and the bytes of the card that it frees at the moment.
+struct Saving {
+  std::string name;
+  uint64_t bytes = 0;
+  // What it frees in the steps after the moment's, too.
+  uint64_t bytes_later = 0;
+  std::string_view how_known;  // "exact", "estimated"
+  Effort effort = Effort::kLines;
+  std::string cost;
+  std::string change;
+  std::string_view hook = "";  // as of remedies::Row
+  bool at_least = false;       // more than is known may come on top of the need
+  bool ends_growth = false;    // what grows with every step is what it frees
+  // Where the rest of what failed is not known, the change is still said to fit if the need is at
+  // most this much of the card, because it avoids what would have come, too. 0: it is not said.
+  uint64_t percent_that_fits = 0;
+  // Of the card in this step, if it is known of this change by itself.
+  std::optional<uint64_t> need = std::nullopt;
+  bool is_whole = false;  // nothing comes on top of the need, although the step's is not known
+  bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held
+};
+
+// Room that is left where the rest of what failed is not known (Saving::percent_that_fits): a whole
+// model is loaded; a pass may have much before it.
+inline constexpr uint64_t kPercentOfLoaded = 80;
+inline constexpr uint64_t kPercentOfPass = 25;
+
+// A saving, estimated, with the words of a row of the catalogue.
+Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later);
+
+// True if what called for the memory is such.
+using StackRule = std::function<bool(const std::vector<trace::Frame>&)>;
+
+// What savings are found in.
+struct SavingFacts {
+  const std::vector<CapturedBlock>& captured;  // of the moment
+  const LiveSet& live;
+  const EventSource& source;
+  const Breakdown& held;
+  const Annotations& annotations;
+  const Update& update;  // the latest before the moment
+  const Ledger& ledger;
+  const Verdict& verdict;
+  const std::optional<ForeachCopy>& copy;
+  const std::optional<KeptForBackward>& kept;
+  const std::optional<UntrainedPasses>& untrained;
+  const std::vector<CapturedBlock>& of_others;  // than these passes: the rest of `captured`
+  const std::optional<LargestCall>& largest_call;
+  const std::optional<SummedPasses>& summed;
+  const std::optional<DeletedModels>& deleted;
+  const GrowthCourse& growth;  // without sites if the card as a whole does not grow
+  const std::optional<DeadCycles>& dead;
+  const std::optional<FailedAttempts>& attempts;
+  const std::vector<UnreadValue>& unread;
+  bool is_after_loop = false;  // of GrowthSearch
+  int32_t device = 0;
+  const std::vector<OtherProcess>& others;  // of the launch
+  Position moment;
+  std::vector<trace::Frame> request_stack;  // empty without a failed request
+  uint64_t request_bytes = 0;
+  std::optional<uint64_t> rise_of_same_request = std::nullopt;  // FailedRequest
+  uint64_t peak_of_earlier_steps = 0;                           // likewise
+
+  uint64_t Held(trace::Role role) const { return BytesOfRole(held, role); }
+  // Bytes of the card's parameters that living optimizers step; 0 if that is not known.
+  uint64_t TrainedBytes() const;
+
+  // Calls with each block in use, and with each part of each, as far as labels of `best` or less
+  // evidence tell.
+  void ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const;
+  void ForEachPart(Evidence best,
+                   const std::function<void(const Block&, const Part&)>& visit) const;
+
+  // Returns blocks in use whose stack is such a one, and their bytes.
+  std::vector<const Block*> BlocksWhere(const StackRule& is_such) const;
+  uint64_t BytesWhere(const StackRule& is_such) const;
+
+  // True if the site that grows fastest has a stack that is such a one.
+  bool GrowsBy(const StackRule& is_such) const;
+  // True if most of what grows are parameters of modules.
+  bool GrowsByParameters() const;
+  // True if what grows are graphs that are captured: blocks of two or more private pools. What a
+  // graph reads and writes has to stay where it is for as long as it is replayed.
+  bool GrowsByCaptures() const;
+};
+
+// Savings as they are found; one that frees nothing is none.
+class SavingList {
+ public:
+  void Add(Saving saving) {
+    if (saving.bytes > 0) found_.push_back(std::move(saving));
+  }
+  // With words of its own in the place of the catalogue's.
+  void Add(Saving saving, std::string change) {
+    saving.change = std::move(change);
+    Add(std::move(saving));
+  }
+
+  const std::vector<Saving>& found() const { return found_; }
+  std::vector<Saving> Take() { return std::move(found_); }
+
+ private:
+  std::vector<Saving> found_;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_CURES_SAVING_FACTS_H_

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/cures/unneeded_savings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/source/less.h"
+#include "tools/analysis/verdict/verdict.h"
+
+namespace memtrace::analysis {
+namespace {
+
+using remedies::Id;
+
+void FindDeadCycles(const SavingFacts& facts, SavingList& list) {
+  if (!facts.dead) return;
+  Saving saving = SavingOf(Id::kCollect, facts.dead->bytes, facts.dead->bytes);
+  if (!facts.dead->made_at.empty())
+    saving.change += "; the cycles hold what " + facts.dead->made_at + " makes";
+  saving.ends_growth = saving.is_whole = facts.dead->is_all_that_grows;
+  list.Add(std::move(saving));
+}
+
+// Another attempt, of a smaller batch, may need less than what is known of the one that failed.
+void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
+  using Keeper = FailedAttempts::Keeper;
+  if (!facts.attempts || facts.attempts->keeper == Keeper::kUnknown) return;
+  Saving saving = SavingOf(Id::kLetGoOfFailure, facts.attempts->bytes, 0);
+  if (facts.attempts->keeper == Keeper::kName)
+    saving.change = "keep no exception with its traceback: " + facts.attempts->name +
+                    ".__traceback__ = None, or del, before the next attempt";
+  saving.at_least = true;
+  list.Add(std::move(saving));
+}
+
+// Going by the step that made the value, which had none from before it. Nothing if the request was
+// not made there or if the rest of the step is known better.
+std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const SavingFacts& facts) {
+  const bool is_next = value.step + 1 == facts.moment.step;
+  const RestOfStep& rest = facts.verdict.rest;
+  if (!is_next || !facts.rise_of_same_request || (rest.rise && !rest.at_least)) return std::nullopt;
+  const uint64_t used = Less(facts.ledger.total, Unused(facts.ledger));
+  return Less(used, value.bytes) + std::max(*facts.rise_of_same_request, facts.request_bytes);
+}
+
+constexpr std::string_view kCostOfCache = "what is cached is made again when it is asked for";
+
+// A statement that reads a name itself needs it so far: it has to be taken apart.
+std::string WhereToDelete(const UnreadValue& value) {
+  if (value.is_cached)
+    return value.name + ".cache_clear() before the request, a smaller maxsize, or no lru_cache (" +
+           value.place + "): of a method it keeps each `self`";
+  const std::string name = "del " + value.name;
+  if (value.is_earlier)
+    return name + " before " + value.made_at + " makes the next: nothing reads it again";
+  if (value.is_read_by_line)
+    return name + " within " + value.place +
+           ", as soon as it has been read: in two statements; nothing reads it again";
+  return name + " before " + value.place + ": nothing reads it again";
+}
+
+// A name from before the first step stays in all steps unless it is deleted; one that a step makes
+// is replaced by the next.
+bool IsInLaterSteps(const UnreadValue& value) { return value.is_earlier || value.step == 0; }
+
+// What an earlier value leaves for the rest of the step is known only if the step before, by which
+// the rest is foreseen, had no earlier one.
+void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
+  for (const UnreadValue& value : facts.unread) {
+    Saving saving = SavingOf(Id::kDeleteName, value.bytes, IsInLaterSteps(value) ? value.bytes : 0);
+    saving.name = value.is_cached ? value.name + ".cache_clear()" : "del " + value.name;
+    saving.change = WhereToDelete(value);
+    if (value.is_cached) saving.cost = kCostOfCache;
+    saving.at_least = value.step > 1 && value.step != facts.moment.step;
+    const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
+                             AnnotatedNumber(facts.annotations, fact::kSourceTrains) == 0;
+    if (value.is_earlier && is_of_model) saving.percent_that_fits = kPercentOfLoaded;
+    if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlier(value, facts);
+    list.Add(std::move(saving));
+  }
+}
+
+}  // namespace
+
+std::vector<Saving> FindUnneededSavings(const SavingFacts& facts) {
+  SavingList list;
+  FindUnreadNames(facts, list);
+  FindDeadCycles(facts, list);
+  FindFailedAttempts(facts, list);
+  return list.Take();
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_HOLDERS_REPEATED_LAYERS_H_
+#define MEMTRACE_TOOLS_ANALYSIS_HOLDERS_REPEATED_LAYERS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/replayed/live_set.h"
+#include "tools/analysis/source/event_source.h"
+
+namespace memtrace::analysis {
+
+// The activations of modules that differ in their number alone, "model.layers.*". Bytes.
+struct RepeatedLayers {
+  std::string name;
+  uint64_t count = 0;    // of layers with activations
+  uint64_t bytes = 0;    // of all of them
+  uint64_t largest = 0;  // of one layer
+  // What checkpointing keeps of a layer, its input: the size that most of the layers' blocks have,
+  // for they are of the shape that goes from layer to layer.
+  uint64_t boundary = 0;
+  // By the stacks of their activations.
+  bool is_of_transformers = false;  // the model has gradient_checkpointing_enable()
+  bool is_checkpointed = false;     // torch.utils.checkpoint runs them
+  bool is_transformed = false;      // torch.func runs them, within which it cannot
+};
+
+// Of four layers or more, largest first.
+std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>& captured,
+                                               const LiveSet& live, const EventSource& source);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_HOLDERS_REPEATED_LAYERS_H_

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAYED_CAPTURES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_CAPTURES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/replayed/card_ledger.h"
+#include "tools/analysis/replayed/live_set.h"
+#include "tools/analysis/replayed/mapped_segments.h"
+#include "tools/analysis/replayed/outside_set.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/source/event_source.h"
+#include "tools/analysis/source/moment.h"
+
+namespace memtrace::analysis {
+
+// One card as it was at a moment.
+struct CapturedCard {
+  Moment when;
+  std::vector<CapturedBlock> blocks;  // in order of address
+  std::vector<trace::OutsideAllocate> outside;
+  std::vector<MappedSegment> segments;  // in order of address
+  Ledger ledger;                        // of the replay
+  std::string processes;                // annotation "card.processes.CARD"
+};
+
+// The second reading of a trace: stops at the moments that were asked for, and goes on to the end,
+// because labels and deaths that come later still count.
+class Captures {
+ public:
+  explicit Captures(const Timeline& timeline) : timeline_(timeline) {}
+
+  // Has `take` get the card as it is after event number `ordinal` (0: before the first).
+  void At(uint64_t ordinal, int32_t device, std::function<void(CapturedCard)> take);
+  // Has `look` called after that event; live() is what lives then.
+  void At(uint64_t ordinal, std::function<void()> look);
+
+  void Read(const EventSource& source);
+
+  LiveSet& live() { return live_; }
+  const LiveSet& live() const { return live_; }
+  const OutsideSet& outside() const { return outside_; }
+  // What the card is like at the end, for cards on which nothing was ever allocated.
+  Ledger LedgerAtEnd(int32_t device);
+
+ private:
+  CapturedCard Capture(int32_t device);
+
+  const Timeline& timeline_;
+  std::multimap<uint64_t, std::function<void()>> looks_;
+  LiveSet live_;
+  OutsideSet outside_;
+  MappedSegments segments_;
+  std::map<int32_t, trace::CardLedger> samples_;               // the latest
+  std::map<std::string, std::string, std::less<>> processes_;  // likewise, by key
+  Moment now_;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAYED_CAPTURES_H_

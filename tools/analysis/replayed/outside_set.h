@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAYED_OUTSIDE_SET_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_OUTSIDE_SET_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/events/event.h"
+#include "tools/analysis/source/site_names.h"
+
+namespace memtrace::analysis {
+
+// Replays a trace: what the process holds beside its allocator.
+class OutsideSet {
+ public:
+  void Apply(const trace::Event& event);
+
+  // What is held now of `device` and of the host, in order of address.
+  std::vector<trace::OutsideAllocate> Capture(int32_t device) const;
+
+ private:
+  using Key = std::pair<trace::OutsideKind, uint64_t>;
+  std::map<Key, trace::OutsideAllocate> blocks_;
+};
+
+// Memory of the host that the driver pinned, or that it moves by itself: no card's.
+bool IsOfHost(trace::OutsideKind kind);
+
+// The bytes of one kind at one site.
+struct OutsideHolding {
+  trace::OutsideKind kind = trace::OutsideKind::kDevice;
+  std::string site;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+};
+
+// Largest first, cards' before the host's.
+std::vector<OutsideHolding> HoldingsOf(const std::vector<trace::OutsideAllocate>& blocks,
+                                       SiteNames& sites);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAYED_OUTSIDE_SET_H_

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAYED_ROLE_INFERENCE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_ROLE_INFERENCE_H_
+
+#include <vector>
+
+#include "profiler/trace/events/event.h"
+#include "tools/analysis/replayed/live_set.h"
+
+namespace memtrace::analysis {
+
+// The role of a block about which nobody stated one, from the phase it was born in and how long it
+// lived; kUnknown where that says nothing. `end` is where the trace ends. docs/report.md has the
+// table.
+trace::Role InferRole(const Block& block, const Position& end);
+
+// The role of a request that failed: it has no lifetime, but a stack.
+trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>& stack);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAYED_ROLE_INFERENCE_H_

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAYED_TIMELINE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_TIMELINE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/trace/events/event.h"
+#include "tools/analysis/replayed/activity_watch.h"
+#include "tools/analysis/replayed/step_curve.h"
+#include "tools/analysis/replayed/update_watch.h"
+#include "tools/analysis/replayed/visit_marks.h"
+#include "tools/analysis/source/annotation.h"
+#include "tools/analysis/source/event_source.h"
+#include "tools/analysis/source/position.h"
+
+namespace memtrace::analysis {
+
+// One card over the whole trace. Bytes; a block is live until its free is requested, and waits from
+// then until that is completed.
+struct CardTimeline {
+  uint64_t live_requested = 0;  // at the end of the trace, as the others
+  uint64_t live_allocated = 0;
+  uint64_t waiting_requested = 0;
+  uint64_t waiting_allocated = 0;
+  uint64_t reserved = 0;
+  uint64_t most_reserved = 0;  // ever
+  // Ordinal of the allocation by which most was in use or waiting, as long as so much was reserved:
+  // what was mapped last is in use then. 0 if there is none.
+  uint64_t most_reserved_event = 0;
+  uint64_t most_allocated = 0;  // ever: highest sum of live allocated bytes, as torch counts them
+  uint64_t peak = 0;            // highest sum of live requested bytes
+  uint64_t peak_event =
+      0;  // ordinal of the event that reached it first; 0 if nothing was allocated
+  Position peak_at;
+  uint64_t peak_ns = 0;                // since the trace began
+  uint64_t peak_of_earlier_steps = 0;  // the peak as the present step began
+  uint64_t fullest = 0;        // highest sum of allocated bytes in use or waiting for a stream
+  uint64_t fullest_event = 0;  // as peak_event
+  std::optional<trace::CardLedger> first_sample;
+  std::optional<trace::CardLedger> last_sample;
+  std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
+  std::vector<uint64_t> failures;       // ordinals of out-of-memory events
+
+  // Requested bytes that nobody else can have.
+  uint64_t held() const { return live_requested + waiting_requested; }
+  uint64_t occupied() const { return live_allocated + waiting_allocated; }
+};
+
+// The out-of-memory that is to be explained.
+struct FailedRequest {
+  trace::OutOfMemory event;
+  uint64_t ordinal = 0;  // of the event
+  Position at;
+  uint64_t at_ns = 0;
+  std::optional<uint64_t> rise_of_previous_step;  // StepCurve::RiseFrom
+  std::optional<uint64_t> rise_of_same_request;   // StepCurve::RiseFromSame
+  std::optional<uint64_t> rise_of_micro_batch;    // the same, of the micro-batch before
+  std::vector<uint64_t> live_at_steps;
+  uint64_t peak_of_earlier_steps = 0;  // of its card: requested bytes
+  Update update;                       // the latest, as it stood then
+  Annotations annotations;             // as they stood then
+};
+
+struct EventCounts {
+  uint64_t events = 0;
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t relabels = 0;
+  uint64_t steps = 0;
+  uint64_t out_of_memory = 0;
+  uint64_t last_ns = 0;  // time of the last event, since the trace began
+  uint64_t lost = 0;     // events that Lost events speak of
+};
+
+// What happened when: the first reading of a trace. Keeps a few words for each living block.
+class Timeline {
+ public:
+  // Of several out-of-memory events the last is kept, or the one numbered `wanted_oom` (from 1).
+  Timeline(const EventSource& source, uint64_t wanted_oom);
+
+  void Apply(const trace::Event& event);
+
+  const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
+  const std::optional<FailedRequest>& failed() const { return failed_; }
+  // True if the program ended by itself, without an exception, and allocated on a card after its
+  // last out-of-memory: torch tried something smaller, or the program tried again.
+  bool got_over() const;
+  const Annotations& annotations() const { return annotations_; }
+  const EventCounts& counts() const { return counts_; }
+  // Ordinals of the events that began steps.
+  const std::vector<uint64_t>& step_events() const { return step_events_; }
+  // The live requested bytes of the card as each step began, up to and with event `end`. A card
+  // that was first touched in a later step has fewer than there are steps.
+  std::vector<uint64_t> LevelsAtSteps(int32_t device, uint64_t end) const;
+  const VisitMarks& micro_batches() const { return micro_batches_; }
+  // Live requested bytes of all cards.
+  uint64_t in_use() const { return in_use_; }
+  const ActivityWatch& activities() const { return activities_; }
+  Update latest_update() const { return updates_.Latest(counts_.events); }
+
+ private:
+  struct Holding {
+    uint64_t requested = 0;
+    uint64_t allocated = 0;
+    bool waiting = false;
+  };
+  struct Replay {
+    absl::flat_hash_map<uint64_t, Holding> blocks;
+    StepCurve curve;
+    StepCurve micro_batches;
+    uint64_t occupied_at_most = 0;  // the most, as long as most is reserved
+  };
+
+  void Apply(const trace::Allocate& allocation);
+  void Apply(const trace::Alive& alive);
+  void Apply(const trace::FreeRequested& free);
+  void Apply(const trace::FreeCompleted& free);
+  void Apply(const trace::Map& map);
+  void Apply(const trace::Unmap& unmap);
+  void Apply(const trace::Relabel&) { ++counts_.relabels; }
+  void Apply(const trace::Step& step);
+  void Apply(const trace::PhaseChange&);
+  void Apply(const trace::Annotate& annotate);
+  void Apply(const trace::OutOfMemory& out_of_memory);
+  void Apply(const trace::CardSample& sample);
+  void Apply(const trace::Lost& lost) { counts_.lost += lost.events; }
+  template <typename Other>
+  void Apply(const Other&) {}
+
+  void Add(const trace::Allocate& allocation, bool waiting);
+  void Rise(CardTimeline& card) const;
+  void NoteFullest(CardTimeline& card, Replay& replay) const;
+  void Wait(Holding& block, CardTimeline& card);
+  void Let(const Holding& block, CardTimeline& card);
+
+  const EventSource& source_;
+  uint64_t wanted_oom_;
+  std::map<int32_t, CardTimeline> cards_;
+  std::map<int32_t, Replay> replays_;
+  std::optional<FailedRequest> failed_;
+  Annotations annotations_;
+  EventCounts counts_;
+  std::vector<uint64_t> step_events_;
+  Position position_;
+  VisitMarks micro_batches_;         // begun in all steps
+  uint64_t in_use_ = 0;              // live requested bytes of all cards
+  uint64_t latest_micro_batch_ = 0;  // of its step
+  uint64_t last_allocation_ = 0;     // ordinal
+  uint64_t last_failure_ = 0;        // likewise
+  uint64_t now_ns_ = 0;
+  UpdateWatch updates_;
+  ActivityWatch activities_;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAYED_TIMELINE_H_

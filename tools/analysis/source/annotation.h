@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_SOURCE_ANNOTATION_H_
+#define MEMTRACE_TOOLS_ANALYSIS_SOURCE_ANNOTATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profiler/trace/vocabulary/facts.h"
+
+namespace memtrace::analysis {
+
+namespace fact = trace::fact;
+
+using Annotations = std::map<std::string, std::string, std::less<>>;  // latest value of each key
+
+// Empty if the key is not there.
+std::string AnnotatedText(const Annotations& annotations, std::string_view key);
+
+// Nothing if the key is not there or its value is not a decimal number.
+std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
+
+// Returns the class of the exception that ended the program; empty if none did or if the hooks,
+// which say it in `program.exception`, do not know.
+std::string ExceptionThatEnded(const Annotations& annotations);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_SOURCE_ANNOTATION_H_

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_SOURCE_EVENT_SOURCE_H_
+#define MEMTRACE_TOOLS_ANALYSIS_SOURCE_EVENT_SOURCE_H_
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/events/event.h"
+#include "tools/analysis/source/evidence.h"
+
+namespace memtrace::analysis {
+
+// Where events come from: a trace file, or a list made in a test. The analysis reads it twice, so
+// that its memory follows the blocks alive at one time, not the length of the trace.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+
+  // In order of their sequence numbers; the same events each time.
+  virtual void ForEach(const std::function<void(const trace::Event&)>& visit) const = 0;
+  virtual std::string_view String(trace::StringId id) const = 0;
+  virtual std::vector<trace::Frame> Stack(trace::StackId id) const = 0;  // innermost first
+  // The most that a role can rest on here: less than kStated if phases and labels were guessed.
+  virtual Evidence best_evidence() const { return Evidence::kStated; }
+  // True if a launcher started several such processes, each for a card of its own.
+  virtual bool is_one_of_ranks() const { return false; }
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_SOURCE_EVENT_SOURCE_H_

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/source/frames.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace memtrace::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "dist-packages/"};
+
+// Native frames inside these are between the program and the driver. Others are somebody's: NCCL's
+// memory is NCCL's.
+constexpr std::array<std::string_view, 7> kRuntimeLibraries = {
+    "libcudart.so", "libcuda.so", "libstdc++.so", "libc.so",
+    "libmemtrace",  "libpython3", "python3."};
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsRuntimeLibrary(std::string_view file) {
+  const std::string_view name = FileName(file);
+  return std::any_of(kRuntimeLibraries.begin(), kRuntimeLibraries.end(),
+                     [name](std::string_view library) { return name.starts_with(library); });
+}
+
+struct NamedLibrary {
+  std::string_view file;  // how its file's name begins
+  std::string_view name;
+};
+
+// The longer of two like beginnings first.
+constexpr std::array<NamedLibrary, 10> kLibraries = {{{"libcublasLt", "cuBLASLt"},
+                                                      {"libcublas", "cuBLAS"},
+                                                      {"libcudnn", "cuDNN"},
+                                                      {"libcufft", "cuFFT"},
+                                                      {"libcurand", "cuRAND"},
+                                                      {"libcusolver", "cuSOLVER"},
+                                                      {"libcusparse", "cuSPARSE"},
+                                                      {"libnccl", "NCCL"},
+                                                      {"libnvjpeg", "nvJPEG"},
+                                                      {"libnvshmem", "NVSHMEM"}}};
+
+const NamedLibrary* LibraryOf(const trace::Frame& frame) {
+  const std::string_view file = FileName(frame.file);
+  const auto* found =
+      std::find_if(kLibraries.begin(), kLibraries.end(),
+                   [file](const NamedLibrary& library) { return file.starts_with(library.file); });
+  return found == kLibraries.end() ? nullptr : found;
+}
+
+// "Load(Model&)" -> "Load": overloads are told apart in the whole frame.
+std::string_view FunctionName(std::string_view function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t end = function.find('(');
+  while (end != std::string_view::npos && function.substr(end).starts_with(kAnonymous))
+    end = function.find('(', end + kAnonymous.size());
+  return function.substr(0, end);
+}
+
+// As torch's snapshots name frames of C++: by a source file, or by none ("??" or nothing).
+bool IsCppSource(std::string_view file) {
+  constexpr std::array<std::string_view, 6> kEndings = {".cpp", ".cc", ".cu", ".h", ".hpp", ".c"};
+  return file.empty() || file == "??" ||
+         std::any_of(kEndings.begin(), kEndings.end(),
+                     [file](auto ending) { return file.ends_with(ending); });
+}
+
+// The folder and the name say that torch's inductor made the file: "xy/cxy...", 52 letters and
+// digits from the hash of its text.
+bool IsInductors(std::string_view file) {
+  constexpr size_t kName = 52;
+  constexpr std::string_view kEnding = ".py";
+  if (!file.ends_with(kEnding)) return false;
+  file.remove_suffix(kEnding.size());
+  const size_t slash = file.rfind('/');
+  if (slash == std::string_view::npos || slash < 3 || file.size() - slash - 1 != kName)
+    return false;
+  const std::string_view name = file.substr(slash + 1);
+  return name[0] == 'c' && file[slash - 3] == '/' && file.substr(slash - 2, 2) == name.substr(1, 2);
+}
+
+// Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
+bool IsPythonLibrary(std::string_view file) {
+  return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
+}
+
+}  // namespace
+
+bool IsGeneratedFile(std::string_view file) {
+  constexpr std::array<std::string_view, 3> kNames = {"<eval_with_key>", "<attrs generated",
+                                                      "<__array_function__"};
+  return IsInductors(file) || std::any_of(kNames.begin(), kNames.end(),
+                                          [file](auto name) { return file.starts_with(name); });
+}
+
+bool IsLibraryFile(std::string_view file) {
+  const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
+  return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
+         IsPythonLibrary(file) || IsRuntimeLibrary(file) || IsCppSource(file) ||
+         file.substr(0, 6) == "torch/" || IsGeneratedFile(file);
+}
+
+std::string ShortFile(std::string_view file) {
+  for (std::string_view folder : kPackageFolders) {
+    if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
+      return std::string(file.substr(at + folder.size()));
+    }
+  }
+  if (file.substr(0, 6) == "torch/") return std::string(file);
+  // A cell of a notebook: its file is named after the cell's text, the folder says what it is.
+  if (const size_t at = file.rfind("/ipykernel_"); at != std::string_view::npos)
+    return std::string(file.substr(at + 1));
+  return std::string(FileName(file));
+}
+
+// Recorded by us, a native frame has no line: its file ends in "+0x" and an offset.
+bool IsNative(const trace::Frame& frame) {
+  return (frame.line == 0 && Contains(frame.file, "+0x")) || IsCppSource(frame.file);
+}
+
+std::string ShortFrame(const trace::Frame& frame) {
+  if (IsCppSource(frame.file)) return std::string(FunctionName(frame.function));
+  if (IsNative(frame)) {
+    std::string file = ShortFile(frame.file);
+    if (frame.function.empty()) return file;
+    return std::string(FunctionName(frame.function)) + " (" + file.substr(0, file.rfind("+0x")) +
+           ")";
+  }
+  return ShortFile(frame.file) + ":" + std::to_string(frame.line);
+}
+
+const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return !IsLibraryFile(frame.file);
+  });
+  return found == stack.end() ? nullptr : &*found;
+}
+
+std::string UserLine(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* user = InnermostUserFrame(stack);
+  return user == nullptr ? "" : ShortFrame(*user);
+}
+
+std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
+  const auto asks = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return !IsRuntimeLibrary(frame.file);
+  });
+  const NamedLibrary* library = asks == stack.end() ? nullptr : LibraryOf(*asks);
+  if (library == nullptr) return "";
+  const auto leaves = std::find_if(asks, stack.end(), [library](const trace::Frame& frame) {
+    return LibraryOf(frame) != library;
+  });
+  const trace::Frame* user = InnermostUserFrame(stack);
+  if (user != nullptr && !IsNative(*user))
+    return std::string(library->name) + ", at " + ShortFrame(*user);
+  const std::string_view function = FunctionName(std::prev(leaves)->function);
+  return std::string(library->name) + (function.empty() ? "" : ", ") + std::string(function);
+}
+
+const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
+  const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
+  if (python != stack.end()) return *python;
+  const auto operation = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {
+    return frame.function.starts_with("at::_ops::");
+  });
+  return operation != stack.end() ? *operation : stack.front();
+}
+
+}  // namespace memtrace::analysis

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_SOURCE_OTHER_PROCESSES_H_
+#define MEMTRACE_TOOLS_ANALYSIS_SOURCE_OTHER_PROCESSES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memtrace::analysis {
+
+// Another process of the same launch that held memory of the card of a report at its moment.
+struct OtherProcess {
+  // The first two are children, or children of children.
+  enum class Relation : uint8_t { kDataWorker, kWorker, kParent, kRank, kProcess };
+
+  std::string pid;
+  uint64_t bytes = 0;  // on that card
+  Relation relation = Relation::kProcess;
+  std::string rank;  // of kRank
+
+  // By its own trace, at the same time; nothing if there is none.
+  struct Holdings {
+    std::string file;
+    uint64_t context = 0;
+    uint64_t live = 0;
+    std::string largest;  // role and site of its largest holding; empty without one
+    uint64_t largest_bytes = 0;
+    std::string line = {};      // the user's that made it; empty if that is not known
+    bool is_of_file = false;    // it was loaded, and is a checkpoint's
+    bool has_own_card = false;  // it holds memory of another card, too
+  };
+  std::optional<Holdings> holds;
+};
+
+// Reads the annotation "card.processes.CARD"; what is malformed is left out.
+std::vector<OtherProcess> ParseOtherProcesses(std::string_view text);
+
+// The bytes of all of them, at most `others`: a process may have let go since.
+uint64_t BytesOfLaunch(const std::vector<OtherProcess>& processes, uint64_t others);
+
+// Those of the same relation (of ranks: each) hold together.
+struct OtherGroup {
+  OtherProcess::Relation relation = OtherProcess::Relation::kProcess;
+  std::string rank;
+  std::vector<const OtherProcess*> processes;
+  uint64_t bytes = 0;
+};
+// Most bytes first. REQUIRES: `processes` outlive them.
+std::vector<OtherGroup> GroupOthers(const std::vector<OtherProcess>& processes);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_SOURCE_OTHER_PROCESSES_H_

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_
+#define MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/source/event_source.h"
+#include "tools/analysis/source/evidence.h"
+#include "tools/analysis/source/position.h"
+#include "tools/analysis/source/site_names.h"
+
+namespace memtrace::analysis {
+
+// A request that could not be served.
+struct Request {
+  uint64_t bytes = 0;
+  uint64_t obtainable = 0;
+  uint64_t limit = 0;  // all ones if there is none
+  std::string owner;
+  trace::Role role = trace::Role::kUnknown;
+  Evidence evidence = Evidence::kNone;  // for the role
+  std::string site;
+  std::vector<trace::Frame> stack;  // innermost first
+  // Of a request without a stack: the line whose backward pass was running, by threads that have
+  // no Python lines.
+  std::optional<trace::Frame> backward;
+  Position at;
+  uint64_t number = 1;  // of so many in the trace, counted from 1
+};
+
+// `number`: of the out-of-memories of the trace, counted from 1.
+Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
+                        SiteNames& sites);
+
+// The user's own line of the request ("train.py:31"), or whose backward pass it belongs to; empty
+// if there is none.
+std::string UserLine(const Request& request);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_

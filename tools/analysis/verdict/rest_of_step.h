@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_VERDICT_REST_OF_STEP_H_
+#define MEMTRACE_TOOLS_ANALYSIS_VERDICT_REST_OF_STEP_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/verdict/cache_to_come.h"
+#include "tools/analysis/verdict/foreach_copy.h"
+#include "tools/analysis/verdict/layers_to_come.h"
+
+namespace memtrace::analysis {
+
+// How the need of the rest of the step is known.
+enum class NeedSource : uint8_t {
+  kUnknown,
+  kForeachCopy,         // the request is a piece of a copy whose size the optimizer hook announced
+  kOptimizer,           // from the sizes of the parameters that the optimizers train
+  kPlacement,           // the rest of a model that is on its way to the card
+  kKvCache,             // the layers of a KV cache that generate() had not made yet
+  kLayers,              // the layers of a model that a forward pass had not come to
+  kPreviousMicroBatch,  // and, if that is more, from the optimizers
+  kPreviousStep,
+};
+
+// States, gradients and copies that training makes, as far as they do not exist yet. Bytes.
+struct OptimizerNeed {
+  uint64_t gradients = 0;    // to come
+  uint64_t states = 0;       // to come
+  uint64_t states_made = 0;  // of `states + states_made` in all
+  uint64_t copy = 0;         // to come for a moment in each update, after the states
+
+  uint64_t bytes() const { return gradients + states + copy; }
+};
+
+// What the step would still have requested when one of its requests failed.
+struct RestOfStep {
+  NeedSource source = NeedSource::kUnknown;
+  // How far requested bytes would have risen above what is in use, the failed request included.
+  // Nothing if it is not known.
+  std::optional<uint64_t> rise;
+  OptimizerNeed optimizer;  // zeros if it is not known
+  std::optional<CacheToCome> cache = std::nullopt;
+  std::optional<LayersToCome> layers = std::nullopt;
+  uint64_t gone_at_update = 0;  // of what is in use: bytes that are gone when optimizers step
+  // What the pass still takes: the failed request, or the layers to come, which hold it; 0 if the
+  // request is one of the optimizers'.
+  uint64_t request = 0;
+  // True if `rise` is only what the optimizers will need, a model's weights, layers or a KV cache:
+  // the passes before or after may need more.
+  bool at_least = false;
+
+  // Of `rise`, what layers and a KV cache take that a pass had not come to; 0 if something else
+  // needs more.
+  uint64_t OfPass() const;
+
+  // What `rise` would be if optimizers needed this. REQUIRES: `source` is kOptimizer or
+  // kForeachCopy.
+  uint64_t RiseWith(const OptimizerNeed& other) const;
+};
+
+// What a pass had begun when a request failed.
+struct BegunPass {
+  std::optional<CacheToCome> cache = std::nullopt;
+  std::optional<LayersToCome> layers = std::nullopt;
+};
+
+// `held` is what is in use on the card of the request when it failed.
+RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
+                             const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});
+
+// The same, if the first step, from the same request on, rose by no more than the `unused` bytes of
+// the card: what it rose by holds the optimizer's states, so that the second rises by less.
+RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_VERDICT_REST_OF_STEP_H_

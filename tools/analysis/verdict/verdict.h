@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_VERDICT_VERDICT_H_
+#define MEMTRACE_TOOLS_ANALYSIS_VERDICT_VERDICT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/events/failure_cause.h"
+#include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/replayed/card_ledger.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/verdict/foreach_copy.h"
+#include "tools/analysis/verdict/rest_of_step.h"
+#include "tools/analysis/verdict/verdict_parts.h"
+
+namespace memtrace::analysis {
+
+using Cause = trace::FailureCause;
+
+// Something that is not the cause, but without which the request might have been served.
+struct Contribution {
+  std::string_view name;  // transient, growth, private_pool, outside_allocator
+  uint64_t bytes = 0;
+};
+
+struct Verdict {
+  Cause cause = Cause::kNone;
+  uint64_t short_by = 0;  // requested minus what could be had
+  uint64_t requested = 0;
+  uint64_t releasable = 0;  // what emptying the cache would give the driver
+  std::vector<Contribution> contributing;
+  RestOfStep rest;
+  // What of `rest` is more than all memory that nobody uses, were it in one piece; at least
+  // short_by.
+  std::optional<uint64_t> step_short_by;
+  bool is_larger_than_card = false;  // of cause kTooLarge: larger than the whole card
+};
+
+// trace::CauseOfFailure, with the ledger that the report shows.
+Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
+              const trace::FailureFacts& facts = {});
+
+// Memory that nobody uses: free, cached and holes together.
+uint64_t Unused(const Ledger& ledger);
+
+// What the verdict on a failed request rests on.
+struct FailureEvidence {
+  RestOfStep rest;
+  std::optional<ForeachCopy> copy;
+  uint64_t private_pool_bytes = 0;
+  std::optional<uint64_t> releasable = {};  // by the replay; nothing if no segments are known
+};
+
+Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
+                     const FailureEvidence& evidence);
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_VERDICT_VERDICT_H_

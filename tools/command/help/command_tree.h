@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_HELP_COMMAND_TREE_H_
+#define MEMTRACE_TOOLS_COMMAND_HELP_COMMAND_TREE_H_
+
+#include <string>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
+class App;
+class Option;
+}  // namespace CLI
+
+namespace memtrace::command {
+
+enum class ValueKind { kNone, kWord, kFile, kProcess };
+
+// An option or an argument of a verb, as its parser knows it.
+struct OptionFacts {
+  std::vector<std::string> letters;  // "o", without dashes; neither of an argument
+  std::vector<std::string> words;    // "output"
+  std::string value;                 // what --help calls it: "FILE"; empty: it takes none
+  ValueKind kind = ValueKind::kNone;
+  std::vector<std::string> values;  // that it may have, where they are told
+  std::string description;
+  std::string group;
+
+  bool is_argument() const { return letters.empty() && words.empty(); }
+};
+
+// A verb, or the program itself.
+struct CommandFacts {
+  std::string name;
+  std::string title;     // the first line of its description
+  std::string text;      // the rest of it
+  std::string synopsis;  // "memtrace stats [OPTIONS] FILE"
+  std::string footer;    // examples
+  std::vector<OptionFacts> options;
+  std::vector<CommandFacts> verbs;  // but for hidden ones
+};
+
+// What completions and man pages are made of: all of it is the parser's own.
+CommandFacts DescribeCommand(const CLI::App& app);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_HELP_COMMAND_TREE_H_

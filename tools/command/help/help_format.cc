@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/help/help_format.h"
+
+#include <vector>
+
+namespace memtrace::command {
+namespace {
+
+constexpr size_t kColumn = 26;  // where descriptions begin
+
+std::string Entry(const std::string& name, const std::string& description) {
+  std::string entry = "  " + name;
+  if (entry.size() + 2 > kColumn) {
+    entry += "\n" + std::string(kColumn, ' ');
+  } else {
+    entry.resize(kColumn, ' ');
+  }
+  for (char c : description) {
+    entry += c;
+    if (c == '\n') entry += std::string(kColumn, ' ');
+  }
+  return entry + "\n";
+}
+
+// "-o, --output FILE"
+std::string OptionName(const CLI::Option& option) {
+  std::string name;
+  if (option.get_positional()) return option.get_name(true);
+  for (const std::string& letter : option.get_snames()) name += "-" + letter + ", ";
+  for (const std::string& word : option.get_lnames()) name += "--" + word + ", ";
+  name.resize(name.size() - 2);
+  if (option.get_snames().empty()) name = "    " + name;
+  if (option.get_items_expected_max() == 0) return name;
+  const std::string type = option.get_type_name();  // CLI11 appends checks: "N:POSITIVE"
+  return name + " " + type.substr(0, type.find(':'));
+}
+
+std::string Options(const CLI::App& app) {
+  std::string text;
+  for (const std::string& group : app.get_groups()) {
+    if (group.empty()) continue;  // hidden
+    const auto options = app.get_options(
+        [&group](const CLI::Option* option) { return option->get_group() == group; });
+    if (options.empty()) continue;
+    text += "\n" + group + ":\n";
+    for (const CLI::Option* option : options) {
+      text += Entry(OptionName(*option), option->get_description());
+    }
+  }
+  return text;
+}
+
+std::string Commands(const CLI::App& app) {
+  std::string text;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_group().empty()) continue;  // hidden
+    const std::string description = command->get_description();
+    text += Entry(command->get_name(), description.substr(0, description.find('\n')));
+  }
+  return text.empty() ? "" : "\nCommands:\n" + text;
+}
+
+}  // namespace
+
+std::string HelpFormat::make_help(const CLI::App* app, std::string /*name*/,
+                                  CLI::AppFormatMode /*mode*/) const {
+  return app->get_description() + "\n" + Commands(*app) + Options(*app) + "\n" + app->get_footer() +
+         "\n";
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_INPUTS_FOREIGN_FILE_H_
+#define MEMTRACE_TOOLS_COMMAND_INPUTS_FOREIGN_FILE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace memtrace::command {
+
+// Returns the first bytes of the file, as many as LooksLike and AdviceOn need.
+std::string FirstBytes(const std::string& path);
+
+// Returns what a file that is no trace looks like by its first bytes, "JSON"; nothing if it looks
+// like nothing known.
+std::optional<std::string> LooksLike(std::string_view bytes);
+
+// Returns what to do with such a file, as "; git lfs pull fetches the file"; "" if nothing is
+// known.
+std::string AdviceOn(std::string_view bytes);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_INPUTS_FOREIGN_FILE_H_

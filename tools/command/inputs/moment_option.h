@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_INPUTS_MOMENT_OPTION_H_
+#define MEMTRACE_TOOLS_COMMAND_INPUTS_MOMENT_OPTION_H_
+
+#include <string>
+#include <string_view>
+
+#include "tools/analysis/replayed/moment_spec.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
+class App;
+}
+
+namespace memtrace::command {
+
+// The moment of a trace that a verb is to tell of.
+struct MomentOption {
+  analysis::MomentSpec spec;
+};
+
+inline constexpr std::string_view kMomentHelp =
+    "A moment: oom, oom:2, peak, peak:5 (the highest of\n"
+    "step 5), step:5 (as it begins), event:1234,\n"
+    "time:1.5s, end (default: the last oom, else peak)";
+
+// For an option's value. Throws CLI::ValidationError with a sentence.
+analysis::MomentSpec MomentIn(const std::string& text);
+
+// Declares --at and --oom, which exclude each other. `option` outlives the parse.
+void AddMomentOptions(CLI::App& app, MomentOption& option);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_INPUTS_MOMENT_OPTION_H_

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_INPUTS_NUMBER_CHECK_H_
+#define MEMTRACE_TOOLS_COMMAND_INPUTS_NUMBER_CHECK_H_
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <string>
+
+#include "CLI/CLI.hpp"
+
+namespace memtrace::command {
+
+// For counts and process numbers. CLI::PositiveNumber refuses the same, but names the largest
+// double in 309 digits.
+inline CLI::Validator CountFromOne() {
+  return {[](const std::string& text) -> std::string {
+            const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+            const bool is_count = !text.empty() && text.size() < 10 &&
+                                  std::all_of(text.begin(), text.end(), is_digit) &&
+                                  text.find_first_not_of('0') != std::string::npos;
+            return is_count ? "" : text + " is no whole number from 1 on";
+          },
+          ""};
+}
+
+// The process that a verb is about, as its one argument.
+inline void AddProcess(CLI::App& app, pid_t& pid) {
+  app.add_option("PID", pid, "A process that memtrace records")
+      ->required()
+      ->check(CountFromOne())
+      ->group("Input");
+}
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_INPUTS_NUMBER_CHECK_H_

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/inputs/user_files.h"
+
+#include <system_error>
+
+#include "tools/launch/launch_plan.h"
+
+namespace memtrace::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path WorkingFolder() {
+  std::error_code ignored;
+  return fs::current_path(ignored);
+}
+
+}  // namespace
+
+UserFiles::UserFiles(const std::vector<std::string>& command, const fs::path& scratch)
+    : caches_(fit::CacheFolders(launch::CurrentEnvironment(), WorkingFolder())),
+      watch_(fit::FoldersOf(command, WorkingFolder()), scratch) {}
+
+void UserFiles::Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
+                     fit::Answer& answer) const {
+  answer.keeping = keeping;
+  if (keeping.layer_bytes == 0) answer.changes = watch_.Changes(opened);
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_INPUTS_USER_FILES_H_
+#define MEMTRACE_TOOLS_COMMAND_INPUTS_USER_FILES_H_
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/fit/answer.h"
+#include "tools/fit/files/cache_folders.h"
+#include "tools/fit/files/folder_watch.h"
+
+namespace memtrace::command {
+
+// The user's files during a search: the caches that its runs share are there, and where the runs
+// have no layer over the others, these are compared with what they were.
+class UserFiles {
+ public:
+  // `scratch` is the search's own folder.
+  UserFiles(const std::vector<std::string>& command, const std::filesystem::path& scratch);
+
+  // Writes into the answer how files were kept, and what has changed if that was not by a layer;
+  // `opened` for writing by the runs may be anywhere.
+  void Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
+            fit::Answer& answer) const;
+
+ private:
+  fit::HeldCaches caches_;
+  fit::FolderWatch watch_;
+};
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_INPUTS_USER_FILES_H_

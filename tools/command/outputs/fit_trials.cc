@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/outputs/fit_trials.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tools/analysis/explanation.h"
+#include "tools/command/inputs/trace_input.h"
+#include "tools/command/inputs/user_files.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/program.h"
+#include "tools/fit/card_limit.h"
+#include "tools/fit/scratch_folder.h"
+#include "tools/fit/search.h"
+#include "tools/fit/why_failed.h"
+#include "tools/report/fit/file_sentences.h"
+#include "tools/report/fit/fit_document.h"
+#include "tools/report/fit/fit_json.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+#include "tools/report/words/text_document.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr std::string_view kTakeBack = "\r\033[K";
+
+std::string NameOf(const analysis::RunFacts& facts) {
+  return facts.rank.empty() ? "process " + facts.process : "rank " + facts.rank;
+}
+
+void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
+  const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
+  if (!input.ok()) return;
+  const absl::StatusOr<analysis::Explanation> explained = analysis::Explain(*input);
+  if (!explained.ok()) return;
+  fit::ProcessNeed need = fit::NeedOf(*explained);
+  if (need.cards.empty()) return;
+  analysis::RunFacts facts = input->Facts(explained->annotations);
+  need.name = NameOf(facts);
+  if (outcome.processes.empty()) {
+    outcome.annotations.insert(explained->annotations.begin(), explained->annotations.end());
+    outcome.reads = std::move(facts.simulation.reads);
+  }
+  outcome.processes.push_back(std::move(need));
+}
+
+fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
+  constexpr size_t kLogLines = 60;  // a traceback through torch and transformers
+  fit::Outcome outcome;
+  outcome.exit_code = result.exit_code;
+  outcome.is_late = result.is_late;
+  outcome.seconds = result.seconds;
+  for (const std::string& trace : result.traces) ReadProcess(trace, outcome);
+  fit::CountOthersOnce(fit::OthersOfCards(trial.cards), outcome.processes);
+  const bool is_out = std::any_of(
+      outcome.processes.begin(), outcome.processes.end(),
+      [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
+  outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
+  outcome.outlook = fit::OutlookOf(outcome.processes, fit::BytesOfCards(trial.cards));
+  outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
+  if (result.layer)
+    outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
+  if (!outcome.completed && !outcome.Failed()) outcome.log_end = fit::LogEnd(result, kLogLines);
+  return outcome;
+}
+
+bool FailsByItself(const fit::Outcome& outcome) {
+  return !outcome.completed && !outcome.is_late && !outcome.Failed();
+}
+
+std::string HowItEnded(const fit::Outcome& outcome) {
+  if (outcome.is_late) return "ended at its limit of time";
+  if (const auto failed = outcome.Failed()) return "runs out of memory at " + failed->line;
+  if (!outcome.completed) return "fails";
+  const std::string steps = report::FormatCounted(outcome.outlook.steps, "step");
+  if (outcome.outlook.is_whole) return "completes";
+  return outcome.fits() ? "nothing fails in " + steps : "nothing fails in " + steps + ", rising";
+}
+
+std::string EndText(const fit::Outcome& outcome) {
+  return HowItEnded(outcome) + " (" +
+         report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
+}
+
+// What the program printed last, told as that.
+void TellLog(const std::string& log_end) {
+  constexpr size_t kLines = 12;
+  const std::vector<absl::string_view> lines = absl::StrSplit(log_end, '\n', absl::SkipEmpty());
+  std::vector<absl::string_view> told;
+  bool is_ours = false;  // a frame of memtrace's own package, and its line of code
+  for (const absl::string_view line : lines) {
+    const bool is_frame = absl::StartsWith(line, "  File \"");
+    if (is_frame) is_ours = absl::StrContains(line, "/memtrace/_");
+    if (!absl::StartsWith(line, "  ")) is_ours = false;
+    if (!is_ours) told.push_back(line);
+  }
+  for (size_t i = told.size() - std::min(told.size(), kLines); i < told.size(); ++i)
+    std::cerr << "  | " << report::Printable({told[i].data(), told[i].size()}) << "\n";
+}
+
+int CodeOf(const absl::Status& status) {
+  if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
+  return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
+}
+
+int CodeOf(const fit::Answer& answer) {
+  if (answer.cards.empty()) return kDone;
+  switch (answer.verdict()) {
+    case fit::Verdict::kFits:
+      return kDone;
+    case fit::Verdict::kNotKnown:
+      return kNotKnown;
+    default:
+      return kLimitExceeded;
+  }
+}
+
+void Print(const fit::Answer& answer, const FitOutput& output) {
+  std::cout << (output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer)))
+            << std::flush;
+}
+
+// Says why there is no answer; gives the exit code.
+int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::Question& question,
+                const FitOutput& output) {
+  if (status.code() == absl::StatusCode::kCancelled) {
+    Note(std::string(status.message()));
+    return 128 + trials.asked_to_stop();
+  }
+  const std::string own = fit::OwnSentence(trials.log_end());
+  if (output.is_own_program && !own.empty()) {
+    Note(report::Printable(own));
+    return trials.exit_code();
+  }
+  if (const std::string place = fit::PlaceAtEnd(trials.log_end()); !place.empty()) {
+    Note(std::string(status.message()) + "; it was at " + report::Printable(place));
+    return CodeOf(status);
+  }
+  const std::string why = fit::WhyFailed(trials.log_end(), !question.trial.stub.empty());
+  Note(std::string(status.message()) + (why.empty() ? "" : ": " + report::Printable(why)));
+  TellLog(trials.log_end());
+  return CodeOf(status);
+}
+
+// What is known of a search that somebody stopped, or whose trial took too long.
+// True if it is anything.
+bool TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
+  answer.stopped = trials.latest();
+  const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();
+  if (is_known) Print(answer, output);
+  return is_known;
+}
+
+}  // namespace
+
+void FitTrials::SayBegin(std::string_view name) const {
+  if (progress_ == Progress::kNothing) return;
+  std::cerr << "memtrace: " << name << " ..." << std::flush;
+}
+
+void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
+  if (progress_ == Progress::kNothing) return;
+  if (progress_ == Progress::kTerminal) std::cerr << kTakeBack << "memtrace: " << name << ":";
+  std::cerr << " " << end << '\n';
+}
+
+absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {
+  absl::StatusOr<fit::Outcome> outcome = RunOnce(trial, name);
+  const bool may_be_layers = outcome.ok() && FailsByItself(*outcome) && keeping_.layer_bytes > 0 &&
+                             (keeping_.has_own_users || outcome->kept_away.is_full);
+  if (!may_be_layers) return outcome;
+  const fit::FileKeeping layer =
+      std::exchange(keeping_, {.why_no_layer = "a run failed in it, and did not fail without it"});
+  absl::StatusOr<fit::Outcome> without =
+      RunOnce(trial, std::string(name) + ", without a layer over its files");
+  if (!without.ok() || FailsByItself(*without)) keeping_ = layer;
+  return without;
+}
+
+absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
+  const std::filesystem::path folder = folder_ / std::to_string(++number_);
+  SayBegin(name);
+  absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
+  if (!result.ok()) {
+    SayEnd(name, "cannot be run");
+    return result.status();
+  }
+  asked_to_stop_ = result->asked_to_stop;
+  opened_.insert(result->opened.begin(), result->opened.end());
+  latest_ = {
+      .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
+  SayEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
+  if (latest_.outcome.kept_away.is_full) {
+    Note(absl::StrCat(
+        "the run filled the ", report::FormatBytes(keeping_.layer_bytes),
+        " of memory that its files may take; MEMTRACE_FIT_OVERLAY=16GiB gives it more"));
+  }
+  log_end_ = latest_.outcome.log_end;
+  exit_code_ = latest_.outcome.exit_code;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  if (asked_to_stop_ != 0) return absl::CancelledError("stopped");
+  return latest_.outcome;
+}
+
+int AskFit(const fit::Question& question, const FitOutput& output) {
+  absl::StatusOr<fit::ScratchFolder> scratch = fit::ScratchFolder::Make();
+  if (!scratch.ok()) {
+    Note(std::string(scratch.status().message()));
+    return kEnvironment;
+  }
+  const absl::StatusOr<fit::FileKeeping> keeping =
+      fit::FindFileKeeping(launch::CurrentEnvironment(), scratch->path().string());
+  if (!keeping.ok()) {
+    Note(std::string(keeping.status().message()));
+    return kUsage;
+  }
+  const bool is_silent = output.quiet || output.json;
+  const Progress progress = is_silent                    ? Progress::kNothing
+                            : isatty(STDERR_FILENO) == 0 ? Progress::kLines
+                                                         : Progress::kTerminal;
+  FitTrials trials(scratch->path(), *keeping, progress);
+  fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
+    return trials.Run(trial, name);
+  });
+  const UserFiles files(question.trial.command, scratch->path());
+  fit::Answer answer;
+  const absl::Status searched = search.Run(question, answer);
+  files.Tell(trials.keeping(), trials.opened(), answer);
+  if (searched.ok()) {
+    Print(answer, output);
+    return CodeOf(answer);
+  }
+  const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
+  const bool is_told =
+      (is_stopped || trials.latest().is_late) && TellWhatIsKnown(trials, output, answer);
+  if (!is_told && !answer.changes.names.empty()) Note(report::ChangedFilesText(answer.changes));
+  return TellFailure(searched, trials, question, output);
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/outputs/folder_report.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "tools/analysis/process_view.h"
+#include "tools/command/inputs/memory_limit.h"
+#include "tools/command/inputs/trace_input.h"
+#include "tools/command/outputs/page_file.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/program.h"
+#include "tools/report/page/page.h"
+#include "tools/report/processes_report.h"
+#include "tools/report/words/text_document.h"
+
+namespace memtrace::command {
+namespace {
+
+analysis::ProcessView Unreadable(const std::string& file, const std::string& why) {
+  analysis::ProcessView view;
+  view.file = file;
+  view.unreadable = why;
+  return view;
+}
+
+analysis::ProcessView Read(const std::string& file) {
+  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
+  if (!input.ok()) return Unreadable(file, std::string(input.status().message()));
+  const analysis::Explanation explanation = analysis::ExplainFirstFailure(*input);
+  // Not Facts(), which looks for siblings: each file of a folder would look at every other.
+  return analysis::ViewOf(
+      explanation,
+      analysis::ReadRunFacts(file, input->info(), explanation.annotations, input->completeness()));
+}
+
+analysis::ProcessView View(const std::string& file) {
+  if (KeepsToMemoryLimit(file, [&file] { Read(file); })) return Read(file);
+  return Unreadable(file, kTooMuchMemory);
+}
+
+int CodeOf(const std::vector<analysis::ProcessView>& views) {
+  const auto readable =
+      std::count_if(views.begin(), views.end(),
+                    [](const analysis::ProcessView& view) { return view.is_readable(); });
+  if (readable == 0) return kUnreadable;
+  const bool all_whole =
+      std::all_of(views.begin(), views.end(), [](const analysis::ProcessView& view) {
+        return view.is_readable() && view.run.completeness.whole();
+      });
+  return all_whole ? kDone : kPartial;
+}
+
+// Where to go on: the process that failed first, or the first that can be read.
+std::string NextLine(const std::vector<analysis::ProcessView>& views) {
+  auto next = analysis::FirstToFail(views);
+  for (size_t i = 0; i < views.size() && !next; ++i)
+    if (views[i].is_readable()) next = i;
+  return next ? "\nwho holds what: memtrace report " + views[*next].file + "\n" : "";
+}
+
+}  // namespace
+
+int ReportFolder(const FolderReport& report) {
+  std::vector<analysis::ProcessView> views;
+  views.reserve(report.traces.size());
+  for (const std::string& file : report.traces) views.push_back(View(file));
+  analysis::ArrangeProcesses(views);
+  const report::Document document = report::ProcessesDocument(report.folder, views);
+  if (!report.page.empty()) {
+    const absl::Status written =
+        WritePageFile(report.page, report::PageOf(report.folder, document));
+    return written.ok() ? CodeOf(views) : RefuseResult(written);
+  }
+  std::cout << (report.json ? report::JsonProcesses(report.folder, views)
+                            : report::TextOf(document) + NextLine(views))
+            << std::flush;
+  return CodeOf(views);
+}
+
+}  // namespace memtrace::command

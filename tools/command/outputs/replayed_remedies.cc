@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/outputs/replayed_remedies.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tools/analysis/replay/replay.h"
+#include "tools/remedies/catalogue.h"
+
+namespace memtrace::command {
+namespace {
+
+using remedies::Id;
+
+std::string InfoOf(const TraceInput& input, const std::string& key) {
+  const auto& info = input.info();
+  const auto found = info.find(key);
+  return found == info.end() ? std::string() : found->second;
+}
+
+std::string SettingsOf(const TraceInput& input) {
+  const std::string settings = InfoOf(input, "environment.PYTORCH_CUDA_ALLOC_CONF");
+  return settings.empty() ? InfoOf(input, "environment.PYTORCH_ALLOC_CONF") : settings;
+}
+
+struct Alternative {
+  replay::PolicyKind policy;
+  Id id;
+};
+constexpr Alternative kAlternatives[] = {
+    {replay::PolicyKind::kTorchExpandable, Id::kExpandableSegments},
+    {replay::PolicyKind::kMemtrace, Id::kOurAllocator}};
+
+// What torch's allocator reserved beyond what was ever allocated at once is a quarter of it or
+// more: of no use to the sizes that were requested after.
+bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explanation,
+                    int32_t device) {
+  const auto timeline = explanation.timelines.find(device);
+  const bool is_run_of_torch = !explanation.request && InfoOf(input, "allocator") == "native";
+  if (!is_run_of_torch || timeline == explanation.timelines.end()) return false;
+  constexpr uint64_t kPart = 4;
+  const uint64_t reserved = timeline->second.most_reserved;
+  return reserved - std::min(reserved, timeline->second.most_allocated) >= reserved / kPart;
+}
+
+bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, int32_t device) {
+  using analysis::Cause;
+  const Cause cause = explanation.verdict.cause;
+  return cause == Cause::kFragmentation || cause == Cause::kCached ||
+         ReservesInVain(input, explanation, device);
+}
+
+// The request that failed is replayed, too. After it nothing was recorded: only where the verdict
+// says that the cache would have served it, and of a program that completed, is it known to fit.
+analysis::Remedy RemedyOf(const Alternative& alternative, uint64_t need, analysis::Cause cause) {
+  const remedies::Row& row = remedies::RowOf(alternative.id);
+  return {.name = std::string(row.name),
+          .this_step = need,
+          .next_step = {},
+          .how_known = "replayed",
+          .change = std::string(row.change),
+          .cost = std::string(row.cost),
+          // Another allocator for the sake of one request is more than a line before it.
+          .effort = cause == analysis::Cause::kCached ? analysis::Effort::kLines : row.effort,
+          .at_least = cause == analysis::Cause::kFragmentation};
+}
+
+}  // namespace
+
+replay::RecordedRun RecordedRunOf(const TraceInput& input) {
+  return replay::RecordedRun::Of(input, InfoOf(input, "allocator"), SettingsOf(input),
+                                 InfoOf(input, "memtrace"));
+}
+
+void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
+  if (explanation.growth_is_reason()) return;  // they only postpone it
+  const int32_t device = explanation.cards[explanation.card].index;
+  if (!IsAsked(input, explanation, device)) return;
+  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const analysis::Cause cause = explanation.verdict.cause;
+  const replay::RecordedRun run = RecordedRunOf(input);
+  for (const Alternative& alternative : kAlternatives) {
+    // torch does not release its cache for a request inside a pool, expandable or not.
+    const bool is_no_help = cause == analysis::Cause::kCached &&
+                            alternative.policy == replay::PolicyKind::kTorchExpandable;
+    if (is_no_help) continue;
+    const auto result = replay::Replay(input, run, {alternative.policy, {}, {}});
+    if (result.policy == result.recorded) continue;
+    for (const replay::ReplayOutcome& outcome : result.devices) {
+      const bool helps = !ledger.total_known || outcome.smallest_card <= ledger.total;
+      if (outcome.device != device || !helps) continue;
+      explanation.remedies.push_back(RemedyOf(alternative, outcome.smallest_card, cause));
+    }
+  }
+  RankRemedies(explanation.remedies, ledger);
+}
+
+}  // namespace memtrace::command

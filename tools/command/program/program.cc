@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command/program/program.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "tools/command/help/help_format.h"
+#include "tools/command/help/suggestion.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/report/words/printable.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "What fills a CUDA card, and why a PyTorch program ran out of its memory.\n"
+    "Runs a program on our allocator (on a real card or a simulated one), records, explains.\n"
+    "\n"
+    "Usage: memtrace COMMAND [OPTIONS]";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace run -- python train.py                  record a program on the real card\n"
+    "  memtrace run --card 24GiB -- python train.py     the same on a simulated card, no GPU\n"
+    "  memtrace report run.trace                        why it ran out, and who holds the card";
+
+void Define(CLI::App& program) {
+  program.description(kDescription);
+  program.footer(kExamples);
+  program.formatter(std::make_shared<HelpFormat>());
+  program.set_help_flag("-h,--help", "Print help (of a command: memtrace COMMAND --help)");
+  program.set_version_flag("-V,--version", "memtrace " MEMTRACE_VERSION, "Print the version");
+  program.require_subcommand(0, 1);
+}
+
+// `run -- python -x`: what stands behind `--` is another program's; CLI11 must not see it.
+Invocation TakeAfterDashes(std::vector<std::string>& arguments) {
+  Invocation invocation;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes == arguments.end()) return invocation;
+  invocation.has_dashes = true;
+  invocation.after_dashes.assign(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  return invocation;
+}
+
+const Verb* FindVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  const auto found = std::find_if(verbs.begin(), verbs.end(),
+                                  [&name](const Verb& verb) { return verb.name == name; });
+  return found == verbs.end() ? nullptr : &*found;
+}
+
+int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  std::vector<std::string> names;
+  names.reserve(verbs.size());
+  for (const Verb& verb : verbs) names.emplace_back(verb.name);
+  Note("there is no command '" + name + "'" + DidYouMean(name, names) +
+       "; memtrace --help lists them");
+  return kUsage;
+}
+
+int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const CLI::App& app = chosen.empty() ? program : *chosen.front();
+  std::string sentence = error.what();
+  const std::vector<std::string> extras = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
+    sentence = UnexpectedWord(app, extras.front());
+  }
+  const std::string name = chosen.empty() ? "" : " " + app.get_name();
+  Note(sentence + "; memtrace" + name + " --help says more");
+  return kUsage;
+}
+
+// A file that is opened now must not take the number of an output that was closed before we began.
+void OccupyOutputs() {
+  for (const int output : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(output, F_GETFD) < 0) open("/dev/null", output == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+// A result that did not get out is none, whatever the verb made of its input.
+int CheckOutput(int exit_code) {
+  std::cout.flush();
+  if (std::cout) return exit_code;
+  const int error = errno;
+  const bool is_told = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
+                       error == EBADF || error == EPIPE;
+  Note(absl::StrCat("the result could not be written to stdout",
+                    is_told ? absl::StrCat(" (", std::strerror(error), ")") : "",
+                    "; make room, or send it elsewhere"));
+  return kEnvironment;
+}
+
+// `memtrace help` is --help, `memtrace help VERB` that of the verb.
+void TranslateHelp(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return;
+  arguments.erase(arguments.begin());
+  if (arguments.empty() || arguments.front() == "help") {
+    arguments = {"--help"};
+  } else if (arguments.front().rfind('-', 0) != 0) {
+    arguments = {arguments.front(), "--help"};
+  }
+}
+
+int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes a vector in
+    program.parse(arguments);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return program.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return WrongUsage(program, error);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void Note(std::string_view sentence) {
+  std::cerr << "memtrace: " << report::Printable(sentence) << "\n";
+}
+
+int RefuseResult(const absl::Status& status) {
+  Note(std::string(status.message()));
+  return absl::IsUnavailable(status) ? kEnvironment : kUsage;
+}
+
+int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments) {
+  CLI::App program;
+  Define(program);
+  TranslateHelp(arguments);
+  const Verb* verb = arguments.empty() ? nullptr : FindVerb(verbs, arguments.front());
+  if (verb == nullptr && !arguments.empty() && arguments.front().rfind('-', 0) != 0) {
+    return UnknownVerb(verbs, arguments.front());
+  }
+  const bool starts_program = verb != nullptr && verb->starts_program;
+  const Invocation invocation = starts_program ? TakeAfterDashes(arguments) : Invocation();
+  if (!starts_program) {  // which would inherit both
+    OccupyOutputs();
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error when we write
+  }
+  int exit_code = kDone;
+  for (const Verb& each : verbs) {
+    CLI::App& app = *program.add_subcommand(std::string(each.name));
+    app.set_help_flag("-h,--help", "Print help");
+    each.define(app, invocation, exit_code);
+  }
+  if (arguments.empty()) {
+    std::cerr << program.help();
+    return kUsage;
+  }
+  return CheckOutput(Parse(program, std::move(arguments), exit_code));
+}
+
+}  // namespace memtrace::command

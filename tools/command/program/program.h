@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_COMMAND_PROGRAM_PROGRAM_H_
+#define MEMTRACE_TOOLS_COMMAND_PROGRAM_PROGRAM_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
+class App;
+}
+
+namespace memtrace::command {
+
+// What a verb gets of the command line that is not flags.
+struct Invocation {
+  std::vector<std::string> after_dashes;  // words after `--`, for verbs that start a program
+  bool has_dashes = false;
+};
+
+// A verb: declares its flags, and says what its run comes to.
+struct Verb {
+  std::string_view name;
+  // Adds flags to `app` and a callback that stores the exit code in `exit_code`. All three
+  // references outlive the parse.
+  void (*define)(CLI::App& app, const Invocation& invocation, int& exit_code);
+  bool starts_program = false;  // its `--` separates a command that is not ours to read
+};
+
+// Parses and runs; returns the exit code of the process.
+int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments);
+
+// A note for people, on stderr, as all that is not the result.
+void Note(std::string_view sentence);
+
+// Notes why there is no result and returns the exit code: kEnvironment if it could not be written
+// (kUnavailable), else kUsage.
+int RefuseResult(const absl::Status& status);
+
+}  // namespace memtrace::command
+
+#endif  // MEMTRACE_TOOLS_COMMAND_PROGRAM_PROGRAM_H_

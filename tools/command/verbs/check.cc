@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "profiler/trace/events/amount.h"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/limits.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/program.h"
+#include "tools/command/verbs/trace_verb.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/report/check_report.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
+    "Every card has to hold every limit; a run that ran out of memory holds none. A failed "
+    "request\n"
+    "that the program got over (torch tried something smaller, or a retry succeeded) does not "
+    "count.\n"
+    "\n"
+    "Usage: memtrace check [OPTIONS] FILE";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace check --max-peak 70GiB run.trace\n"
+    "  memtrace check --max-growth 1MiB/step run.trace        no leak\n"
+    "  memtrace check --max-role activation=20GiB --max-role gradient=4GiB run.trace";
+
+struct Options : TraceOptions {
+  analysis::Limits limits;
+};
+
+uint64_t BytesIn(const std::string& text) {
+  const auto bytes = trace::BytesOf(text);
+  if (!bytes) throw CLI::ValidationError("'" + text + "' is no size; write 512MiB or 70GiB");
+  return *bytes;
+}
+
+// "1MiB/step"
+uint64_t RateIn(const std::string& text) {
+  constexpr std::string_view kPerStep = "/step";
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos || text.substr(slash) != kPerStep)
+    throw CLI::ValidationError("'" + text + "' is no growth; write 1MiB/step");
+  return BytesIn(text.substr(0, slash));
+}
+
+std::optional<trace::Role> RoleNamed(std::string_view name) {
+  for (size_t role = 0; role < trace::kRoleCount; ++role) {
+    if (RoleName(static_cast<trace::Role>(role)) == name) return static_cast<trace::Role>(role);
+  }
+  return std::nullopt;
+}
+
+// "activation=20GiB"
+void AddRole(const std::string& text, analysis::Limits& limits) {
+  const size_t equals = text.find('=');
+  const auto role = RoleNamed(text.substr(0, equals));
+  if (equals == std::string::npos || !role) {
+    throw CLI::ValidationError("'" + text +
+                               "' is no role's limit; write activation=20GiB (the roles are those "
+                               "of memtrace stats)");
+  }
+  limits.roles[*role] = BytesIn(text.substr(equals + 1));
+}
+
+int Check(const Options& options) {
+  bool hold = true;
+  const int code = PrintFromTrace(
+      options, [&options, &hold](const TraceInput& input) -> absl::StatusOr<std::string> {
+        const analysis::Explanation explanation = analysis::ExplainPeaks(input);
+        const auto checks = analysis::CheckLimits(explanation, options.limits);
+        hold = std::all_of(checks.begin(), checks.end(),
+                           [](const analysis::LimitCheck& check) { return check.holds(); });
+        const analysis::RunFacts run = input.Facts(explanation.annotations);
+        return options.json ? report::JsonCheck(checks, run) : report::TextCheck(checks, run);
+      });
+  return hold ? code : kLimitExceeded;
+}
+
+}  // namespace
+
+void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  AddTraceOptions(app, *options, "memtrace.check/1");
+  analysis::Limits& limits = options->limits;
+  app.add_option_function<std::string>(
+         "--max-peak", [&limits](const std::string& text) { limits.peak = BytesIn(text); },
+         "Most bytes requested at one instant")
+      ->type_name("SIZE")
+      ->group("Limits");
+  app.add_option_function<std::string>(
+         "--max-growth",
+         [&limits](const std::string& text) { limits.growth_per_step = RateIn(text); },
+         "Most that live memory may grow from step to step,\n"
+         "on average from step 3 on (needs 5 steps)")
+      ->type_name("SIZE/step")
+      ->group("Limits");
+  app.add_option_function<std::vector<std::string>>(
+         "--max-role",
+         [&limits](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) AddRole(text, limits);
+         },
+         "Most bytes of a role at the peak; can be repeated")
+      ->type_name("ROLE=SIZE")
+      ->type_size(1)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("Limits");
+  app.add_flag("--allow-oom", limits.allow_out_of_memory, "A run that ran out of memory may pass")
+      ->group("Limits");
+  app.add_flag("--fail-on-retry", limits.fail_on_retry,
+               "A run with a failed request fails, although the program got over it")
+      ->group("Limits");
+  app.callback([options, &exit_code] {
+    if (!options->limits.any()) {
+      Note("no limit is given; memtrace check --help lists them");
+      exit_code = kUsage;
+      return;
+    }
+    exit_code = Check(*options);
+  });
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "tools/command/inputs/number_check.h"
+#include "tools/command/outputs/fit_trials.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/program.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/remedies/catalogue.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Say what training the model of a config needs, without a training script\n"
+    "The model is built from its config (transformers or diffusers), unfilled, on a simulated\n"
+    "card, and trained for some steps there. No weights are read and nothing is fetched.\n"
+    "\n"
+    "Usage: memtrace estimate [OPTIONS] CONFIG_DIR";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace estimate models/mistral --dtype bf16 --seq 2048           what it needs\n"
+    "  memtrace estimate models/mistral --batch 4 --card 24GiB            whether it fits\n"
+    "  memtrace estimate models/mistral --card 24GiB --recommend          and what makes it fit\n"
+    "\n"
+    "Exit codes: 0 it fits, or no card is asked about, 1 it does not, 3 no model can be built.";
+
+// Beyond any card: only the need is asked.
+constexpr const char* kAnyCard = "24GiB";
+
+struct Options {
+  std::string folder;
+  std::string dtype;
+  uint64_t batch = 1;
+  uint64_t sequence = 0;  // 0: the program's own default
+  std::vector<std::string> shapes;
+  std::string optimizer;
+  uint64_t lora = 0;  // rank; 0: none
+  bool checkpointing = false;
+  bool frozen_copy = false;
+  bool recommend = false;
+  fit::Question question;
+  FitOutput output;
+};
+
+// The interpreter for which this program is installed, else the usual one.
+std::string Python() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path beside = program.parent_path() / "python3";
+  return !error && std::filesystem::exists(beside, error) ? beside.string() : "python3";
+}
+
+// N, N/2, ... 1 of an option that may be made smaller.
+fit::Variation Halves(std::string name, uint64_t value, uint64_t least) {
+  fit::Variation variation{.name = std::move(name), .values = {}};
+  for (; value >= least && value > 0; value /= 2) variation.values.push_back(std::to_string(value));
+  return variation;
+}
+
+// A word of the command, or its place where smaller values may be tried.
+void AddVarying(const std::string& name, uint64_t value, uint64_t least, Options& options) {
+  std::vector<std::string>& command = options.question.trial.command;
+  command.push_back("--" + name);
+  fit::Variation variation = Halves(name, value, least);
+  const bool varies = options.recommend && variation.values.size() > 1;
+  command.push_back(varies ? "{" + name + "}" : std::to_string(value));
+  if (varies) options.question.variations.push_back(std::move(variation));
+}
+
+int Estimate(Options& options) {
+  constexpr uint64_t kLeastSequence = 128;
+  fit::Question& question = options.question;
+  std::vector<std::string>& command = question.trial.command;
+  command = {Python(), "-m", "memtrace.estimate_program", options.folder};
+  const auto add = [&command](const char* option, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {option, value});
+  };
+  add("--dtype", options.dtype);
+  add("--optimizer", options.optimizer);
+  add("--lora", options.lora == 0 ? "" : std::to_string(options.lora));
+  for (const std::string& shape : options.shapes) add("--shape", shape);
+  if (options.checkpointing) command.emplace_back("--checkpointing");
+  if (options.frozen_copy) command.emplace_back("--frozen-copy");
+  AddVarying("batch", options.batch, 1, options);
+  if (options.sequence > 0) AddVarying("seq", options.sequence, kLeastSequence, options);
+  question.asks_card = !question.trial.cards.empty();
+  if (!question.asks_card) question.trial.cards = {kAnyCard};
+  question.with_remedies = options.recommend;
+  const char* settings = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
+  question.user_settings = settings == nullptr ? "" : settings;
+  options.output.is_own_program = true;
+  return AskFit(question, options.output);
+}
+
+void DefineModel(CLI::App& app, Options& options) {
+  app.add_option(
+         "CONFIG_DIR", options.folder,
+         "A folder with a config.json of transformers or diffusers, or a diffusers pipeline")
+      ->required()
+      ->check(CLI::ExistingDirectory)
+      ->group("Input");
+  app.add_option("--dtype", options.dtype, "Of the parameters (default: the config's, else fp32)")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      ->group("Training");
+  app.add_option("--batch", options.batch, "Samples of a step (default: 1)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Training");
+  app.add_option("--seq", options.sequence,
+                 "Tokens of a sample (default: 512, or what the model allows)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Training");
+  app.add_option("--shape", options.shapes,
+                 "An input's whole shape, batch included; may be repeated")
+      ->type_name("NAME=AxBxC")
+      ->allow_extra_args(false)
+      ->group("Training");
+  app.add_option("--optimizer", options.optimizer, "none: forward only (default: adamw)")
+      ->check(
+          CLI::IsMember({"adamw", "adamw-fused", "adamw-8bit", "adam", "sgd", "adafactor", "none"}))
+      ->group("Training");
+  app.add_option("--lora", options.lora, "Train adapters of this rank alone")
+      ->type_name("RANK")
+      ->check(CountFromOne())
+      ->group("Training");
+  app.add_flag("--checkpointing", options.checkpointing,
+               "With " + std::string(remedies::RowOf(remedies::Id::kCheckpointing).name))
+      ->group("Training");
+  app.add_flag("--frozen-copy", options.frozen_copy,
+               "With a frozen copy that runs forward in each step, as a reference or teacher")
+      ->group("Training");
+}
+
+}  // namespace
+
+void DefineEstimate(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  DefineModel(app, *options);
+  app.add_option("--card", options->question.trial.cards,
+                 "Say whether it fits this card, as memtrace run takes it (default: only what it "
+                 "needs)")
+      ->type_name("CARD")
+      ->allow_extra_args(false)
+      ->group("What is asked");
+  app.add_flag("--recommend", options->recommend, "Try what makes it fit, each by a run")
+      ->group("What is asked");
+  app.add_option("--time", options->question.trial.seconds,
+                 "Seconds that a run may take (default: 600)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("What is asked");
+  app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
+      ->group("Output");
+  app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
+      ->group("Output");
+  app.callback([options, &exit_code] { exit_code = Estimate(*options); });
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "tools/command/help/suggestion.h"
+#include "tools/command/inputs/number_check.h"
+#include "tools/command/outputs/fit_trials.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/program.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/fit/card_limit.h"
+#include "tools/fit/question.h"
+#include "tools/fit/scaling.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Say before the run whether a program fits a card, and try what would make it\n"
+    "The unchanged program runs on a simulated card, without a limit and then within it, until "
+    "its\n"
+    "peak settles. No GPU is needed, nothing is trained, and what it writes is kept away\n"
+    "from your files.\n"
+    "\n"
+    "Usage: memtrace fit --card CARD [OPTIONS] [--] COMMAND [ARGS]...";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace fit --card 24GiB -- python train.py              need, verdict, remedies\n"
+    "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
+    "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
+    "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
+    "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
+    "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
+    "\n"
+    "Exit codes: 0 it fits, 1 it does not, 2 a wrong option, 3 the program fails by itself,\n"
+    "5 it cannot be started, 6 nothing failed but its peak still rose, 130 stopped by Ctrl-C.";
+
+// Where only the need is asked.
+constexpr const char* kAnyCard = "24GiB";
+
+struct Options {
+  fit::Question question;
+  std::string steps;  // empty: the usual ones, and as long as `watch` says
+  uint64_t watch = 20;
+  std::vector<std::string> variations;
+  std::vector<std::string> scalings;
+  bool no_remedies = false;
+  FitOutput output;
+};
+
+// "3" or "2:8".
+bool ReadSteps(const std::string& text, fit::Trial& trial) {
+  const std::vector<std::string> parts = absl::StrSplit(absl::string_view(text), ':');
+  return parts.size() <= 2 && absl::SimpleAtoi(parts.front(), &trial.least_steps) &&
+         absl::SimpleAtoi(parts.back(), &trial.most_steps) && trial.least_steps >= 1 &&
+         trial.least_steps <= trial.most_steps;
+}
+
+bool Mentions(const std::vector<std::string>& command, const fit::Variation& variation) {
+  return std::any_of(command.begin(), command.end(), [&variation](const std::string& word) {
+    return word.find("{" + variation.name + "}") != std::string::npos;
+  });
+}
+
+// False, and one sentence said, if one of them is wrong.
+bool ReadVariations(const std::string& option, const std::vector<std::string>& texts,
+                    const std::vector<std::string>& command,
+                    std::vector<fit::Variation>& variations) {
+  for (const std::string& text : texts) {
+    absl::StatusOr<fit::Variation> variation = fit::ParseVariation(option, text);
+    const bool is_used = variation.ok() && Mentions(command, *variation);
+    if (!is_used) {
+      Note(variation.ok() ? option + ": no word of the command is {" + variation->name + "}"
+                          : std::string(variation.status().message()));
+      return false;
+    }
+    variations.push_back(*std::move(variation));
+  }
+  return true;
+}
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool AreNumbers(const std::vector<fit::Variation>& scalings) {
+  for (const fit::Variation& scaling : scalings) {
+    const auto values = fit::ValuesOf(scaling);
+    if (!values.ok()) Note(std::string(values.status().message()));
+    if (!values.ok()) return false;
+  }
+  return true;
+}
+
+int Fit(Options& options, const std::vector<std::string>& command) {
+  fit::Question& question = options.question;
+  if (options.steps.empty()) {
+    question.trial.watch_seconds = options.watch;
+  } else if (!ReadSteps(options.steps, question.trial)) {
+    Note("--steps: '" + options.steps + "' is no number of steps; write 3, or 2:8 for 2 to 8");
+    return kUsage;
+  }
+  if (command.empty()) {
+    Note(
+        "there is no command to run; write it behind --, as in memtrace fit --card 24GiB -- "
+        "python train.py");
+    return kUsage;
+  }
+  if (question.trial.cards.empty() && !question.with_smallest_card && options.scalings.empty()) {
+    Note("say on which card: --card 24GiB (memtrace cards lists them), or --smallest-card");
+    return kUsage;
+  }
+  if (!ReadVariations("--vary", options.variations, command, question.variations) ||
+      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
+      !AreNumbers(question.scalings))
+    return kUsage;
+  question.trial.command = command;
+  if (question.trial.cards.empty()) {
+    question.trial.cards = {kAnyCard};
+    question.asks_card = false;
+  }
+  if (auto processes = fit::ProcessVariation(question.trial.command,
+                                             fit::BytesOfCards(question.trial.cards).size()))
+    question.variations.push_back(*std::move(processes));
+  question.with_remedies = !options.no_remedies;
+  question.user_settings = Variable("PYTORCH_CUDA_ALLOC_CONF");
+  return AskFit(question, options.output);
+}
+
+std::vector<std::string> CommandOf(std::vector<std::string> remaining,
+                                   const Invocation& invocation) {
+  if (!remaining.empty() && invocation.has_dashes) remaining.emplace_back("--");
+  remaining.insert(remaining.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
+  return remaining;
+}
+
+void DefinePlaces(CLI::App& app, Options& options) {
+  app.add_option("--card", options.question.trial.cards,
+                 "The card that is asked about, as memtrace run takes it; repeat it for unequal "
+                 "cards")
+      ->type_name("CARD")
+      ->allow_extra_args(false)
+      ->group("Where it runs");
+  app.add_option("--steps", options.steps,
+                 "Optimizer steps of each run: N, or LEAST:MOST to stop when the peak\n"
+                 "stops rising (default: 2:8, the first two runs as many as --watch says)")
+      ->type_name("N")
+      ->group("Where it runs");
+  app.add_option("--watch", options.watch,
+                 "Seconds for which the first two runs go on after their first step, to see\n"
+                 "later data (default: 20; 0: until the peak stops rising)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86400))
+      ->group("Where it runs");
+  app.add_option("--time", options.question.trial.seconds,
+                 "Seconds that a run may take (default: 600)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Where it runs");
+  app.add_option("--stub", options.question.trial.stub,
+                 "A Python file that is run before the program's first line, to\n"
+                 "stand in for data, a network or a hub: it replaces functions")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile)
+      ->group("Where it runs");
+  app.add_option("--host-values", options.question.trial.host_values,
+                 "As of memtrace run: on, off, or a file of answers for values that the\n"
+                 "program reads back from the card (default: on)")
+      ->type_name("on|off|FILE")
+      ->group("Where it runs");
+}
+
+void DefineTries(CLI::App& app, Options& options) {
+  app.add_option("--vary", options.variations,
+                 "Values of the script's own option that may be tried, the usual\n"
+                 "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
+  app.add_option("--scale", options.scalings,
+                 "Say how the need grows with an option, and the largest value\n"
+                 "that fits the card: batch=1,2,4 -- python train.py --batch {batch}")
+      ->type_name("NAME=V1,V2,...")
+      ->allow_extra_args(false)
+      ->group("What is tried");
+  app.add_flag("--smallest-card", options.question.with_smallest_card,
+               "Find the smallest card that it fits, by bisection:\n"
+               "with torch's allocator, expandable segments, and memtrace's")
+      ->group("What is tried");
+  app.add_option("--margin", options.question.margin_percent,
+                 "Hundredths of the card that a recommendation leaves (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 90))
+      ->group("What is tried");
+  app.add_flag("--no-remedies", options.no_remedies, "Say whether it fits, and try nothing")
+      ->group("What is tried");
+}
+
+}  // namespace
+
+void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  app.prefix_command();
+  DefinePlaces(app, *options);
+  DefineTries(app, *options);
+  app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
+      ->group("Output");
+  app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
+      ->group("Output");
+  app.callback([&app, &invocation, options, &exit_code] {
+    if (const std::vector<std::string> words = app.remaining();
+        !words.empty() && words.front().rfind('-', 0) == 0) {
+      Note(UnexpectedWord(app, words.front()) + "; memtrace fit --help says more");
+      exit_code = kUsage;
+      return;
+    }
+    exit_code = Fit(*options, CommandOf(app.remaining(), invocation));
+  });
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tools/analysis/planning/memory_plan.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/output_file.h"
+#include "tools/command/verbs/trace_verb.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/report/plan_report.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Compute where the blocks of a recorded run should lie\n"
+    "What repeats, a training step, is packed into as little memory as possible; a run with\n"
+    "--plan FILE uses it, and does as without where it asks for something else.\n"
+    "\n"
+    "Usage: memtrace plan [OPTIONS] FILE";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace plan run.trace -o run.plan                write the plan, print its figures\n"
+    "  memtrace plan --json run.trace                     its figures only, for programs\n"
+    "  memtrace run --plan run.plan -- python train.py    use it";
+
+struct Options {
+  TraceOptions trace;
+  std::string output;
+  bool force = false;
+};
+
+// A run that starts meanwhile reads the old plan or the new one.
+absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
+  OutputFile output(options.output);
+  if (!options.output.empty()) {
+    if (absl::Status wrong = output.Check(options.force); !wrong.ok()) return wrong;
+  }
+  analysis::Timeline timeline(input, 0);
+  input.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
+  const analysis::RunFacts facts = input.Facts(timeline.annotations());
+  const auto log = analysis::RequestLog::Of(input, facts.allocator == "memtrace");
+  if (log.streams().empty()) {
+    return absl::InvalidArgumentError(options.trace.file +
+                                      ": no block above 1 MiB was asked for from a default pool; "
+                                      "there is nothing to plan");
+  }
+  const analysis::MemoryPlan plan = analysis::PlanMemory(log);
+  if (!options.output.empty()) {
+    absl::Status written = output.KeepText(plan.plan().Text());
+    if (!written.ok()) return written;
+    Note("wrote " + options.output + "; next: memtrace run --plan " + options.output +
+         " -- COMMAND");
+  }
+  return options.trace.json ? report::JsonPlan(plan, facts) : report::TextPlan(plan, facts);
+}
+
+}  // namespace
+
+void DefinePlan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  options->trace.keeps_events = true;
+  app.description(kDescription);
+  app.footer(kExamples);
+  AddTraceOptions(app, options->trace, "memtrace.plan/1");
+  app.add_option("-o,--output", options->output, "Plan file to write (default: none, only figures)")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("-f,--force", options->force, "Overwrite FILE")->group("Output");
+  app.callback([options, &exit_code] {
+    exit_code = PrintFromTrace(options->trace,
+                               [&](const TraceInput& input) { return Render(input, *options); });
+  });
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "CLI/CLI.hpp"
+#include "profiler/trace/reading/trace_repair.h"
+#include "tools/command/inputs/memory_limit.h"
+#include "tools/command/inputs/trace_input.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/program/output_file.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/report/run_header.h"
+#include "tools/report/words/quantity.h"
+
+namespace memtrace::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDescription =
+    "Write what can be read of a damaged trace as a whole one\n"
+    "The new trace says what it was made of and what is missing; the damaged one is not touched.\n"
+    "\n"
+    "Usage: memtrace repair [OPTIONS] FILE -o OUT";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace repair run.trace -o repaired.trace      nothing is written if run.trace is whole\n"
+    "  memtrace verify run.trace                        what is wrong with it\n"
+    "\n"
+    "The exit status is 4 where something was lost, 0 if the trace is whole.";
+
+struct Options {
+  std::string file;
+  std::string output;
+  bool force = false;
+};
+
+int Refuse(const std::string& sentence, int code) {
+  Note(sentence);
+  return code;
+}
+
+// Without folders: a trace that is given away tells no more than it did (--no-paths).
+std::string StatementOn(const trace::TraceReader& reader, const std::string& file) {
+  return fs::path(file).filename().string() + ": " + report::DamageText(reader.completeness());
+}
+
+int Write(const trace::TraceReader& reader, const Options& options) {
+  OutputFile output(options.output);
+  const auto repair =
+      trace::RepairTrace(reader, StatementOn(reader, options.file), output.temporary());
+  absl::Status status = repair.status();
+  if (repair.ok() && repair->kept_events == 0)
+    return Refuse(options.file + " holds no event that can be read; nothing was written",
+                  kUnreadable);
+  if (status.ok()) status = output.Keep();
+  if (!status.ok())
+    return Refuse("cannot write " + options.output + " (" + std::string(status.message()) +
+                      "); nothing of it is left; choose another place with -o",
+                  kEnvironment);
+  Note("wrote " + options.output + ": kept " + report::FormatCount(repair->kept_events) +
+       " events; lost " +
+       (repair->lost_events == 0 ? "no event that is known of"
+                                 : "at least " + report::FormatCount(repair->lost_events)) +
+       " (" + report::DamageText(reader.completeness()) + "); next: memtrace report " +
+       options.output);
+  return kPartial;
+}
+
+int RepairFile(const Options& options) {
+  if (IsPickle(options.file))
+    return Refuse(options.file +
+                      " is a pickle, not a trace; memtrace export --to snapshot writes what can be "
+                      "read of a memory snapshot as a whole one",
+                  kUsage);
+  const absl::StatusOr<trace::TraceReader> reader = OpenTrace(options.file);
+  if (!reader.ok()) return Refuse(std::string(reader.status().message()), kUnreadable);
+  if (reader->completeness().whole())
+    return Refuse(options.file + " is whole; nothing to repair, nothing was written", kDone);
+  std::error_code ignored;
+  if (fs::equivalent(options.file, options.output, ignored))
+    return Refuse(options.output + " is the damaged trace itself; name another file with -o",
+                  kUsage);
+  const absl::Status wrong = OutputFile(options.output).Check(options.force);
+  if (!wrong.ok()) return Refuse(std::string(wrong.message()), kUsage);
+  return Write(*reader, options);
+}
+
+}  // namespace
+
+void DefineRepair(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  app.add_option("FILE", options->file, "A trace that memtrace run wrote")
+      ->required()
+      ->group("Input");
+  app.add_option("-o,--output", options->output, "Trace to write")
+      ->required()
+      ->type_name("OUT")
+      ->group("Output");
+  app.add_flag("-f,--force", options->force, "Overwrite OUT")->group("Output");
+  app.callback([options, &exit_code] {
+    exit_code = WithinMemoryLimit({options->file}, [&] { return RepairFile(*options); });
+  });
+}
+
+}  // namespace memtrace::command

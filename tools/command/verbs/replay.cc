@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replay/replay.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "interpose/simulated_card/spec/card_spec.h"
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/command/outputs/replayed_remedies.h"
+#include "tools/command/verbs/trace_verb.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/report/replay_report.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Put what a program asked for to another allocator, or to another card\n"
+    "Says what it would reserve, whether it would fit, the smallest card on which all is served,\n"
+    "and, of the allocator that was recorded, how many blocks go where they were recorded.\n"
+    "\n"
+    "Usage: memtrace replay [OPTIONS] FILE";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace replay --policy memtrace run.trace                    our allocator\n"
+    "  memtrace replay --policy torch-native --card 24GiB run.trace   torch's, on another card\n"
+    "  memtrace replay --policy lower-bound --json run.trace          what none can do without";
+
+struct Options {
+  TraceOptions trace;
+  std::string policy;
+  std::string card;
+  std::string placements;
+};
+
+// One card; what of it is not the allocator's is the trace's to say.
+absl::StatusOr<std::optional<Bytes>> CardOf(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  std::vector<card::CardSpec> cards;
+  std::string error;
+  const bool is_size = text.find_first_of(",;") == std::string::npos;
+  if (is_size && !card::ParseCardSpecs(text + ",context=0MiB", &cards, &error)) {
+    return absl::InvalidArgumentError(error);
+  }
+  if (cards.size() != 1) {
+    return absl::InvalidArgumentError("--card " + text +
+                                      " is more than a size or a profile; each card of the trace "
+                                      "is replayed on one such card, as --card 24GiB");
+  }
+  return cards.front().bytes;
+}
+
+// Lines of five numbers: event, card, segment, offset in it, size.
+class PlacementFile {
+ public:
+  absl::Status Open(const std::string& path) {
+    if (path.empty()) return absl::OkStatus();
+    path_ = path;
+    file_.reset(std::fopen(path.c_str(), "w"));
+    return file_ == nullptr ? absl::InvalidArgumentError(Failure()) : absl::OkStatus();
+  }
+  replay::PlacementSink sink() {
+    if (file_ == nullptr) return {};
+    return [this](uint64_t sequence, int32_t device, const replay::Placed& placed) {
+      std::fprintf(file_.get(), "%" PRIu64 " %" PRId32 " %" PRIu32 " %" PRIu64 " %" PRIu64 "\n",
+                   sequence, device, placed.segment, placed.offset, placed.size);
+    };
+  }
+  absl::Status Close() {
+    if (file_ == nullptr) return absl::OkStatus();
+    const bool is_whole = std::ferror(file_.get()) == 0 && std::fflush(file_.get()) == 0;
+    return is_whole ? absl::OkStatus() : absl::UnavailableError(Failure());
+  }
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::string Failure() const {
+    return "cannot write " + path_ + " (" + std::strerror(errno) +
+           "); choose another file with --placements";
+  }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+};
+
+absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
+  const auto card = CardOf(options.card);
+  if (!card.ok()) return card.status();
+  const replay::RecordedRun run = RecordedRunOf(input);
+  if (run.devices.empty()) {
+    return absl::InvalidArgumentError(
+        options.trace.file + ": no allocation is in the trace; there is nothing to replay");
+  }
+  PlacementFile placements;
+  if (absl::Status opened = placements.Open(options.placements); !opened.ok()) return opened;
+  const auto result =
+      replay::Replay(input, run, {*replay::PolicyOf(options.policy), *card, placements.sink()});
+  if (absl::Status written = placements.Close(); !written.ok()) return written;
+  const analysis::RunFacts facts = input.Facts({});
+  return options.trace.json ? report::JsonReplay(result, facts) : report::TextReplay(result, facts);
+}
+
+}  // namespace
+
+void DefineReplay(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  AddTraceOptions(app, options->trace, "memtrace.replay/1");
+  app.add_option("--policy", options->policy,
+                 "torch-native, torch-expandable, memtrace or lower-bound")
+      ->required()
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"torch-native", "torch-expandable", "memtrace", "lower-bound"}))
+      ->group("Input");
+  app.add_option("--card", options->card,
+                 "Size of each card, or its profile (default: the recorded one)")
+      ->type_name("SIZE")
+      ->group("Input");
+  app.add_option("--placements", options->placements,
+                 "Write where each allocation went: event, card, segment, offset, size")
+      ->type_name("FILE")
+      ->group("Output");
+  app.callback([options, &exit_code] {
+    exit_code = PrintFromTrace(options->trace,
+                               [&](const TraceInput& input) { return Render(input, *options); });
+  });
+}
+
+}  // namespace memtrace::command

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/source/native_names.h"
+#include "tools/analysis/source/run_facts.h"
+#include "tools/analysis/views/run_detail.h"
+#include "tools/command/inputs/moment_option.h"
+#include "tools/command/inputs/other_traces.h"
+#include "tools/command/inputs/sibling_traces.h"
+#include "tools/command/outputs/folder_report.h"
+#include "tools/command/outputs/page_file.h"
+#include "tools/command/outputs/replayed_remedies.h"
+#include "tools/command/program/exit_code.h"
+#include "tools/command/verbs/trace_verb.h"
+#include "tools/command/verbs/verbs.h"
+#include "tools/report/json_report.h"
+#include "tools/report/page/page.h"
+#include "tools/report/text_report.h"
+
+namespace memtrace::command {
+namespace {
+
+constexpr const char* kDescription =
+    "Say why a program ran out of memory, and who holds the card\n"
+    "The verdict first, then the ledger of the card to the last byte, the request, the holders.\n"
+    "Of a folder: which of its processes failed first, and which is not like the others.\n"
+    "\n"
+    "Usage: memtrace report [OPTIONS] FILE|FOLDER";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  memtrace report run.trace                        the last out-of-memory, or the peak\n"
+    "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
+    "  memtrace report --at step:5 run.trace            as step 5 begins\n"
+    "  memtrace report traces/                          the processes of a job beside each other\n"
+    "  memtrace report -o page.html run.trace           the same as a page, with pictures\n"
+    "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
+
+struct Options : TraceOptions {
+  MomentOption moment;
+  bool map = false;
+  PageOption page;
+};
+
+// The text is empty: what a person wants of it is in the file.
+absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
+                                      const analysis::Explanation& explanation,
+                                      const analysis::RunFacts& run, const Options& options) {
+  const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
+  absl::Status written =
+      WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
+  if (!written.ok()) return written;
+  return "";
+}
+
+absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
+  const analysis::NativeNames named(input);
+  analysis::RunFacts run;
+  const auto add_others = [&input, &run](analysis::Explanation& explanation) {
+    run = input.Facts(explanation.annotations);
+    AddWhatOthersHeld(input, run, explanation);
+  };
+  absl::StatusOr<analysis::Explanation> explained = analysis::Explain(
+      named, options.moment.spec, {.with_map = options.map, .add_others = add_others});
+  if (!explained.ok()) return explained.status();
+  analysis::Explanation& explanation = *explained;
+  AddReplayedRemedies(input, explanation);
+  for (const std::string& file : named.differing_files())
+    Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
+  AddWhoRanOut(run, explanation);
+  if (options.page.is_asked()) return WritePage(named, explanation, run, options);
+  return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
+}
+
+int ReportFile(const Options& options) {
+  return PrintFromTrace(options,
+                        [&options](const TraceInput& input) { return Report(input, options); });
+}
+
+// Of a folder with one trace the report is that trace's.
+int ReportPath(const Options& options) {
+  if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
+    Note(std::string(wrong.message()));
+    return kUsage;
+  }
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(options.file, ignored);
+  const std::vector<std::string> traces =
+      is_folder ? TracesIn(options.file) : std::vector<std::string>();
+  if (traces.empty()) return ReportFile(options);
+  if (traces.size() == 1) {
+    Options of_file = options;
+    of_file.file = traces.front();
+    return ReportFile(of_file);
+  }
+  if (options.map || options.moment.spec != analysis::MomentSpec()) {
+    Note("moments and maps are of one process; name one trace of " + options.file + ", such as " +
+         traces.front());
+    return kUsage;
+  }
+  return ReportFolder({options.file, traces, options.json, options.page.file});
+}
+
+}  // namespace
+
+void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  app.description(kDescription);
+  app.footer(kExamples);
+  AddTraceOptions(app, *options, "memtrace.report/1");
+  AddMomentOptions(app, options->moment);
+  app.add_flag("--map", options->map, "Also what lies where in the card's segments")
+      ->group("Output");
+  AddPageOption(app, options->page);
+  app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
+}
+
+}  // namespace memtrace::command

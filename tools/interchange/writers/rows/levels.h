@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_INTERCHANGE_WRITERS_ROWS_LEVELS_H_
+#define MEMTRACE_TOOLS_INTERCHANGE_WRITERS_ROWS_LEVELS_H_
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analysis/replayed/block_walk.h"
+#include "tools/interchange/writers/rows/exported_run.h"
+
+namespace memtrace::interchange {
+
+// What a counter of a timeline counts, on one card.
+enum class LevelKind : uint8_t { kReserved, kLive, kRole, kOwner };
+
+struct Level {
+  int32_t device = 0;
+  LevelKind kind = LevelKind::kLive;
+  uint32_t key = 0;  // a Role or a StringId
+  uint64_t bytes = 0;
+};
+
+// Live requested bytes by card, role and owner, and reserved bytes, as the trace goes on. A block
+// counts until its free is requested, and under what it turned out to be.
+class Levels {
+ public:
+  explicit Levels(const ExportedRun& run) : run_(run) {}
+
+  void Apply(const trace::Event& event);
+
+  // Places in levels() that the event applied last changed; one that is new is at the end.
+  const std::vector<size_t>& changed() const { return changed_; }
+  const std::vector<Level>& levels() const { return levels_; }
+  uint64_t Bytes(int32_t device, LevelKind kind) const;
+  const BlockWalk& walk() const { return walk_; }
+
+  // "activation", "policy", "(no owner)", "live", "reserved"
+  std::string NameOf(const Level& level) const;
+
+ private:
+  void Count(const WalkedBlock& block, bool born);
+  void Change(int32_t device, LevelKind kind, uint32_t key, uint64_t bytes, bool more);
+
+  const ExportedRun& run_;
+  BlockWalk walk_;
+  std::vector<Level> levels_;
+  absl::flat_hash_map<std::tuple<int32_t, LevelKind, uint32_t>, size_t> places_;
+  std::vector<size_t> changed_;
+};
+
+}  // namespace memtrace::interchange
+
+#endif  // MEMTRACE_TOOLS_INTERCHANGE_WRITERS_ROWS_LEVELS_H_

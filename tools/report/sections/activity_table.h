@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_ACTIVITY_TABLE_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_ACTIVITY_TABLE_H_
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/replayed/activity_watch.h"
+#include "tools/report/words/document.h"
+
+// What CUPTI told of the cards (docs/cupti.md). Everything is empty for a trace in which it was not
+// asked for.
+namespace memtrace::report {
+
+// For a header, what is known of the cards' work and what is not: "3,120 kernels by CUPTI, none for
+// 4.10 s (torch.profiler uses CUPTI)".
+std::string ActivityText(const analysis::ActivityWatch& activities);
+
+// Section of `stats`: counts, and how long kernels ran on each card.
+std::string ActivitySection(const analysis::ActivityWatch& activities);
+
+nlohmann::ordered_json ActivitiesJson(const analysis::ActivityWatch& activities);
+
+// What lay unwritten since an earlier step: a sentence for the verdict, a table, and as JSON.
+std::string IdleSentence(const analysis::Explanation& explanation);
+Section IdleSection(const analysis::Explanation& explanation);
+nlohmann::ordered_json IdleJson(const analysis::IdleBlocks& idle);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_ACTIVITY_TABLE_H_

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/cards_table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "tools/report/words/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::CardExplanation;
+using analysis::Explanation;
+using analysis::Ledger;
+
+constexpr size_t kCardsNamed = 16;
+
+uint64_t Live(const CardExplanation& card) {
+  return card.ledger.positive(analysis::LedgerPart::kLive);
+}
+
+// Everything but what is live, cached or free: context, rounding, holes, pools, other processes.
+uint64_t Other(const Ledger& ledger) {
+  const uint64_t named = ledger.positive(analysis::LedgerPart::kLive) +
+                         ledger.positive(analysis::LedgerPart::kCached) +
+                         ledger.positive(analysis::LedgerPart::kFree);
+  return ledger.total - std::min(ledger.total, named);
+}
+
+bool IsOfVerdict(const Explanation& explanation, const CardExplanation& card) {
+  return &card == &explanation.cards[explanation.card];
+}
+
+std::string RemarkOf(const Explanation& explanation, const CardExplanation& card) {
+  if (card.peak.bytes == 0) return "never used";
+  if (!IsOfVerdict(explanation, card)) return "";
+  return explanation.request ? "ran out of memory" : "the fullest";
+}
+
+// A snapshot knows what was free where a request failed.
+std::string FreeText(const Ledger& ledger, TableUnit unit) {
+  const uint64_t free = ledger.positive(analysis::LedgerPart::kFree);
+  return ledger.total_known || free > 0 ? FormatFigure(free, unit) : "?";
+}
+
+TableRow RowOf(const Explanation& explanation, const CardExplanation& card, TableUnit unit) {
+  const Ledger& ledger = card.ledger;
+  const auto known = [&](uint64_t bytes) {
+    return ledger.total_known ? FormatFigure(bytes, unit) : std::string("?");
+  };
+  TableRow row{.cells = {"card " + std::to_string(card.index), FormatFigure(Live(card), unit),
+                         FormatFigure(ledger.positive(analysis::LedgerPart::kCached), unit),
+                         known(Other(ledger)), FreeText(ledger, unit), known(ledger.total),
+                         FormatFigure(card.peak.bytes, unit)}};
+  if (std::string remark = RemarkOf(explanation, card); !remark.empty())
+    row.remarks.push_back(std::move(remark));
+  return row;
+}
+
+// The least is less than half of the most.
+bool IsUneven(const std::vector<const CardExplanation*>& cards) {
+  const auto [least, most] = std::minmax_element(
+      cards.begin(), cards.end(), [](const auto* a, const auto* b) { return Live(*a) < Live(*b); });
+  return Live(**least) < Live(**most) / 2;
+}
+
+// A run that completed and left most of each card free needs no other split.
+bool IsHardlyFilled(const Explanation& explanation) {
+  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  return !explanation.request && ledger.total_known &&
+         ledger.positive(analysis::LedgerPart::kLive) < ledger.total / 2;
+}
+
+// Of a run that completed, only cards that it used count. At a failure an idle card counts, too,
+// unless another process has memory there: that may be the one for which it is meant.
+bool Counts(const Explanation& explanation, const CardExplanation& card) {
+  const bool is_idle =
+      explanation.request && card.ledger.positive(analysis::LedgerPart::kOtherProcesses) == 0;
+  return Live(card) > 0 || is_idle;
+}
+
+std::vector<const CardExplanation*> CardsThatCount(const Explanation& explanation) {
+  std::vector<const CardExplanation*> cards;
+  for (const CardExplanation& card : explanation.cards)
+    if (Counts(explanation, card)) cards.push_back(&card);
+  return cards;
+}
+
+// "7.5, 78.3, 18.8 GiB", all in one unit.
+std::string FiguresOf(const std::vector<const CardExplanation*>& cards) {
+  uint64_t most = 0;
+  for (const CardExplanation* card : cards) most = std::max(most, Live(*card));
+  constexpr uint64_t kGiB = uint64_t{1} << 30;
+  const TableUnit unit = most < kGiB ? TableUnit{"MiB", kGiB >> 10} : TableUnit{"GiB", kGiB};
+  std::string text;
+  for (const CardExplanation* card : cards) {
+    char figure[32];
+    std::snprintf(figure, sizeof(figure), "%.1f",
+                  static_cast<double>(Live(*card)) / static_cast<double>(unit.bytes));
+    text += (text.empty() ? "" : ", ") + std::string(figure);
+  }
+  return text + " " + std::string(unit.name);
+}
+
+std::string IndicesOf(const std::vector<const CardExplanation*>& cards) {
+  std::string text;
+  for (const CardExplanation* card : cards)
+    text += (text.empty() ? "" : ", ") + std::to_string(card->index);
+  return text;
+}
+
+}  // namespace
+
+Section CardsSection(const Explanation& explanation) {
+  Section section{.id = "cards", .title = "CARDS"};
+  if (explanation.cards.size() < 2) return section;
+  uint64_t largest = 0;
+  for (const CardExplanation& card : explanation.cards)
+    largest = std::max({largest, card.ledger.total, card.peak.bytes});
+  const TableUnit unit = UnitFor(largest);
+  using Kind = TableColumn::Kind;
+  Table table;
+  table.columns = {{"", 8},
+                   {"live " + std::string(unit.name), 11, Kind::kFigure},
+                   {"cached", 8, Kind::kFigure},
+                   {"other", 8, Kind::kFigure},
+                   {"free", 8, Kind::kFigure},
+                   {"of", 8, Kind::kFigure},
+                   {"peak", 8, Kind::kFigure}};
+  for (const CardExplanation& card : explanation.cards)
+    table.rows.push_back(RowOf(explanation, card, unit));
+  section.parts.emplace_back(std::move(table));
+  section.parts.emplace_back(
+      Note{"other: context, rounding, holes and pools, and what other processes hold; peak: of "
+           "requested bytes"});
+  return section;
+}
+
+std::string UnevenSentence(const Explanation& explanation) {
+  const std::vector<const CardExplanation*> cards = CardsThatCount(explanation);
+  if (explanation.is_one_of_ranks || cards.size() < 2 || cards.size() > kCardsNamed ||
+      IsHardlyFilled(explanation) || !IsUneven(cards))
+    return "";
+  return "The load is uneven: " + FiguresOf(cards) + " are live on cards " + IndicesOf(cards) + ".";
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_END_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_END_TEXT_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/verdict/request.h"
+
+namespace memtrace::report {
+
+// Returns how a run ended that did not run out of memory: "No out-of-memory.", that the program got
+// over its failed requests, that another process ran out, or which exception ended it.
+std::string EndSentence(const analysis::Explanation& explanation);
+
+// Returns the same for a run that allocated nothing on a card.
+std::string EndWithoutMemorySentence(const analysis::Explanation& explanation);
+
+// Returns " (train.py:9)"; empty if the stack has no line of the user's.
+std::string LineInBrackets(const analysis::Request& request);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_END_TEXT_H_

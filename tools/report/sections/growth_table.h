@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_GROWTH_TABLE_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_GROWTH_TABLE_H_
+
+#include <string>
+
+#include "nlohmann/json_fwd.hpp"
+#include "tools/analysis/explanation.h"
+#include "tools/report/words/document.h"
+
+// How memory goes up and down: what grows from step to step, and what was there for a moment only.
+namespace memtrace::report {
+
+// "Live memory grows by ... a step"; empty if it does not.
+std::string GrowthSentence(const analysis::Explanation& explanation);
+// What keeps it; empty if that is not known.
+std::string KeeperSentence(const analysis::Explanation& explanation);
+// "... of it was scratch of ..."; empty if that is a small part of the peak.
+std::string ScratchSentence(const analysis::Explanation& explanation);
+
+// Sections of the report; empty if there is nothing.
+Section GrowthSection(const analysis::Explanation& explanation);
+Section ScratchSection(const analysis::Explanation& explanation);
+
+// Null if it is not known.
+nlohmann::ordered_json KeeperJson(const std::optional<analysis::Keeper>& keeper);
+nlohmann::ordered_json GrowthJson(const analysis::Explanation& explanation);
+nlohmann::ordered_json ScratchJson(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_GROWTH_TABLE_H_

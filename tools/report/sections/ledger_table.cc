@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/ledger_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tools/report/sections/others_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+using analysis::Ledger;
+using analysis::LedgerPart;
+
+struct Entry {
+  std::string name;
+  int64_t bytes = 0;
+  std::string remark;
+  std::optional<LedgerPart> part = std::nullopt;  // nothing of what a part is made of
+};
+
+TableRow RowOf(const Entry& entry, size_t depth, int64_t hundredths, const Ledger& ledger) {
+  TableRow row{.cells = {entry.name, FormatHundredths(hundredths)}, .depth = depth};
+  // An entry of a ledger that does not add up (`unexplained` below 0) may exceed the card.
+  row.share =
+      ledger.total == 0 ? 0 : static_cast<double>(entry.bytes) / static_cast<double>(ledger.total);
+  if (hundredths == 0 && entry.bytes > 0)
+    row.remarks.push_back(FormatBytes(static_cast<uint64_t>(entry.bytes)));
+  if (!entry.remark.empty()) row.remarks.push_back(entry.remark);
+  return row;
+}
+
+// Whose sum is `total` hundredths.
+std::vector<int64_t> FiguresOf(const std::vector<Entry>& entries, int64_t total, TableUnit unit) {
+  std::vector<int64_t> bytes;
+  bytes.reserve(entries.size());
+  for (const Entry& entry : entries) bytes.push_back(entry.bytes);
+  return AdditiveHundredths(bytes, total, unit);
+}
+
+// How surely the bytes have the role; nothing if hooks stated it of all, or if it is unknown.
+std::string EvidenceText(const analysis::Share& share) {
+  const analysis::KnownBytes& known = share.known;
+  if (known.inferred + known.guessed == 0) return "";
+  const std::string part = known.stated > 0 ? "part " : "";
+  return " (" + part + (known.guessed > 0 ? "guessed)" : "inferred)");
+}
+
+std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
+  std::vector<Entry> entries;
+  int64_t seen = 0;
+  for (const analysis::Share& share : held.by_role) {
+    const auto bytes = static_cast<int64_t>(share.bytes);
+    seen += bytes;
+    entries.push_back({share.name + EvidenceText(share), bytes, ""});
+  }
+  // The allocator's own sum and the replay differ only if events were lost.
+  if (seen != live) entries.push_back({"(not in the trace)", live - seen, ""});
+  return entries;
+}
+
+// Who the other processes are; empty if that is not known.
+std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
+  std::vector<Entry> entries;
+  for (const OtherRow& row : OtherRows(card))
+    entries.push_back({row.name, static_cast<int64_t>(row.bytes), row.remark});
+  return entries;
+}
+
+std::vector<Entry> EntriesOf(const Ledger& ledger) {
+  std::vector<Entry> entries;
+  for (const analysis::LedgerEntry& entry : ledger.entries) {
+    if (entry.part == LedgerPart::kPrivatePools && entry.bytes == 0)
+      continue;  // few programs have any
+    std::string remark;
+    if (entry.part == LedgerPart::kHoles && ledger.largest_hole > 0 && entry.bytes > 0) {
+      remark = "largest " + FormatBytes(ledger.largest_hole);
+    }
+    entries.push_back({EntryLabel(ledger, entry), entry.bytes, remark, entry.part});
+  }
+  return entries;
+}
+
+std::string Title(const Explanation& explanation) {
+  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const std::string title = "CARD " + std::to_string(card.index);
+  if (explanation.asked) return title + " at " + MomentText(*explanation.asked);
+  return explanation.request ? title : title + " at its peak";
+}
+
+class LedgerTable {
+ public:
+  LedgerTable(const analysis::CardExplanation& card, const analysis::Breakdown& held)
+      : card_(card), held_(held), unit_(UnitFor(card.ledger.total)) {}
+
+  Table Run() {
+    const Ledger& ledger = card_.ledger;
+    const int64_t total = Hundredths(static_cast<int64_t>(ledger.total), unit_);
+    table_.columns = {{"", 30}, {std::string(unit_.name), 9, TableColumn::Kind::kFigure}};
+    const std::vector<Entry> entries = EntriesOf(ledger);
+    const std::vector<int64_t> figures = FiguresOf(entries, total, unit_);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      table_.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
+      if (entries[i].part == LedgerPart::kLive)
+        AddParts(RolesOf(held_, entries[i].bytes), figures[i]);
+      if (entries[i].part == LedgerPart::kOtherProcesses) AddParts(OthersOf(card_), figures[i]);
+    }
+    table_.total = {"", FormatHundredths(total)};
+    return std::move(table_);
+  }
+
+ private:
+  void AddParts(const std::vector<Entry>& parts, int64_t hundredths) {
+    const std::vector<int64_t> figures = FiguresOf(parts, hundredths, unit_);
+    for (size_t i = 0; i < parts.size(); ++i)
+      table_.rows.push_back(RowOf(parts[i], 1, figures[i], card_.ledger));
+  }
+
+  const analysis::CardExplanation& card_;
+  const analysis::Breakdown& held_;
+  const TableUnit unit_;
+  Table table_;
+};
+
+}  // namespace
+
+std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry) {
+  const bool is_sum = entry.part == LedgerPart::kCached && !ledger.pieces_known;
+  return is_sum ? "cached and holes" : std::string(entry.name());
+}
+
+Section LedgerSection(const Explanation& explanation) {
+  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  Section section{.id = "card", .title = Title(explanation)};
+  if (ledger.total == 0) return section;
+  section.parts.emplace_back(
+      LedgerTable(explanation.cards[explanation.card], explanation.held).Run());
+  if (!ledger.total_known)
+    section.parts.emplace_back(
+        Paragraph{"the card's size is not in the trace: this is what memtrace saw"});
+  return section;
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_LEDGER_TABLE_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_LEDGER_TABLE_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+#include "tools/report/words/document.h"
+
+namespace memtrace::report {
+
+// The ledger of the card of the verdict, with roles below `live`; its printed figures add up.
+Section LedgerSection(const analysis::Explanation& explanation);
+
+// The name of an entry, which says so where cached memory and holes are not told apart.
+std::string EntryLabel(const analysis::Ledger& ledger, const analysis::LedgerEntry& entry);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_LEDGER_TABLE_H_

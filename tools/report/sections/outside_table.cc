@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/outside_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+constexpr size_t kRows = 8;
+
+TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
+  return {.cells = {std::string(OutsideKindName(holding.kind)), Printable(holding.site),
+                    FormatFigure(holding.bytes, unit), FormatCount(holding.blocks)}};
+}
+
+}  // namespace
+
+Section OutsideSection(const analysis::Explanation& explanation) {
+  Section section{.id = "outside",
+                  .title = "OUTSIDE THE ALLOCATOR",
+                  .subtitle = "taken from the driver itself"};
+  const std::vector<analysis::OutsideHolding>& holdings = explanation.outside;
+  if (holdings.empty()) return section;
+  uint64_t largest = 0;
+  for (const analysis::OutsideHolding& holding : holdings)
+    largest = std::max(largest, holding.bytes);
+  const TableUnit unit = UnitFor(largest);
+  Table table;
+  table.columns = {{"", 15},
+                   {"", 46},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {"blocks", 8, TableColumn::Kind::kFigure}};
+  const size_t shown = std::min(holdings.size(), kRows);
+  for (size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(holdings[i], unit));
+  uint64_t rest = 0;
+  for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;
+  if (holdings.size() > shown) table.rest = FormatRest(holdings.size() - shown, rest);
+  section.parts.emplace_back(std::move(table));
+  return section;
+}
+
+}  // namespace memtrace::report

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
+
+#include "tools/analysis/explanation.h"
+#include "tools/report/words/document.h"
+
+namespace memtrace::report {
+
+// What the process took from the driver beside its allocator, by kind and site; "" if nothing was
+// seen.
+Section OutsideSection(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_

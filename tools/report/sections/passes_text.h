@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// Says that losses of several passes wait for one backward; empty if none do.
+std::string SummedPassesSentence(const analysis::Explanation& explanation);
+
+// Says that a model in eval mode keeps activations; empty if it does not, or few.
+std::string EvalModeSentence(const analysis::Explanation& explanation);
+
+// Returns "14.00 GiB of activations are kept for a backward through the call at train.py:14, of a
+// model ..."; empty unless such calls keep a tenth of what is held.
+std::string UntrainedSentence(const analysis::Explanation& explanation);
+
+// Returns "This batch is the largest so far: 8 x 1,024 (examples x length). None before had more
+// than 8 x 243."; empty if the call that failed was not larger than each before it.
+std::string LargestCallSentence(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_PEAK_SECTION_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_PEAK_SECTION_H_
+
+#include <string>
+
+#include "nlohmann/json_fwd.hpp"
+#include "tools/analysis/explanation.h"
+#include "tools/report/words/document.h"
+
+namespace memtrace::report {
+
+// The peaks of the card of the verdict: of requested bytes, by who held them, and of reserved ones,
+// by what they were made of; and how often torch had to give back its cache, or to wait.
+Section PeakSection(const analysis::Explanation& explanation);
+
+// Null if the trace has no segments.
+nlohmann::ordered_json ReservedPeakJson(const analysis::CardExplanation& card);
+
+// What most of the card was, if that is no block in use: "In step 2, forward, 20.10 GiB of card 0's
+// 24.00 GiB were freed, but waited for other streams, ...". Empty otherwise.
+std::string WaitingSentence(const analysis::Explanation& explanation);
+
+// What was left of the card when it was fullest; empty if the card's size is not known.
+std::string LeftSentence(const analysis::Explanation& explanation);
+
+// Said if much more was reserved than was in use: "At most 22.70 GiB were reserved, in
+// step 2, ...".
+std::string ReservedSentence(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_PEAK_SECTION_H_

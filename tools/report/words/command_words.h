@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_WORDS_COMMAND_WORDS_H_
+#define MEMTRACE_TOOLS_REPORT_WORDS_COMMAND_WORDS_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analysis/source/run_facts.h"
+
+namespace memtrace::report {
+
+// The command as a person would type it: the program without its folder, paths below the reader's
+// current folder relative to it.
+//
+//   /venv/bin/python /home/ada/work/train.py --steps 2   ->   python train.py --steps 2
+//
+// If that is longer than `width`, other absolute paths lose their folders, too.
+std::string ShortCommand(const analysis::RunFacts& run, size_t width);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_WORDS_COMMAND_WORDS_H_
