@@ -19,9 +19,9 @@ Thread rule: every function from any thread. `MEMTRACE=0` in the environment swi
 """
 
 from memtrace._api import enable, pluggable_library, step, tag
-from memtrace._card import simulated_card
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate
+from memtrace._start.card import simulated_card
 
 __version__ = "0.1.0"
 __all__ = [

@@ -11,8 +11,8 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from memtrace import _torch_import
 from memtrace._package import shim_library, supported_torch
+from memtrace._start import torch_import
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,9 +28,9 @@ def enable() -> bool:
         return False
     torch = sys.modules.get("torch")
     if torch is None:
-        _torch_import.watch()
+        torch_import.watch()
         return True
-    return _torch_import.start(torch)
+    return torch_import.start(torch)
 
 
 def step() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace._holders.named_values import attributes
 from memtrace._identity_map import IdentityMap
-from memtrace._named_values import attributes
 from memtrace._session import Session
 from memtrace._vocabulary import (
     CHECKPOINT_IN_EVAL,

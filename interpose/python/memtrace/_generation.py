@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import _stated_calls
+from memtrace._holders.named_values import attributes
 from memtrace._import_watch import when_imported
-from memtrace._named_values import attributes
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls

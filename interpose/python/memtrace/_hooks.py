@@ -16,7 +16,6 @@ from memtrace import (
     _communication,
     _deleted_models,
     _generation,
-    _keepers,
     _loading,
     _passes,
     _placement,
@@ -24,11 +23,10 @@ from memtrace import (
     _recomputation,
     _threads,
     _training_need,
-    _user_source,
 )
 from memtrace._call_facts import CallFacts
 from memtrace._core import UNKNOWN_MODULE
-from memtrace._holders import bound_names, dead_cycles, kept_failures, summed_passes, variables
+from memtrace._holders import bound_names, dead_cycles, keepers, kept_failures, summed_passes, user_source, variables
 from memtrace._identity_map import IdentityMap
 from memtrace._labels import without_wrapper
 from memtrace._quiet import quieter
@@ -52,8 +50,8 @@ def register(torch: ModuleType, session: Session) -> None:
     _training_need.watch(torch, session)
     _loading.watch(torch, session)
     _deleted_models.watch(session)
-    _user_source.watch(session)
-    _keepers.watch(torch, session)
+    user_source.watch(session)
+    keepers.watch(torch, session)
     bound_names.watch(torch, session)
     dead_cycles.watch(torch, session)
     kept_failures.watch(torch, session)

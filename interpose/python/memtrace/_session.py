@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import Any, TypeVar
 
-from memtrace import _collection, _host_values
+from memtrace import _collection
 from memtrace._core import Core, core
 from memtrace._forward_passes import ForwardPasses
 from memtrace._identity_map import IdentityMap
@@ -23,6 +23,7 @@ from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
 from memtrace._signal_exceptions import let_through
+from memtrace._start import host_values
 from memtrace._vocabulary import (
     FORWARD_CALLS,
     PHASE_BACKWARD,
@@ -78,7 +79,7 @@ class Session:
         self._state_facts(allocator)
         if _collection.is_wanted():
             _collection.start(self.core, allocator)
-        self.host_values = _host_values.start(self._shim)
+        self.host_values = host_values.start(self._shim)
         self.is_recorded = os.environ.get("MEMTRACE_TRACE") != "0"
         if self.is_recorded:
             self.core.set_phase(PHASE_INIT)

@@ -7,10 +7,10 @@ import gc
 from types import FunctionType, ModuleType
 from typing import Any
 
+from memtrace._holders.named_values import attributes, is_a
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import Range
-from memtrace._named_values import attributes, is_a
-from memtrace._user_modules import is_library
+from memtrace._holders.user_modules import is_library
 
 _MOST_OBJECTS = 20_000  # that are looked at of a cache
 _WRAPPER: type = type(functools.lru_cache(len))

@@ -9,10 +9,10 @@ import time
 import types
 from typing import Any
 
+from memtrace._holders.named_values import is_a, named_values
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import text_of
 from memtrace._holders.users_frames import names_are_recorded
-from memtrace._named_values import is_a, named_values
 from memtrace._session import Session
 from memtrace._vocabulary import FAILURE_KEPT
 

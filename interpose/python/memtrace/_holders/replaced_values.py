@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from memtrace._named_values import attributes, is_a, local_values
+from memtrace._holders.named_values import attributes, is_a, local_values
 
 _MOST_INSTRUCTIONS = 24  # after the call
 # They work on the result alone, or put something beside it that the next call takes.

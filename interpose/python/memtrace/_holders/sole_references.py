@@ -13,8 +13,8 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from memtrace._holders.named_values import is_a
 from memtrace._holders.storages import Range, is_tensor, storages_of
-from memtrace._named_values import is_a
 
 # These hold the program together: what they refer to is not looked at, and they would not die.
 OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)

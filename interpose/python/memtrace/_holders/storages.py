@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from memtrace._named_values import is_a
+from memtrace._holders.named_values import is_a
 from memtrace._signal_exceptions import let_through
 
 _MOST_IN_TEXT = 1000  # storages: 20 KB

@@ -11,9 +11,9 @@ from types import FrameType
 from typing import Any
 
 from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
+from memtrace._holders.named_values import attributes, local_values
 from memtrace._holders.unread_names import is_function
 from memtrace._holders.users_frames import all_frames, names_are_recorded
-from memtrace._named_values import attributes, local_values
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import PASSES_SUMMED

@@ -8,7 +8,7 @@ import sys
 import threading
 from types import CodeType, FrameType
 
-from memtrace._user_modules import is_library
+from memtrace._holders.user_modules import is_library
 
 _MOST_FRAMES = 200  # of a thread
 _FOLDERS = re.compile(r"[^ \t\n\"'=,;:()\[\]{}]*/")  # as interpose/core/recorded_text/recorded_paths.cc cuts them

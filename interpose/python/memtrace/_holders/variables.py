@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, parts_of, variables
 from memtrace._holders.sole_references import OUTSIDE
 from memtrace._holders.storages import Range, is_tensor, others_held, range_of
 from memtrace._holders.users_frames import names_are_recorded
-from memtrace._named_values import SEQUENCES, Named, attributes, is_a, parts_of, variables
 from memtrace._session import Session
 from memtrace._vocabulary import VARIABLES_REACH
 

@@ -98,14 +98,14 @@ class _Beginning:
             return
         import memtrace
 
-        memtrace._torch_import.put_card_in_place()
+        memtrace._start.torch_import.put_card_in_place()
 
     @staticmethod
     def _switch_on() -> None:
         import memtrace
 
         if os.environ.get("MEMTRACE_RECORD") == "0":
-            memtrace._torch_import.watch(record=False)
+            memtrace._start.torch_import.watch(record=False)
         else:
             memtrace.enable()
 

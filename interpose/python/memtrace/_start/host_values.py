@@ -8,10 +8,10 @@ import os
 import threading
 from typing import Any
 
-from memtrace import _generate_length
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
+from memtrace._start import generate_length
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -42,7 +42,7 @@ class HostValues:
         if status != 0:
             return
         self.on = True
-        _generate_length.watch(os.environ.get("MEMTRACE_GENERATE_LENGTH", ""))
+        generate_length.watch(os.environ.get("MEMTRACE_GENERATE_LENGTH", ""))
         self._shim.memtrace_host_values_enter_thread()
         self._enter_new_threads()
 

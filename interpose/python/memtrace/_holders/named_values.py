@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memtrace._holders.user_modules import PACKAGE, is_library, user_modules
 from memtrace._signal_exceptions import let_through
-from memtrace._user_modules import PACKAGE, is_library, user_modules
 
 _DEEPEST = 4  # attributes and elements behind a variable
 _MOST_PARTS = 200  # of one container or object

@@ -7,10 +7,10 @@ import ctypes
 import os
 import sys
 
-from memtrace._drivers import installed_driver, loaded_beside
 from memtrace._package import CARD, INJECT
 from memtrace._say import say
 from memtrace._signal_exceptions import let_through
+from memtrace._start.drivers import installed_driver, loaded_beside
 
 # In this order: each finds those it needs already loaded, by its soname.
 _LIBRARIES = (

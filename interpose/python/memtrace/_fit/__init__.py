@@ -9,11 +9,11 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
-from memtrace._fit_caught import CaughtErrors
-from memtrace._fit_costs import Costs
-from memtrace._fit_end import end_process
-from memtrace._fit_peaks import Peaks
-from memtrace._fit_ranks import agree
+from memtrace._fit.caught import CaughtErrors
+from memtrace._fit.costs import Costs
+from memtrace._fit.end import end_process
+from memtrace._fit.peaks import Peaks
+from memtrace._fit.ranks import agree
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 

@@ -8,10 +8,10 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+from memtrace._holders.user_modules import is_library, user_modules
 from memtrace._holders.users_frames import users_frames
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
-from memtrace._user_modules import is_library, user_modules
 from memtrace._vocabulary import (
     REQUEST_COMPUTES,
     SOURCE_CONCATENATES,

@@ -15,9 +15,9 @@ import types
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
+from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._holders.unread_names import is_function, passing_names
 from memtrace._holders.users_frames import all_frames
-from memtrace._named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import KEEPER

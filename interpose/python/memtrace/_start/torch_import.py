@@ -6,11 +6,11 @@ import os
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from memtrace import _card
 from memtrace._import_watch import ImportWatch
 from memtrace._package import supported_torch, torch_version
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
+from memtrace._start import card
 
 _is_recorded = False  # or only the card is put in place
 
@@ -37,9 +37,9 @@ def _put_card_before(torch: ModuleSpec) -> None:
 def put_card_in_place() -> None:
     """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing."""
     try:
-        wrong = _card.check_spec(os.environ["MEMTRACE_CARD"])
+        wrong = card.check_spec(os.environ["MEMTRACE_CARD"])
         if not wrong:
-            _card.load()
+            card.load()
     except RuntimeError as error:
         let_through(error)
         wrong = str(error)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace import _package
 from memtrace._signal_exceptions import let_through
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = str(_package.PACKAGE) + os.sep
 _FOLDERS = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3", sysconfig.get_path("stdlib"))
 # Not any(...) of a generator: what a signal handler raises while one is let go is lost.
 _LIBRARY = re.compile("|".join([f"^(?:<frozen|{re.escape(PACKAGE)})", *map(re.escape, _FOLDERS)]))
