@@ -19,6 +19,12 @@ def in_pieces(model, ids):
 
 """
 
+# The same of Gemma's under peft's adapters, whose logits have a soft cap.
+PIECES_OF_GEMMA = PIECES.replace("model.model(", "model.base_model.model.model(").replace(
+    "cross_entropy(model.lm_head(part).flatten(0, 1)",
+    "cross_entropy((30 * torch.tanh(model.base_model.model.lm_head(part) / 30)).float().flatten(0, 1)",
+)
+
 EDITS: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("edit7b.py", "del edited"): [("    edited = {n", "    edited = None\n    edited = {n")],
     ("edit7b_del.py", "half the sequence"): [("default=512", "default=256")],
@@ -41,6 +47,10 @@ EDITS: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("torch.cat([k, k1], 2)", "k"),
         ("torch.cat([v, k1], 2)", "v"),
         ("        new.append(", "        k[:, :, 1024 + t] = v[:, :, 1024 + t] = k1[:, :, 0]\n        new.append("),
+    ],
+    ("c12_gemma_logits.py", "logits in pieces"): [
+        ("optimizer = torch", PIECES_OF_GEMMA + "optimizer = torch"),
+        ("model(input_ids=ids, labels=ids, use_cache=False).loss", "in_pieces(model, ids)"),
     ],
     ("c17_resume_states.py cuda", "del state"): [("for n in range(3):\n", "del state\nfor n in range(3):\n")],
     ("c17_resume_states.py cuda", "half the micro-batch"): [("torch.zeros(4096,", "torch.zeros(2048,")],

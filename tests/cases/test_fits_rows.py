@@ -38,6 +38,22 @@ def test_what_is_said_to_fit_completes_when_it_is_applied(row: Row) -> None:
     assert not failed, "\n".join(failed)
 
 
+# First cures of which the report knows a lower bound alone: by the row's command.
+FOLLOWED = [("c12_gemma_logits.py", "logits in pieces")]
+
+
+@pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
+@pytest.mark.parametrize(("command", "name"), FOLLOWED)
+def test_a_first_cure_without_a_prediction_completes_when_it_is_applied(command: str, name: str) -> None:
+    (row,) = [row for row in REPORTED if row.command == command]
+    if row.frameworks and not case_run.FRAMEWORKS.exists():
+        pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
+    first = reported(row)["remedies"][0]
+    assert first["name"] == name
+    assert fault_of(row, first) == ""
+    assert with_edits(row, name), f"nobody has applied {name} to {command}"
+
+
 def reported(row: Row) -> Any:
     """Returns the report, of an earlier test if the installed program is older than it."""
     kept = RESULTS / row.name / "report.json"
