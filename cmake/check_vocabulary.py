@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that keys of facts stand in facts.def alone, that each is used, and that no other is stated.
 
+Likewise variables of the environment: C++ reads those of base/environment.def, through base/environment.h alone, and no
+Python reads another of ours.
+
 Usage: check_vocabulary.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise.
 """
 
@@ -10,9 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from generate_vocabulary import PYTHON, TABLES, capitals, facts
+from generate_vocabulary import ENVIRONMENT, PYTHON, TABLES, capitals, facts, variables
 
-SOURCES = ("allocator", "profiler", "interpose", "tools", "bench")
+SOURCES = ("base", "allocator", "profiler", "interpose", "tools", "bench")
+_NO_VARIABLES = {"MEMTRACE_VERSION"}  # constants of the compiler's command line
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _STATED = re.compile(r'\b[aA]nnotate\(\s*(f?"[^"{]*")')
 
@@ -33,6 +37,22 @@ def _is_key(text: str, keys: dict[str, str]) -> bool:
     return ("." in text and text in keys) or any(number and text.startswith(key + ".") for key, number in keys.items())
 
 
+def foreign_variables(root: Path) -> list[str]:
+    """Lists where the environment is read by another way, or a variable of ours that is not in the list."""
+    known = set(variables(root))
+    found = []
+    for file in _files(root):
+        path = file.relative_to(root)
+        if path.parts[0] == "bench" or path.name == "environment.h":
+            continue
+        for number, line in enumerate(_code(file.read_text()).splitlines(), 1):
+            names = set(re.findall(r'"(MEMTRACE(?:_[A-Z]+)*)"', line)) - _NO_VARIABLES
+            is_listed = names <= known and (path.suffix == ".py" or not names)
+            if not is_listed or (path.suffix != ".py" and re.search(r"\bgetenv\(|\bget_env\(", line)):
+                found.append(f"{path}:{number}: the environment is read through {ENVIRONMENT}: {line.strip()}")
+    return found
+
+
 def main(root: Path) -> int:
     keys = {key: number for _, key, number, _ in facts(root)}
     names = {name for name, *_ in facts(root)}
@@ -46,6 +66,9 @@ def main(root: Path) -> int:
             for literal in named + _STATED.findall(line):
                 print(f"{file.relative_to(root)}:{number}: {literal} is to be a key of {TABLES}/facts.def")
                 status = 1
+    for line in foreign_variables(root):
+        print(line)
+        status = 1
     for name in sorted(unused):
         print(f"{TABLES}/facts.def: nobody uses {name}")
         status = 1

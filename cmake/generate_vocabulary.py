@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes of the tables in profiler/trace/vocabulary/*.def what other languages need of them.
+"""Makes of the tables in profiler/trace/vocabulary and base/environment.def what other languages need of them.
 
-Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script and the
-tables of format.md. With --check it writes nothing, and exits with 1 and a line for each file that is not as it would
-write it.
+Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script, the tables
+of format.md and docs/environment.md. With --check it writes nothing, and exits with 1 and a line for each file that is
+not as it would write it.
 """
 
 import re
@@ -15,6 +15,8 @@ TABLES = Path("profiler/trace/vocabulary")
 PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
 SCRIPT = Path("tools/report/page/src/vocabulary.ts")
 FORMAT = TABLES.parent / "format.md"
+ENVIRONMENT = Path("base/environment.def")
+VARIABLES = Path("docs/environment.md")
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _WIDTH = 120
 
@@ -91,6 +93,33 @@ def tables_of(root: Path) -> dict[str, str]:
     return tables | {"phases": phases}
 
 
+def variables(root: Path) -> dict[str, str]:
+    """Gives the meaning of each variable of the environment, by its name."""
+    uses = re.findall(
+        rf"^MEMTRACE_VARIABLE\(\w+,\s*{_STRING},\s*{_STRING}\)", (root / ENVIRONMENT).read_text(), re.MULTILINE
+    )
+    return dict(uses)
+
+
+def variables_page_of(root: Path) -> str:
+    """docs/environment.md: a table for each comment of the list that stands above rows."""
+    lines = [
+        "# Environment",
+        "",
+        f"Every variable that memtrace reads, made by `cmake/generate_vocabulary.py` of `{ENVIRONMENT}`.",
+        "What `memtrace run` does with them:",
+        "[command_line.md](command_line.md).",
+    ]
+    meanings = variables(root)
+    for heading, rows_below in re.findall(
+        r"^// ([^\n]+)\.\n((?:MEMTRACE_VARIABLE[^\n]*\n)+)", (root / ENVIRONMENT).read_text(), re.MULTILINE
+    ):
+        names = [name for name in re.findall(r'"(\w+)", "', rows_below) if name in meanings]
+        body = [(f"`{name}`", meanings[name]) for name in names]
+        lines += ["", f"## {heading}", "", _table(("variable", "meaning"), body)]
+    return "\n".join(lines) + "\n"
+
+
 def format_of(root: Path) -> str:
     """format.md with its tables as they are to be."""
     text = (root / FORMAT).read_text()
@@ -105,12 +134,18 @@ def format_of(root: Path) -> str:
 
 def main(root: Path, check: bool) -> int:
     status = 0
-    for path, text in ((PYTHON, python_of(root)), (SCRIPT, script_of(root)), (FORMAT, format_of(root))):
+    made = {
+        PYTHON: python_of(root),
+        SCRIPT: script_of(root),
+        FORMAT: format_of(root),
+        VARIABLES: variables_page_of(root),
+    }
+    for path, text in made.items():
         file = root / path
         if file.exists() and file.read_text() == text:
             continue
         if check:
-            print(f"{path}: differs from profiler/trace/vocabulary/*.def; run cmake/generate_vocabulary.py .")
+            print(f"{path}: differs from the tables; run cmake/generate_vocabulary.py .")
             status = 1
         else:
             file.write_text(text)

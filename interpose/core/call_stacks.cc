@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 
+#include "base/environment.h"
 #include "interpose/core/process.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
 #include "interpose/core/stacks/mixed_frames.h"
@@ -24,15 +24,10 @@ struct WantedStacks {
   bool native_in_python = false;  // of the allocator's memory, too
 };
 
-std::string_view Setting(const char* name) {
-  const char* set = std::getenv(name);
-  return set == nullptr ? "" : set;
-}
-
 const WantedStacks& Wanted() {
   static const WantedStacks kWanted = [] {
-    if (Setting("MEMTRACE_SOURCE") == "0") return WantedStacks{.python = false, .native = false};
-    const std::string_view native = Setting("MEMTRACE_NATIVE_STACKS");
+    if (env::Is(env::kSource, "0")) return WantedStacks{.python = false, .native = false};
+    const std::string_view native = env::Text(env::kNativeStacks);
     return WantedStacks{.native = native != "0", .native_in_python = native == "1"};
   }();
   return kWanted;

@@ -3,9 +3,9 @@
 #include "interpose/core/card_activities.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
+#include "base/environment.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
@@ -28,9 +28,7 @@ recorder::ToldActivity ToTold(const cupti::CardActivity& activity) {
 
 // "1" or a path; "" if it is not wanted.
 std::string Wanted() {
-  const char* set = std::getenv("MEMTRACE_CUPTI");
-  const std::string wanted = set != nullptr ? set : "";
-  return wanted == "0" ? "" : wanted;
+  return env::Is(env::kCupti, "0") ? "" : std::string(env::Text(env::kCupti));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "base/environment.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
@@ -21,13 +22,8 @@
 namespace memtrace {
 namespace {
 
-bool IsSetTo(const char* name, std::string_view value) {
-  const char* set = std::getenv(name);
-  return set != nullptr && set == value;
-}
-
 // A setting of the simulated card, for test suites that fork a child for each test.
-bool CardsAreCopiedOnFork() { return IsSetTo("MEMTRACE_CARD_FORK", "copy"); }
+bool CardsAreCopiedOnFork() { return env::Is(env::kCardFork, "copy"); }
 
 absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
     const std::map<std::string, std::string>& info) {
@@ -50,7 +46,7 @@ Process& Process::Make() {
   return *process;
 }
 
-Process::Process() : is_recorded_(!IsSetTo("MEMTRACE_TRACE", "0")) {
+Process::Process() : is_recorded_(!env::Is(env::kTrace, "0")) {
   pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
                  [] { Get().BeginAnewInForkedChild(); });
   // For programs without Python, whose package ends the trace earlier. Does nothing the second
@@ -152,7 +148,7 @@ void Process::OpenTrace() {
     const std::lock_guard lock(info_mutex_);
     info.insert(info_.begin(), info_.end());
   }
-  if (!IsSetTo("MEMTRACE_KEEP_SECRETS", "1")) info["command"] = WithoutSecrets(info["command"]);
+  if (!env::Is(env::kKeepSecrets, "1")) info["command"] = WithoutSecrets(info["command"]);
   for (auto& [key, value] : info) value = AsRecorded(std::move(value));
   auto writer = OpenWriter(info);
   if (!writer.ok()) {
@@ -203,8 +199,8 @@ CachingAllocator* Process::LookAndGet(int device) {
 
 // A plan that cannot be used is no reason not to run.
 void Process::ReadPlan() {
-  const char* path = std::getenv("MEMTRACE_PLAN");
-  if (path == nullptr || *path == '\0') return;
+  const std::string path(env::Text(env::kPlan));
+  if (path.empty()) return;
   absl::StatusOr<Plan> plan = Plan::Read(path);
   if (plan.ok()) {
     plan_ = std::make_shared<const Plan>(*std::move(plan));
@@ -222,7 +218,7 @@ void Process::SayHowThePlanWent() {
     sum.placed += use.placed;
     sum.elsewhere += use.elsewhere;
   }
-  recorder()->Annotate(trace::fact::kPlanFile, AsRecorded(std::getenv("MEMTRACE_PLAN")));
+  recorder()->Annotate(trace::fact::kPlanFile, AsRecorded(std::string(env::Text(env::kPlan))));
   recorder()->Annotate(trace::fact::kPlanPlaced, std::to_string(sum.placed));
   recorder()->Annotate(trace::fact::kPlanElsewhere, std::to_string(sum.elsewhere));
 }

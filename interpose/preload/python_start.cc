@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "interpose/preload/core_library.h"
 #include "interpose/preload/own_folder.h"
 
@@ -60,9 +61,9 @@ bool Contains(const char* list, const char* path) {
 }
 
 void PutFirst(const char* folder) {
-  const char* paths = std::getenv("PYTHONPATH");
+  const char* paths = env::Pointer(env::kPythonPath);
   if (paths == nullptr || *paths == '\0') {
-    setenv("PYTHONPATH", folder, 1);
+    setenv(env::kPythonPath.name(), folder, 1);
     return;
   }
   if (Contains(paths, folder)) return;
@@ -71,7 +72,7 @@ void PutFirst(const char* folder) {
   std::strcpy(joined, folder);
   std::strcat(joined, ":");
   std::strcat(joined, paths);
-  setenv("PYTHONPATH", joined, 1);
+  setenv(env::kPythonPath.name(), joined, 1);
   std::free(joined);
 }
 

@@ -3,8 +3,9 @@
 #include "interpose/preload/settings.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
+#include <string_view>
+
+#include "base/environment.h"
 
 namespace memtrace::preload {
 namespace {
@@ -12,11 +13,10 @@ namespace {
 enum : int { kUnread, kOther, kEqual };
 
 // Two threads that read it at once read the same.
-bool Is(std::atomic<int>& known, const char* name, const char* value) {
+bool IsOnce(std::atomic<int>& known, env::Variable variable, std::string_view value) {
   int state = known.load(std::memory_order_relaxed);
   if (state == kUnread) {
-    const char* set = std::getenv(name);
-    state = set != nullptr && std::strcmp(set, value) == 0 ? kEqual : kOther;
+    state = env::Is(variable, value) ? kEqual : kOther;
     known.store(state, std::memory_order_relaxed);
   }
   return state == kEqual;
@@ -27,11 +27,8 @@ std::atomic<int> cache_wanted;
 
 }  // namespace
 
-bool IsSwitchedOff() { return Is(switched_off, "MEMTRACE", "0"); }
-bool IsCacheWanted() { return Is(cache_wanted, "MEMTRACE_CACHE", "1"); }
-bool IsCardSimulated() {
-  const char* cards = std::getenv("MEMTRACE_CARD");
-  return cards != nullptr && *cards != '\0';
-}
+bool IsSwitchedOff() { return IsOnce(switched_off, env::kSwitch, "0"); }
+bool IsCacheWanted() { return IsOnce(cache_wanted, env::kCache, "1"); }
+bool IsCardSimulated() { return !env::Text(env::kCard).empty(); }
 
 }  // namespace memtrace::preload

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "base/environment.h"
 
 namespace memtrace::card {
 namespace {
@@ -42,35 +43,30 @@ bool ParseCopyLimit(const std::string& text, std::uint64_t* limit, std::string* 
   return false;
 }
 
-std::string TextOf(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? std::string() : std::string(text);
-}
-
 // CUDA can only say "no device"; this is the one place that knows why.
-Machine* Refuse(const char* variable, const std::string& error) {
-  std::fprintf(stderr, "memtrace: %s: %s\n", variable, error.c_str());
+Machine* Refuse(env::Variable variable, const std::string& error) {
+  std::fprintf(stderr, "memtrace: %s: %s\n", variable.name(), error.c_str());
   return nullptr;
 }
 
 Machine* MakeFromEnvironment() {
-  const std::string text = TextOf("MEMTRACE_CARD");
+  const std::string text(env::Text(env::kCard));
   if (text.empty()) return nullptr;
   std::vector<CardSpec> cards;
   MachineSettings settings;
   std::uint64_t copy_limit = 0;
   std::string error;
-  if (!ParseCopyLimit(TextOf("MEMTRACE_CARD_COPY_LIMIT"), &copy_limit, &error))
-    return Refuse("MEMTRACE_CARD_COPY_LIMIT", error);
-  if (!ParseCardSpecs(text, &cards, &error)) return Refuse("MEMTRACE_CARD", error);
-  if (!ParseEventTiming(TextOf("MEMTRACE_CARD_EVENTS"), &settings.timing, &error))
-    return Refuse("MEMTRACE_CARD_EVENTS", error);
-  if (!ParsePlannedFailures(TextOf("MEMTRACE_CARD_FAILURES"), &settings.failures, &error))
-    return Refuse("MEMTRACE_CARD_FAILURES", error);
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!ParseCopyLimit(std::string(env::Text(env::kCardCopyLimit)), &copy_limit, &error))
+    return Refuse(env::kCardCopyLimit, error);
+  if (!ParseCardSpecs(text, &cards, &error)) return Refuse(env::kCard, error);
+  if (!ParseEventTiming(std::string(env::Text(env::kCardEvents)), &settings.timing, &error))
+    return Refuse(env::kCardEvents, error);
+  if (!ParsePlannedFailures(std::string(env::Text(env::kCardFailures)), &settings.failures, &error))
+    return Refuse(env::kCardFailures, error);
+  const char* visible = env::Pointer(env::kCudaVisibleDevices);
   settings.ledger_cards = VisibleIndices(cards.size(), visible);
-  settings.host_values = TextOf("MEMTRACE_HOST_VALUES") != "0";
-  settings.shared_ledger = TextOf("MEMTRACE_CARD_SHARED");
+  settings.host_values = !env::Is(env::kHostValues, "0");
+  settings.shared_ledger = env::Text(env::kCardShared);
   cards = VisibleCards(cards, visible);
   return cards.empty() ? nullptr : new Machine(cards, copy_limit, settings);
 }

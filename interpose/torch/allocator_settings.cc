@@ -8,9 +8,10 @@
 #include <array>
 #include <bit>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "base/environment.h"
 
 namespace memtrace::shim {
 namespace {
@@ -66,8 +67,8 @@ void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings)
 }
 
 std::string BackendOfSettings() {
-  for (const char* variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
-    const char* settings = std::getenv(variable);
+  for (const env::Variable variable : {env::kTorchAllocConf, env::kTorchCudaAllocConf}) {
+    const char* settings = env::Pointer(variable);
     if (settings == nullptr) continue;
     const bool is_async = std::string_view(settings).find(kAsync) != std::string_view::npos;
     return is_async ? "cudaMallocAsync" : "native";

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
@@ -68,7 +69,7 @@ void* AllocateOnTrial(const memtrace_request& request) {
 // False while the stream, or one that a request of it would wait for, is captured: a finalizer may
 // do what a capture forbids.
 bool MayCollect(uint64_t stream) {
-  static const bool kIsWanted = c10::utils::get_env("MEMTRACE_COLLECT") == "1";
+  static const bool kIsWanted = env::Is(env::kCollect, "1");
   if (!kIsWanted) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(stream), &status) != cudaSuccess) {

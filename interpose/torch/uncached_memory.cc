@@ -6,9 +6,10 @@
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <unordered_set>
+
+#include "base/environment.h"
 
 namespace memtrace::shim {
 namespace {
@@ -29,9 +30,7 @@ using CaptureMode = c10::cuda::CUDAStreamCaptureModeGuard;
 
 }  // namespace
 
-void SetCaching(bool on) {
-  is_caching_off = !on || std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr;
-}
+void SetCaching(bool on) { is_caching_off = !on || env::Pointer(env::kTorchNoCaching) != nullptr; }
 
 void* AllocateUncached(std::size_t bytes) {
   void* address = nullptr;

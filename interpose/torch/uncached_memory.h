@@ -5,7 +5,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
+
+#include "base/environment.h"
 
 // Memory straight from the driver, for programs that switch caching off
 // (PYTORCH_NO_CUDA_MEMORY_CACHING, torch.cuda.caching_allocator_enable(False)). As with torch, no
@@ -13,7 +14,7 @@
 namespace memtrace::shim {
 
 // Asked before every request.
-inline std::atomic<bool> is_caching_off = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr;
+inline std::atomic<bool> is_caching_off = env::Pointer(env::kTorchNoCaching) != nullptr;
 
 // Whether requests are to be served this way now.
 inline bool IsCachingOff() { return is_caching_off.load(std::memory_order_relaxed); }

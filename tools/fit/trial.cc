@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/environment.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/launch/written_traces.h"
@@ -35,25 +36,25 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
   // When it is ended: seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::steady_clock::now().time_since_epoch());
-  environment["MEMTRACE_FIT_ENDS"] =
+  environment[env::kFitEnds.name()] =
       std::to_string(static_cast<uint64_t>(now.count()) + trial.seconds);
-  environment["MEMTRACE_FIT_STEPS"] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
-  environment["MEMTRACE_FIT_WATCH"] = std::to_string(trial.watch_seconds);
-  environment.erase("MEMTRACE_FIT_CHANGES");
-  environment.erase("MEMTRACE_FIT_STUB");
-  if (!trial.stub.empty()) environment["MEMTRACE_FIT_STUB"] = trial.stub;
-  if (!trial.changes.empty()) environment["MEMTRACE_FIT_CHANGES"] = trial.changes;
+  environment[env::kFitSteps.name()] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
+  environment[env::kFitWatch.name()] = std::to_string(trial.watch_seconds);
+  environment.erase(env::kFitChanges.name());
+  environment.erase(env::kFitStub.name());
+  if (!trial.stub.empty()) environment[env::kFitStub.name()] = trial.stub;
+  if (!trial.changes.empty()) environment[env::kFitChanges.name()] = trial.changes;
 }
 
 // How it keeps from the user's files what it writes: a layer does, else the Python package.
 void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& environment) {
-  environment.erase("MEMTRACE_FIT_SCRATCH");
-  environment.erase("MEMTRACE_FIT_SAVES");
+  environment.erase(env::kFitScratch.name());
+  environment.erase(env::kFitSaves.name());
   if (!has_layer) {
-    environment["MEMTRACE_FIT_SCRATCH"] = (folder / "files").string();
+    environment[env::kFitScratch.name()] = (folder / "files").string();
     return;
   }
-  environment["MEMTRACE_FIT_SAVES"] = (folder / "saves").string();
+  environment[env::kFitSaves.name()] = (folder / "saves").string();
   environment["TMPDIR"] = (folder / kTemporaryFolder).string();
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "allocator/plan/plan.h"
+#include "base/environment.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/coding/format.h"
@@ -143,13 +144,13 @@ absl::Status CheckKeep(const std::string& keep) {
 
 void AddHostValues(const LaunchRequest& request, Environment& environment) {
   const std::string& values = request.host_values;
-  SetOrErase(environment, "MEMTRACE_HOST_VALUES",
+  SetOrErase(environment, env::kHostValues.name(),
              values.empty()    ? ""
              : values == "off" ? "0"
                                : "1");
-  SetOrErase(environment, "MEMTRACE_HOST_VALUES_POLICY",
+  SetOrErase(environment, env::kHostValuesPolicy.name(),
              NamesFile(values) ? fs::absolute(values).string() : "");
-  SetOrErase(environment, "MEMTRACE_GENERATE_LENGTH",
+  SetOrErase(environment, env::kGenerateLength.name(),
              request.generate_length > 0 ? std::to_string(request.generate_length) : "");
 }
 
@@ -178,25 +179,26 @@ void AddPreloadedLibraries(const LaunchRequest& request, const fs::path& package
 
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {
   Environment& environment = plan.environment;
-  Prepend(environment, "PYTHONPATH", (package / "inject").string());
-  environment["MEMTRACE_HOME"] = package.string();
-  environment["MEMTRACE_ALLOCATOR"] = request.allocator;
-  environment.erase("MEMTRACE_RECORD");  // of a program that made its own card and now calls `run`
-  environment["MEMTRACE_COMMAND"] =
+  Prepend(environment, env::kPythonPath.name(), (package / "inject").string());
+  environment[env::kHome.name()] = package.string();
+  environment[env::kAllocator.name()] = request.allocator;
+  // Of a program that made its own card and now calls `run`.
+  environment.erase(env::kRecord.name());
+  environment[env::kCommand.name()] =
       nlohmann::json(request.command)
           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  SetOrErase(environment, "MEMTRACE_CARD", absl::StrJoin(request.cards, ";"));
-  SetOrErase(environment, "MEMTRACE_CARD_EVENTS", request.cards.empty() ? "" : request.events);
-  SetOrErase(environment, "MEMTRACE_CARD_SHARED", request.cards.empty() ? "" : SharedLedger());
-  SetOrErase(environment, "MEMTRACE_OUTPUT", plan.output);
-  SetOrErase(environment, "MEMTRACE_TRACE", request.no_trace ? "0" : "");
-  if (!request.keep.empty()) environment["MEMTRACE_KEEP"] = request.keep;
-  if (request.no_paths) environment["MEMTRACE_PATHS"] = "0";
-  if (request.no_source) environment["MEMTRACE_SOURCE"] = "0";
-  if (request.keep_secrets) environment["MEMTRACE_KEEP_SECRETS"] = "1";
-  if (request.cupti) environment["MEMTRACE_CUPTI"] = "1";
-  if (request.native_stacks) environment["MEMTRACE_NATIVE_STACKS"] = "1";
-  if (!request.plan.empty()) environment["MEMTRACE_PLAN"] = fs::absolute(request.plan).string();
+  SetOrErase(environment, env::kCard.name(), absl::StrJoin(request.cards, ";"));
+  SetOrErase(environment, env::kCardEvents.name(), request.cards.empty() ? "" : request.events);
+  SetOrErase(environment, env::kCardShared.name(), request.cards.empty() ? "" : SharedLedger());
+  SetOrErase(environment, env::kOutput.name(), plan.output);
+  SetOrErase(environment, env::kTrace.name(), request.no_trace ? "0" : "");
+  if (!request.keep.empty()) environment[env::kKeep.name()] = request.keep;
+  if (request.no_paths) environment[env::kPaths.name()] = "0";
+  if (request.no_source) environment[env::kSource.name()] = "0";
+  if (request.keep_secrets) environment[env::kKeepSecrets.name()] = "1";
+  if (request.cupti) environment[env::kCupti.name()] = "1";
+  if (request.native_stacks) environment[env::kNativeStacks.name()] = "1";
+  if (!request.plan.empty()) environment[env::kPlan.name()] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
   AddPreloadedLibraries(request, package, plan);
 }
@@ -214,7 +216,7 @@ Environment CurrentEnvironment() {
 }
 
 bool IsSwitchedOff(const Environment& environment) {
-  const auto found = environment.find("MEMTRACE");
+  const auto found = environment.find(env::kSwitch.name());
   return found != environment.end() && found->second == "0";
 }
 

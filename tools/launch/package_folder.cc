@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/package_folder.h"
 
-#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/environment.h"
 
 namespace memtrace::launch {
 namespace {
@@ -32,9 +32,9 @@ void AddEnvironmentFolders(const fs::path& prefix, std::vector<fs::path>& candid
 }  // namespace
 
 absl::StatusOr<fs::path> FindPackageFolder() {
-  if (const char* home = std::getenv("MEMTRACE_HOME"); home != nullptr && *home != '\0') {
+  if (const std::string home(env::Text(env::kHome)); !home.empty()) {
     if (IsPackage(home)) return fs::absolute(home);
-    return absl::FailedPreconditionError(std::string("MEMTRACE_HOME is ") + home +
+    return absl::FailedPreconditionError("MEMTRACE_HOME is " + home +
                                          ", but memtrace's Python package is not there; unset it "
                                          "or name the folder that holds inject/sitecustomize.py");
   }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_split.h"
+#include "base/environment.h"
 
 namespace memtrace::launch {
 namespace {
@@ -45,7 +45,7 @@ std::string HintForScript(const std::string& name) {
 
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return CheckedPath(name);
-  const char* path = std::getenv("PATH");
+  const char* path = env::Pointer(env::kPath);
   const std::vector<std::string> folders =
       absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':');
   for (const std::string& folder : folders) {

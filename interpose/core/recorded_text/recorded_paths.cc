@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/recorded_text/recorded_paths.h"
 
-#include <cstdlib>
 #include <utility>
+
+#include "base/environment.h"
 
 namespace memtrace {
 
@@ -23,10 +24,7 @@ std::string WithoutFolders(std::string_view text) {
 }
 
 std::string AsRecorded(std::string text) {
-  static const bool kWithout = [] {
-    const char* set = std::getenv("MEMTRACE_PATHS");
-    return set != nullptr && std::string_view(set) == "0";
-  }();
+  static const bool kWithout = env::Is(env::kPaths, "0");
   return kWithout ? WithoutFolders(text) : std::move(text);
 }
 

@@ -7,37 +7,32 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/environment.h"
 #include "profiler/trace/events/amount.h"
 
 namespace memtrace {
 namespace {
 
 constexpr std::array kRecordedEnvironment = {
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "PYTORCH_ALLOC_CONF",
-    "CUDA_VISIBLE_DEVICES",
-    "RANK",
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "CUBLAS_WORKSPACE_CONFIG",
-    "MEMTRACE_ALLOCATOR",
-    "MEMTRACE_CARD",
-    "MEMTRACE_KEEP",
-    "TORCHELASTIC_RUN_ID",
-    "TORCHELASTIC_RESTART_COUNT",
-    "SLURM_JOB_ID",
-    "SLURM_PROCID",
+    env::kTorchCudaAllocConf,
+    env::kTorchAllocConf,
+    env::kCudaVisibleDevices,
+    env::kRank,
+    env::kLocalRank,
+    env::kWorldSize,
+    env::kCublasWorkspaceConfig,
+    env::kAllocator,
+    env::kCard,
+    env::kKeep,
+    env::kElasticRunId,
+    env::kElasticRestartCount,
+    env::kSlurmJobId,
+    env::kSlurmProcessId,
 };
 
 constexpr size_t kLongestStem = 100;  // a file's name has room for 255
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // "train.py" -> "train"; what is no name for a file becomes '_'.
 std::string Stem(std::string_view script) {
@@ -62,7 +57,7 @@ bool HasSimulatedCard() {
 }  // namespace
 
 std::string ChooseTraceName(const std::map<std::string, std::string>& info) {
-  std::string chosen = Environment("MEMTRACE_OUTPUT");
+  std::string chosen(env::Text(env::kOutput));
   if (!chosen.empty()) return chosen;
   const auto script = info.find("script");
   const std::string stem = Stem(script != info.end() ? script->second : "");
@@ -70,10 +65,10 @@ std::string ChooseTraceName(const std::map<std::string, std::string>& info) {
 }
 
 absl::StatusOr<uint64_t> KeptBytes() {
-  const std::string text = Environment("MEMTRACE_KEEP");
+  const std::string text(env::Text(env::kKeep));
   if (text.empty()) return 0;
   if (const auto bytes = trace::BytesOf(text)) return *bytes;
-  return absl::InvalidArgumentError("MEMTRACE_KEEP=" + text +
+  return absl::InvalidArgumentError(std::string(env::kKeep.name()) + "=" + text +
                                     " is no amount such as 256MiB or 1GiB");
 }
 
@@ -89,12 +84,12 @@ std::map<std::string, std::string> ProcessFacts() {
       {"started_unix_ns",
        std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())},
   };
-  for (const char* name : kRecordedEnvironment) {
-    const std::string value = Environment(name);
-    if (!value.empty()) facts["environment." + std::string(name)] = value;
+  for (const env::Variable variable : kRecordedEnvironment) {
+    const std::string_view value = env::Text(variable);
+    if (!value.empty()) facts[std::string("environment.") + variable.name()] = value;
   }
   if (HasSimulatedCard()) {
-    facts["card"] = Environment("MEMTRACE_CARD");
+    facts["card"] = env::Text(env::kCard);
     facts["simulated"] = "1";
   }
   return facts;

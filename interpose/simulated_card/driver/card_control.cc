@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "interpose/simulated_card/driver/driver_api.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/spec/card_spec.h"
@@ -82,8 +82,7 @@ struct memtrace_card_live LiveOf(Machine& machine) {
 
 // As late as a library can: after the program's own exit handlers and most destructors.
 __attribute__((destructor)) void SayLeaks() {
-  const char* wanted = std::getenv("MEMTRACE_CARD_LEAKS");
-  if (wanted == nullptr || std::string_view(wanted) != "1" || !DriverIsInitialized()) return;
+  if (!env::Is(env::kCardLeaks, "1") || !DriverIsInitialized()) return;
   const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
   std::fprintf(
       stderr,

@@ -7,10 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
+#include "base/environment.h"
 #include "interpose/simulated_card/driver/driver_api.h"
 #include "interpose/simulated_card/driver/other_driver.h"
 #include "interpose/simulated_card/driver/telling.h"
@@ -28,10 +27,7 @@ std::atomic<bool> initialized = false;
 std::atomic<bool> forked_after_initialization = false;
 
 // For test suites that fork a child for each test: it goes on with a copy of the cards.
-bool ChildCopiesCards() {
-  const char* wish = std::getenv("MEMTRACE_CARD_FORK");
-  return wish != nullptr && std::strcmp(wish, "copy") == 0;
-}
+bool ChildCopiesCards() { return env::Is(env::kCardFork, "copy"); }
 
 // A context does not survive fork; on a driver every call of such a child fails with 3.
 void ForgetInChild() {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
+#include "base/environment.h"
 #include "interpose/simulated_card/spec/card_profile.h"
 
 namespace memtrace::card {
@@ -18,8 +18,7 @@ namespace {
 std::vector<CardSpec> ReadFromEnvironment() {
   std::vector<CardSpec> cards;
   std::string ignored;  // libcuda says it, once
-  const char* text = std::getenv("MEMTRACE_CARD");
-  if (text != nullptr) ParseCardSpecs(text, &cards, &ignored);
+  if (const char* text = env::Pointer(env::kCard)) ParseCardSpecs(text, &cards, &ignored);
   return cards;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/environment.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
 #include "tools/command/program/exit_code.h"
@@ -95,8 +95,7 @@ int Estimate(Options& options) {
   question.asks_card = !question.trial.cards.empty();
   if (!question.asks_card) question.trial.cards = {kAnyCard};
   question.with_remedies = options.recommend;
-  const char* settings = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
-  question.user_settings = settings == nullptr ? "" : settings;
+  question.user_settings = env::Text(env::kTorchCudaAllocConf);
   options.output.is_own_program = true;
   return AskFit(question, options.output);
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "base/environment.h"
 #include "tools/command/help/suggestion.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
@@ -88,11 +88,6 @@ bool ReadVariations(const std::string& option, const std::vector<std::string>& t
   return true;
 }
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool AreNumbers(const std::vector<fit::Variation>& scalings) {
   for (const fit::Variation& scaling : scalings) {
     const auto values = fit::ValuesOf(scaling);
@@ -133,7 +128,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
                                              fit::BytesOfCards(question.trial.cards).size()))
     question.variations.push_back(*std::move(processes));
   question.with_remedies = !options.no_remedies;
-  question.user_settings = Variable("PYTORCH_CUDA_ALLOC_CONF");
+  question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return AskFit(question, options.output);
 }
 

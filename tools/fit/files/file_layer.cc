@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment.h"
 #include "profiler/trace/events/amount.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/mount_table.h"
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kVariable = "MEMTRACE_FIT_OVERLAY";
+constexpr const char* kVariable = env::kFitOverlay.name();
 constexpr uint64_t kLeastBytes = 16 << 20;
 
 LayerPlan PlanOf(const launch::Environment& environment, const std::string& scratch,
@@ -59,10 +60,10 @@ uint64_t QuarterOfMemory() {
 // Where the processes of the run see what each holds on the simulated cards. What this process
 // opened cannot be reached from within a user namespace of theirs; what the run has open can.
 void OpenLedger(launch::Environment& environment) {
-  if (environment.count("MEMTRACE_CARD_SHARED") == 0) return;
+  if (environment.count(env::kCardShared.name()) == 0) return;
   const int ledger = memfd_create("memtrace-card", 0);
   if (ledger < 0) return;
-  environment["MEMTRACE_CARD_SHARED"] = absl::StrCat("/proc/", getpid(), "/fd/", ledger);
+  environment[env::kCardShared.name()] = absl::StrCat("/proc/", getpid(), "/fd/", ledger);
 }
 
 // Tries it in a child; what that child was refused, else whether it is in a user namespace.

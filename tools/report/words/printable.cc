@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/environment.h"
 #include "profiler/trace/events/printable_text.h"
 
 namespace memtrace::report {
@@ -18,7 +19,7 @@ namespace {
 
 // 0 if there is no telling.
 size_t TerminalColumns() {
-  if (const char* columns = std::getenv("COLUMNS")) {
+  if (const char* columns = env::Pointer(env::kColumns)) {
     return static_cast<size_t>(std::strtoul(columns, nullptr, 10));
   }
   winsize size{};
