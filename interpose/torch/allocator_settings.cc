@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/units.h"
 
 namespace memtrace::shim {
 namespace {
@@ -40,7 +41,7 @@ size_t BytesBetweenPowers(size_t bytes) {
   const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
   if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;
-  return step == 0 ? bytes : (bytes + step - 1) / step * step;
+  return step == 0 ? bytes : RoundUp(bytes, step);
 }
 
 bool ReusesInCaptures() { return CUDAAllocatorConfig::graph_capture_record_stream_reuse(); }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/units.h"
 #include "interpose/torch/allocator_settings.h"
 
 namespace memtrace::shim {
@@ -22,8 +23,7 @@ constexpr uint64_t kLargestRest = 1 << 20;  // of a large block
 constexpr uint64_t kEverything = std::numeric_limits<uint64_t>::max();
 
 uint64_t Rounded(size_t bytes) {
-  const uint64_t least = std::max<uint64_t>(BytesByDivisions(bytes), kUnit);
-  return (least + kUnit - 1) / kUnit * kUnit;
+  return RoundUp(std::max<uint64_t>(BytesByDivisions(bytes), kUnit), kUnit);
 }
 
 bool IsPrivate(const NativeSizes::Entry& entry) { return entry.mempool_ != c10::MempoolId_t{}; }

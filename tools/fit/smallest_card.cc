@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/units.h"
 #include "interpose/simulated_card/spec/card_profile.h"
 #include "tools/fit/card_limit.h"
 
@@ -14,8 +15,6 @@ namespace memtrace::fit {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-
-uint64_t RoundedUp(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / step * step; }
 
 // Of the card that needs most: what it cannot do without, and what it takes without a limit.
 struct Bounds {
@@ -53,9 +52,9 @@ class Bisection {
 
  private:
   absl::Status Halve(const Bounds& bounds) {
-    const uint64_t step = std::max(64 * kMiB, RoundedUp(bounds.upper / 256, kMiB));
+    const uint64_t step = std::max(64 * kMiB, RoundUp(bounds.upper / 256, kMiB));
     uint64_t fails = (bounds.lower - 1) / step;  // in steps; below what it cannot do without
-    uint64_t completes = RoundedUp(bounds.upper, step) / step;
+    uint64_t completes = RoundUp(bounds.upper, step) / step;
     // At the upper bound it makes the same run as without a limit.
     while (completes - fails > 1) {
       const uint64_t middle = fails + (completes - fails) / 2;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/units.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/replayed/live_set.h"
 #include "tools/interchange/entry_order.h"
@@ -19,7 +20,7 @@ namespace {
 // end say what they really got.
 constexpr uint64_t kRounding = 512;
 
-uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * kRounding; }
+uint64_t Rounded(uint64_t bytes) { return RoundUp(bytes, kRounding); }
 
 // A frame list that events share is one object of the pickle.
 trace::StackId StackOf(PickleValue frames) {

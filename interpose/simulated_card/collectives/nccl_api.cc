@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -217,8 +218,7 @@ ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
 ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes) {
   constexpr std::size_t kGranule = std::size_t{2} << 20;
   if (memory == nullptr || bytes == 0) return Fail(ncclInvalidArgument, "nothing to allocate");
-  const std::size_t rounded = (bytes + kGranule - 1) / kGranule * kGranule;
-  if (cudaMalloc(memory, rounded) == cudaSuccess) return ncclSuccess;
+  if (cudaMalloc(memory, memtrace::RoundUp(bytes, kGranule)) == cudaSuccess) return ncclSuccess;
   return Fail(ncclUnhandledCudaError, "out of memory");
 }
 

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;
 
-std::uint64_t Aligned(std::uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+std::uint64_t Aligned(std::uint64_t bytes) { return RoundUp(bytes, kAlignment); }
 
 std::uint64_t Product(int a, int b, int c = 1) {
   return static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) *

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 
 Address AddressRanges::Take(std::uint64_t bytes, std::uint64_t alignment) {
@@ -42,7 +44,7 @@ AddressRanges::Range AddressRanges::Find(Address address) const {
 // The lowest unused place at or above from, 0 if there is none.
 Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const {
   if (bytes > kHeap - kBegin || alignment > kEnd) return 0;
-  const auto align = [alignment](Address a) { return (a + alignment - 1) & ~(alignment - 1); };
+  const auto align = [alignment](Address a) { return RoundUp(a, alignment); };
   Address candidate = align(from);
   auto next = taken_.upper_bound(candidate);
   if (next != taken_.begin()) {

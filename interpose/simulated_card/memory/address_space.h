@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
 #include "interpose/simulated_card/memory/heap_addresses.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
@@ -20,10 +21,6 @@ namespace memtrace::card {
 inline constexpr std::uint64_t kGranularity = 2ull << 20;
 // What shares a granule is cut at multiples of this; assumed.
 inline constexpr std::uint64_t kCut = 512;
-
-constexpr std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 enum class Access { kNone, kRead, kReadWrite };
 

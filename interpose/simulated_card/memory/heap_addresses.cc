@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -61,7 +63,7 @@ Address HeapAddresses::Take(std::uint64_t bytes) {
     if (place != 0) return place;
   }
   if (bytes > end_ - begin_) return 0;
-  const std::uint64_t whole = (bytes + kAreaUnit - 1) / kAreaUnit * kAreaUnit;
+  const std::uint64_t whole = RoundUp(bytes, kAreaUnit);
   const Address begin = PlaceForArea(whole);
   if (begin == 0) return 0;
   Area& area = areas_.emplace(begin, Area{.bytes = whole}).first->second;

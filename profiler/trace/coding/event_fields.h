@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/units.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/coding/varint.h"
 #include "profiler/trace/events/event.h"
@@ -70,7 +71,7 @@ template <typename E, typename T>
 concept MaybeConst = std::same_as<std::remove_const_t<E>, T>;
 
 // What 512-byte rounding makes of a request, the usual case: then `allocated` costs nothing.
-constexpr uint64_t UsualRounding(uint64_t requested) { return (requested + 511) & ~uint64_t{511}; }
+constexpr uint64_t UsualRounding(uint64_t requested) { return RoundUp(requested, 512); }
 
 template <typename Coder, MaybeConst<Allocate> E>
 void CodeFields(Coder& coder, E& event) {

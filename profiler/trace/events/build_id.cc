@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
+
 namespace memtrace::trace {
 namespace {
 
@@ -35,8 +37,8 @@ std::string BuildIdInNotes(const char* notes, size_t bytes) {
   while (bytes >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr note;
     std::memcpy(&note, notes, sizeof(note));
-    const size_t name_bytes = (note.n_namesz + size_t{3}) & ~size_t{3};
-    const size_t length = sizeof(note) + name_bytes + ((note.n_descsz + size_t{3}) & ~size_t{3});
+    const size_t name_bytes = RoundUp(note.n_namesz, 4);
+    const size_t length = sizeof(note) + name_bytes + RoundUp(note.n_descsz, 4);
     if (length > bytes) return "";
     const char* name = notes + sizeof(note);
     if (note.n_type == NT_GNU_BUILD_ID && std::string_view(name, note.n_namesz) == kOwner) {

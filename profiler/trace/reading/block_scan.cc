@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/units.h"
 #include "profiler/trace/coding/checksum.h"
 
 namespace memtrace::trace {
@@ -89,7 +90,7 @@ class Scanner {
   }
 
   size_t NextMagic(size_t offset) const {
-    offset = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
+    offset = RoundUp(offset, kPageBytes);
     while (offset + sizeof(BlockHeader) <= size_ && !HasMagic(offset)) offset += kPageBytes;
     return offset + sizeof(BlockHeader) <= size_ ? offset : size_;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/units.h"
 #include "profiler/trace/coding/checksum.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/coding/record_encoder.h"
@@ -20,9 +21,7 @@ namespace {
 // Of our own: the writer counts up from 1, and ~0 is the reader's for the first page's reason.
 constexpr StringId kReason = ~StringId{0} - 1;
 
-uint32_t InPages(size_t bytes) {
-  return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
-}
+uint32_t InPages(size_t bytes) { return static_cast<uint32_t>(RoundUp(bytes, kPageBytes)); }
 
 // What is known of the events by reading them all.
 struct Extent {

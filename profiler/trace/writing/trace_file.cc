@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "profiler/trace/coding/checksum.h"
 #include "profiler/trace/coding/record_encoder.h"
 
@@ -28,7 +29,7 @@ constexpr uint64_t kWindowBytes = 16 * kBlockBytes;
 std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
   size_t most = sizeof(BlockHeader);
   for (const auto& [key, value] : info) most += key.size() + value.size() + kMaxPlainRecord;
-  std::vector<uint8_t> block((most + kPageBytes - 1) / kPageBytes * kPageBytes);
+  std::vector<uint8_t> block(RoundUp(most, kPageBytes));
   uint8_t* end = block.data() + sizeof(BlockHeader);
   DeltaState unused;
   for (const auto& [key, value] : info) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "base/units.h"
 #include "tools/analysis/source/less.h"
 
 namespace memtrace::analysis {
@@ -22,7 +23,7 @@ constexpr std::string_view kLeastCard =
     "the smallest card for what is known of the program as it is; the rest comes on top";
 constexpr std::string_view kGrowsOn = "it only postpones it: what grows fills that card, too";
 
-uint64_t WholeMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB * kMiB; }
+uint64_t WholeMiB(uint64_t bytes) { return RoundUp(bytes, kMiB); }
 
 // True if the rest of what failed is not known, but so much of the card is left for it that the
 // change is enough.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/units.h"
 #include "tools/analysis/source/address_range.h"
 
 namespace memtrace::analysis {
@@ -53,8 +54,8 @@ uint64_t EndOfPage(const MappedSegment& segment, uint64_t address) {
 }
 
 uint64_t WholeGranules(uint64_t begin, uint64_t end) {
-  const uint64_t first = EndOf(begin, kGranule - 1) / kGranule * kGranule;
-  const uint64_t last = end / kGranule * kGranule;
+  const uint64_t first = RoundDown(EndOf(begin, kGranule - 1), kGranule);
+  const uint64_t last = RoundDown(end, kGranule);
   return last > first ? last - first : 0;
 }
 
