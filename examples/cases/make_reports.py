@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes what is generated under docs/cases: reports as text and as pages, answers of `memtrace fit`, further runs.
+"""Makes what is generated under docs/cases: reports as text, answers of `memtrace fit`, further runs.
+
+Traces and reports as pages stay in build/cases.
 
 Usage: make_reports.py [--embed] [CASE ...] with the python of an environment that has memtrace and the frameworks
 (setup/setup.sh frameworks). A case is named as its page (a-mend), or by its letter. `--embed` runs nothing: it only
@@ -59,7 +61,7 @@ def explain(case: Case) -> None:
         options = options.replace(f"{{{name}}}", values.partition(",")[0])
     record(case, Run("", case.card, options), trace)
     (DOCS / f"{case.name}.txt").write_text(report(trace))
-    report(trace, "-f", "-o", str(DOCS / f"{case.name}.html"))
+    report(trace, "-f", "-o", str(TRACES / f"{case.name}.html"))
 
 
 def fit(case: Case) -> None:
