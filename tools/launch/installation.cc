@@ -46,7 +46,9 @@ std::vector<CardSymbol> Symbols(const fs::path& manifest) {
   for (std::string line; std::getline(file, line);) {
     CardSymbol symbol;
     std::istringstream words(line);
-    if (words >> symbol.library >> symbol.name >> symbol.kind) symbols.push_back(symbol);
+    if (!(words >> symbol.library >> symbol.name >> symbol.kind)) continue;
+    std::getline(words >> std::ws, symbol.note);
+    symbols.push_back(symbol);
   }
   return symbols;
 }

@@ -15,7 +15,8 @@ namespace memtrace::launch {
 struct CardSymbol {
   std::string library;
   std::string name;
-  std::string kind;  // "real", "inert" or "unsupported"
+  std::string kind;  // "full", "partial", "inert" or "unsupported"
+  std::string note;  // of "partial": what is not looked at or done; else empty
 };
 
 // What there is to run programs with. Nothing of it is started or asked for a GPU.

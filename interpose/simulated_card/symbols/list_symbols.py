@@ -4,15 +4,17 @@
 
 list_symbols.py --nm NM --symbols FOLDER --output OUT LIBRARY...
 
-One line a symbol: library, symbol, class. Read from the linked libraries, so it cannot go stale: what our own
-code defines is strong, the generated stubs are weak (generate_stubs.py).
+One line a symbol: library, symbol, class, and of those in part the note of NAME.partial.txt. Read from the linked
+libraries, so it cannot go stale: what our own code defines is strong, the generated stubs are weak (generate_stubs.py).
 
-  real         answered by the card
+  full         answered by the card
+  partial      answered but for what the note says
   inert        stands for computation: succeeds, is counted, computes nothing
   unsupported  fails with the library's "not supported" and is counted by name
 """
 
 import argparse
+import re
 import subprocess
 from pathlib import Path
 
@@ -23,6 +25,14 @@ def first_words(lists: list[Path]) -> set[str]:
     return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
 
 
+def notes(table: Path) -> dict[str, str]:
+    """Return the notes of a table by symbol; of a version of a function by its name without the number."""
+    if not table.exists():
+        return {}
+    lines = [line for line in table.read_text().splitlines() if line and not line.startswith("#")]
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
 def exported(nm: str, library: Path) -> dict[str, bool]:
     """Return each exported function of a library and whether it is weak."""
     lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
@@ -30,11 +40,14 @@ def exported(nm: str, library: Path) -> dict[str, bool]:
     return {row[2].split("@")[0]: row[1] == "W" for row in rows if row[1] in "TW"}
 
 
-def classes(weak: dict[str, bool], inert: set[str]) -> dict[str, str]:
-    """Return the class of each symbol; a form for per-thread default streams has that of its base."""
+def classes(weak: dict[str, bool], inert: set[str], partial: dict[str, str]) -> dict[str, str]:
+    """Return class and note of each symbol; a form for per-thread default streams has those of its base."""
     found = {}
     for name, is_weak in weak.items():
-        found[name] = "inert" if name in inert else "unsupported" if is_weak else "real"
+        found[name] = "inert" if name in inert else "unsupported" if is_weak else "full"
+        note = partial.get(name) or partial.get(re.sub(r"_v\d$", "", name))
+        if note and found[name] == "full":
+            found[name] = f"partial {note}"
     for name in found:
         base = name.removesuffix("_ptds").removesuffix("_ptsz")
         found[name] = found.get(base, found[name])
@@ -53,7 +66,11 @@ def main() -> None:
         folder = Path(options.symbols)
         inert = first_words([folder / f"{library.name}.inert.txt"])
         known = first_words([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
-        found = classes(exported(options.nm, library), inert)
+        partial = notes(folder / f"{library.name}.partial.txt")
+        found = classes(exported(options.nm, library), inert, partial)
+        said = {word.split(maxsplit=1)[1] for word in found.values() if " " in word}
+        if never := sorted(name for name, note in partial.items() if note not in said):
+            raise SystemExit(f"{library.name}.partial.txt: our code does not answer {', '.join(never)}")
         lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
     Path(options.output).write_text("\n".join(lines) + "\n")
 

@@ -38,8 +38,10 @@ struct Options {
 };
 
 void PrintSymbols(const launch::Installation& installation) {
-  for (const launch::CardSymbol& symbol : installation.symbols)
-    std::cout << symbol.library << ' ' << symbol.name << ' ' << symbol.kind << '\n';
+  for (const launch::CardSymbol& symbol : installation.symbols) {
+    std::cout << symbol.library << ' ' << symbol.name << ' ' << symbol.kind
+              << (symbol.note.empty() ? "" : ": " + symbol.note) << '\n';
+  }
 }
 
 std::string TorchText(const launch::Installation& installation) {
@@ -65,8 +67,9 @@ void PrintCard(const launch::Installation& installation) {
     ++counts[symbol.library][symbol.kind];
   if (counts.empty()) std::cout << "card     not installed: there is no lib/simulated_card\n";
   for (auto& [library, kinds] : counts) {
-    std::cout << "card     " << library << ": " << kinds["real"] << " functions real, "
-              << kinds["inert"] << " inert, " << kinds["unsupported"] << " unsupported\n";
+    std::cout << "card     " << library << ": " << kinds["full"] << " functions in full, "
+              << kinds["partial"] << " in part, " << kinds["inert"] << " inert, "
+              << kinds["unsupported"] << " unsupported\n";
   }
 }
 
@@ -110,7 +113,8 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.add_option("FILE", options->file, "A trace that memtrace run wrote")->group("Input");
   app.add_flag("--symbols", options->symbols,
                "List every symbol of the card: library, name, and\n"
-               "real, inert or unsupported")
+               "full, partial with what is not done, inert or\n"
+               "unsupported")
       ->group("Output");
   app.callback([options, &exit_code] {
     exit_code = options->file.empty() ? PrintInstallation(options->symbols)

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that each function of the simulated card that ignores a parameter says so in symbols/*.partial.txt.
+
+Usage: check_symbols.py ROOT [--write]. Exit 0 if all is well, 1 with one line per violation otherwise. A parameter is
+ignored if it has no name. Handles of libraries do not count: there is one model of the cards a process. The page of
+these tables is docs/card-symbols.md; --write makes it.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+CARD = Path("interpose/simulated_card")
+PAGE = Path("docs/card-symbols.md")
+HEAD = """# What the simulated card answers in part
+
+Made by `cmake/check_symbols.py . --write` of `interpose/simulated_card/symbols`. Of each function that its libraries
+export `memtrace doctor --symbols` says one of four words:
+
+- **full**: answered by the card.
+- **partial**: answered, but for what stands below.
+- **inert**: stands for computation: it succeeds, is counted, and computes nothing.
+- **unsupported**: fails with the library's \"not supported\", and is counted by name: `memtrace doctor run.trace` lists
+  those that a run called.
+"""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/")
+_DEFINITION = re.compile(
+    r"^[\w:*&<> ]+?\b((?:cuda|cublas|cudnn|cusolver|cusparse|cufft|cupti|cu|nccl|nvml)[A-Z]\w*)"
+    r"\(((?:[^()]|\([^()]*\))*)\)\s*\{",
+    re.MULTILINE,
+)
+_COMMA = re.compile(r",(?![^()]*\))")
+_QUALIFIERS = {"const", "unsigned", "signed", "struct", "enum", "long", "short", "std"}
+_NUMBERS = {"int", "char", "float", "double", "void", "bool", "size_t"}
+_HANDLE = re.compile(r"^(?:const )?\w*(?:Handle_t|ncclComm_t)$")
+
+
+def has_name(parameter: str) -> bool:
+    """True if a parameter of a definition has a name after its type."""
+    parameter = re.sub(r"\[\w*\]$", "", parameter)
+    if re.search(r"\(\*\w+\)", parameter):
+        return True
+    if parameter.endswith(("*", "&")):
+        return False
+    words = re.findall(r"\w+", parameter)
+    types = [word for word in words if word not in _QUALIFIERS]
+    is_plain_number = len(types) < len([word for word in words if word not in ("const", "std")])
+    return len(types) > 1 or (len(types) == 1 and is_plain_number and types[0] not in _NUMBERS)
+
+
+def ignored(text: str) -> dict[str, list[str]]:
+    """Gives, by function, the types of the parameters that it ignores."""
+    found = {}
+    for definition in _DEFINITION.finditer(_COMMENT.sub("", text)):
+        parameters = [" ".join(part.split()) for part in _COMMA.split(definition[2])]
+        without = [part for part in parameters if part not in ("", "void", "...") and not has_name(part)]
+        if types := [part for part in without if not _HANDLE.match(part)]:
+            found[definition[1]] = types
+    return found
+
+
+def rows(table: Path) -> list[list[str]]:
+    """Gives name and note of each function of a table."""
+    return [line.split(maxsplit=1) for line in table.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def stated(folder: Path) -> set[str]:
+    """Gives the functions that are answered in part or inert, without the number of their version."""
+    tables = [*folder.glob("*.partial.txt"), *folder.glob("*.inert.txt")]
+    return {re.sub(r"_v\d$", "", row[0]) for table in tables for row in rows(table)}
+
+
+def page(folder: Path) -> str:
+    """The page of all tables."""
+    text = HEAD
+    for table in sorted(folder.glob("*.partial.txt")):
+        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n| function | in part |\n|---|---|\n"
+        text += "".join(f"| `{name}` | {note} |\n" for name, note in rows(table))
+    return text
+
+
+def main(root: Path, write: bool) -> int:
+    known = stated(root / CARD / "symbols")
+    status = 0
+    made = page(root / CARD / "symbols")
+    if write:
+        (root / PAGE).write_text(made)
+    elif not (root / PAGE).exists() or (root / PAGE).read_text() != made:
+        print(f"{PAGE}: differs from the tables; run cmake/check_symbols.py . --write")
+        status = 1
+    for source in sorted((root / CARD).glob("*/*.cc")):
+        for name, types in ignored(source.read_text()).items():
+            if re.sub(r"_v\d$", "", name) in known:
+                continue
+            print(
+                f"{source.relative_to(root)}: {name} ignores {', '.join(types)}, and no symbols/*.partial.txt says so"
+            )
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), "--write" in sys.argv[2:]))
