@@ -66,7 +66,7 @@ DeviceAddress CachingAllocator::TryAllocate(Bytes bytes, StreamId stream, uint64
 }
 
 AllocationResult CachingAllocator::Allocate(const Request& request) {
-  if (request.at == 0) {
+  if (request.at == 0 && !request.is_not_free) {
     const DeviceAddress quick =
         TryAllocate(request.bytes, request.stream, request.context, request.at_least);
     if (quick != 0) return quick;

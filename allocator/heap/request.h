@@ -22,6 +22,7 @@ struct AllocationRequest {
   // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
   // not); 0: anywhere.
   DeviceAddress at = 0;
+  bool is_not_free = false;  // TryAllocate has just said so
 };
 
 // What an allocation came to: an address, or why there is none.

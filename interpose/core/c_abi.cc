@@ -72,7 +72,8 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
          .at_least = asked.at_least,
          .is_trial = asked.is_trial != 0,
          .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
-         .at = asked.at});
+         .at = asked.at,
+         .is_not_free = asked.is_not_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       Process::Get().LookAtStart(asked.device);  // it may have made the context
@@ -148,7 +149,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .context = context,
                                  .is_trial = 0,
                                  .reject_above = 0,
-                                 .at = 0};
+                                 .at = 0,
+                                 .is_not_free = 0};
   return memtrace::Allocate(request, address, out_of_memory);
 }
 

@@ -117,6 +117,7 @@ struct memtrace_request {
   /* The block begins here, in memory of the request's stream and pool that is mapped and free;
    * MEMTRACE_INVALID_ARGUMENT if that is not so. 0: anywhere. */
   uint64_t at;
+  int32_t is_not_free; /* memtrace_take_free has just said null: it is not asked again */
 };
 MEMTRACE_API int memtrace_allocate_request(const struct memtrace_request* request, void** address,
                                            struct memtrace_out_of_memory* out_of_memory);

@@ -60,7 +60,9 @@ void RunFreeMemoryCallbacks() {
   }
 }
 
-void* AllocateOnTrial(const memtrace_request& request) {
+// Null if there is no memory left, of which nobody hears.
+void* AllocateOnTrial(memtrace_request request) {
+  request.is_trial = 1;
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
   return status == MEMTRACE_OK ? address : nullptr;
@@ -86,33 +88,29 @@ void* AllocateAfterCollection(const memtrace_request& request) {
   return memtrace_collect() != 0 ? AllocateOnTrial(request) : nullptr;
 }
 
-// The first attempt was a trial, of which nobody heard: before that, others are asked to free
-// something.
-void* AllocateAgainOrThrow(memtrace_request request) {
+[[noreturn]] void TellAndThrow(const memtrace_request& request,
+                               const memtrace_out_of_memory& out_of_memory) {
+  if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
+  AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
+                                static_cast<c10::DeviceIndex>(request.device),
+                                out_of_memory.device_free, out_of_memory.allocated,
+                                reinterpret_cast<void*>(request.stream), {0, 0});
+  NotifyOutOfMemory(out_of_memory);
+  ThrowOutOfMemory(out_of_memory);
+}
+
+// Nothing that lies free serves it. As in torch, others are asked to free something before the
+// driver is asked for more; then what can be done is done once.
+C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
   RunFreeMemoryCallbacks();
-  if (void* address = AllocateAfterCollection(request); address != nullptr) return address;
-  request.is_trial = 0;
+  if (request.at == 0) {
+    if (void* address = AllocateAfterCollection(request); address != nullptr) return address;
+  }
   memtrace_out_of_memory out_of_memory{};
   out_of_memory.size = sizeof(out_of_memory);
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, &out_of_memory);
-  if (status == MEMTRACE_OUT_OF_MEMORY) {
-    if (out_of_memory.is_rejected != 0) NoteRejection(out_of_memory);
-    AllocationHistory::Get().Note(AllocationHistory::Entry::OOM,
-                                  static_cast<c10::DeviceIndex>(request.device),
-                                  out_of_memory.device_free, out_of_memory.allocated,
-                                  reinterpret_cast<void*>(request.stream), {0, 0});
-    NotifyOutOfMemory(out_of_memory);
-    ThrowOutOfMemory(out_of_memory);
-  }
-  ThrowUnlessOk(status);
-  return address;
-}
-
-C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
-  void* address = nullptr;
-  const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
-  if (C10_UNLIKELY(status == MEMTRACE_OUT_OF_MEMORY)) return AllocateAgainOrThrow(request);
+  if (status == MEMTRACE_OUT_OF_MEMORY) TellAndThrow(request, out_of_memory);
   TORCH_CHECK(request.at == 0 || status != MEMTRACE_INVALID_ARGUMENT,
               "Could not allocate CUDA storage at exact address ",
               reinterpret_cast<void*>(request.at));
@@ -148,9 +146,10 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
                                .at_least = at_least,
                                .stream = StreamValue(stream),
                                .context = context,
-                               .is_trial = 1,
+                               .is_trial = 0,
                                .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
-                               .at = reinterpret_cast<uint64_t>(at)});
+                               .at = reinterpret_cast<uint64_t>(at),
+                               .is_not_free = at == nullptr ? 1 : 0});
   }
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;
