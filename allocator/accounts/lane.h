@@ -4,7 +4,7 @@
 #define MEMTRACE_ALLOCATOR_ACCOUNTS_LANE_H_
 
 #include "allocator/accounts/usage.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -15,7 +15,7 @@ struct Lane {
   explicit Lane(StreamId its_stream) : stream(its_stream) {}
 
   const StreamId stream;
-  Mutex mutex;
+  SpinMutex mutex;
   UsageShare share;
 };
 

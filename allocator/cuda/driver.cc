@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/card/driver_result.h"
+#include "base/mutex.h"
 
 namespace memtrace {
 namespace {
@@ -84,7 +85,7 @@ bool PrimaryContext::is_active() const {
 
 CUcontext PrimaryContext::context() const {
   if (CUcontext known = retained_->context.load(std::memory_order_acquire)) return known;
-  const std::lock_guard lock(retained_->mutex);
+  const MutexLock lock(retained_->mutex);
   CUcontext context = retained_->context.load(std::memory_order_relaxed);
   if (context == nullptr && driver_->DevicePrimaryCtxRetain(&context, device_) == CUDA_SUCCESS) {
     retained_->context.store(context, std::memory_order_release);

@@ -7,13 +7,13 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 
 namespace memtrace {
 
@@ -92,7 +92,7 @@ class PrimaryContext {
 
  private:
   struct Retained {
-    std::mutex mutex;  // while it is created
+    Mutex mutex;  // while it is created
     std::atomic<CUcontext> context = nullptr;
   };
 

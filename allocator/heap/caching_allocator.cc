@@ -9,7 +9,7 @@
 #include "allocator/heap/device_heap.h"
 #include "allocator/pools/quick_groups.h"
 #include "base/check.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 
 namespace memtrace {
 
@@ -20,7 +20,7 @@ class CachingAllocator::State {
 
   const DeviceIndex device;
   const AllocationObserver& observer;
-  Mutex mutex;
+  SpinMutex mutex;
   QuickGroups quick;
   DeviceHeap heap ABSL_GUARDED_BY(mutex);
 };
@@ -53,7 +53,7 @@ CachingAllocator::~CachingAllocator() = default;
 template <typename Try>
 auto CachingAllocator::TryQuickly(Try attempt) {
   if (!state_->observer.hears_of_blocks()) return attempt(state_->quick);
-  const MutexLock lock(state_->mutex);
+  const SpinMutexLock lock(state_->mutex);
   return attempt(state_->quick);
 }
 

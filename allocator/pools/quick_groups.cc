@@ -15,7 +15,7 @@ DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes reques
   if (!is_open_.load(std::memory_order_acquire)) return 0;
   SegmentGroup* group = Of(stream, IsSmall(size));
   if (group == nullptr) return 0;
-  const MutexLock lock(group->lane().mutex);
+  const SpinMutexLock lock(group->lane().mutex);
   if (!group->HasRoomFor(size, requested)) return 0;
   Block* block = group->TakeFirst(size);
   return block == nullptr ? 0 : group->Hand(block, requested, context);
@@ -24,7 +24,7 @@ DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes reques
 bool QuickGroups::TryFree(DeviceAddress address) {
   SegmentGroup* group = At(address);
   if (group == nullptr) return false;
-  const MutexLock lock(group->lane().mutex);
+  const SpinMutexLock lock(group->lane().mutex);
   Block* block = group->Find(address);
   if (block == nullptr || !block->recorded_streams.empty()) return false;
   group->Free(block);
@@ -34,7 +34,7 @@ bool QuickGroups::TryFree(DeviceAddress address) {
 bool QuickGroups::TryRecordStream(DeviceAddress address, StreamId stream) {
   SegmentGroup* group = At(address);
   if (group == nullptr) return false;
-  const MutexLock lock(group->lane().mutex);
+  const SpinMutexLock lock(group->lane().mutex);
   Block* block = group->Find(address);
   if (block != nullptr) group->RecordStream(*block, stream);
   return block != nullptr;

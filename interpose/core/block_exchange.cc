@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/mutex.h"
 
 // A connection carries one request and, for each chunk, one answer with its descriptor. An answer
 // without a descriptor says that there is no such block.
@@ -142,7 +143,7 @@ void StartThread(UniqueDescriptor listener, BlockServer::Open open) {
 }  // namespace
 
 absl::StatusOr<std::string> BlockServer::Start(Open open) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!name_.empty()) return name_;
   uint64_t random = 0;
   if (getrandom(&random, sizeof(random), 0) != static_cast<ssize_t>(sizeof(random)))

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/cuda/imported_memory.h"
+#include "base/mutex.h"
 #include "base/units.h"
 
 // How a process gets the chunks of another one's block: a thread of the owner hands their file
@@ -37,7 +37,7 @@ class BlockServer {
   absl::StatusOr<std::string> Start(Open open);
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::string name_;  // guarded by mutex_; empty before the start
 };
 

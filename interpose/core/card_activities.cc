@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/mutex.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
@@ -60,7 +61,7 @@ absl::Status CardActivities::FindLibrary() {
 }
 
 void CardActivities::Begin() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (session_ != nullptr || has_ended_) return;
   recorder_.TieActivities();
   if (const absl::Status found = FindLibrary(); !found.ok()) {
@@ -84,7 +85,7 @@ void CardActivities::BeginOrSayWhyNot() {
 }
 
 void CardActivities::Pause() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (++pauses_ > 1 || session_ == nullptr || !session_.load()->is_on()) return;
   session_.load()->SetOperation(0);  // else the other tool hears of it with every launch
   session_.load()->End();
@@ -93,7 +94,7 @@ void CardActivities::Pause() {
 
 // What CUPTI refused once is asked for again: it may have been the other tool that held it.
 void CardActivities::Resume() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (pauses_ == 0) return;
   --pauses_;
   if (pauses_ == 0 && session_ != nullptr && !has_ended_) BeginOrSayWhyNot();
@@ -104,7 +105,7 @@ void CardActivities::Flush() {
 }
 
 void CardActivities::End() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (session_ == nullptr || has_ended_) return;
   has_ended_ = true;
   session_.load()->End();

@@ -4,13 +4,13 @@
 #define MEMTRACE_INTERPOSE_CORE_CARD_ACTIVITIES_H_
 
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "profiler/cupti/activity_session.h"
 #include "profiler/recorder/recorder.h"
 
@@ -55,7 +55,7 @@ class CardActivities {
 
   recorder::Recorder& recorder_;
   const std::string library_;  // path; empty: the one that is to be found
-  std::mutex mutex_;           // guards what follows; CUPTI's threads never take it
+  Mutex mutex_;                // guards what follows; CUPTI's threads never take it
   int pauses_ = 0;
   bool has_ended_ = false;
   bool has_complained_ = false;

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/change_watch.h"
 
+#include "base/mutex.h"
+
 namespace memtrace {
 bool ChangeWatch::Watch(Function function, void* user) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_watched_.load(std::memory_order_relaxed)) return false;
   function_ = function;
   user_ = user;

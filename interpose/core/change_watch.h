@@ -4,9 +4,9 @@
 #define MEMTRACE_INTERPOSE_CORE_CHANGE_WATCH_H_
 
 #include <atomic>
-#include <mutex>
 
 #include "allocator/accounts/allocation_observer.h"
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/outside/card_of_address.h"
 
@@ -51,7 +51,7 @@ class ChangeWatch final : public AllocationObserver {
   AllocationObserver* next_ = nullptr;
   CardOfAddress cards_;
   std::atomic<bool> is_watched_ = false;  // once true, what follows is fixed
-  std::mutex mutex_;
+  Mutex mutex_;
   Function function_ = nullptr;  // written under mutex_
   void* user_ = nullptr;         // likewise
 };

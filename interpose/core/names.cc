@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/names.h"
 
+#include "base/mutex.h"
+
 namespace memtrace {
 
 uint32_t Names::Intern(std::string_view name) {
   if (name.empty()) return 0;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = ids_.find(name);
   if (known != ids_.end()) return known->second;
   texts_.emplace_back(name);
@@ -16,7 +18,7 @@ uint32_t Names::Intern(std::string_view name) {
 }
 
 std::string_view Names::Text(uint32_t id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return id == 0 || id > texts_.size() ? std::string_view() : std::string_view(texts_[id - 1]);
 }
 

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/mutex.h"
 
 namespace memtrace {
 
@@ -26,7 +26,7 @@ class Names {
   void UnlockAfterFork() { mutex_.unlock(); }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<std::string> texts_;  // a deque never moves its elements
   absl::flat_hash_map<std::string_view, uint32_t> ids_;
 };

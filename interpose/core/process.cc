@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/mutex.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/explanation.h"
 #include "interpose/core/program_scopes.h"
@@ -84,19 +85,19 @@ void Process::BeginAnewInForkedChild() {
     only_ = nullptr;
     first_in_use_ = nullptr;
   }
-  new (&mutex_) std::mutex;
+  new (&mutex_) Mutex;
   UnlockAfterFork();
 }
 
 void Process::SetInfo(std::string key, std::string value) {
-  const std::lock_guard lock(info_mutex_);
+  const MutexLock lock(info_mutex_);
   info_[std::move(key)] = std::move(value);
 }
 
 absl::Status Process::Start(int device_count, memtrace_mode mode) {
   if (is_forked()) return absl::UnavailableError(kForked);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (started_ || (mode == MEMTRACE_MODE_OUTSIDE && outside_started_)) return absl::OkStatus();
     if (is_recorded_) OpenTrace();
     // Now, not with the trace: that may be older, of what was taken before the framework came.
@@ -145,7 +146,7 @@ void Process::OpenTrace() {
   if (recorder() != nullptr) return;
   std::map<std::string, std::string> info = ProcessFacts();
   {
-    const std::lock_guard lock(info_mutex_);
+    const MutexLock lock(info_mutex_);
     info.insert(info_.begin(), info_.end());
   }
   if (!env::Is(env::kKeepSecrets, "1")) info["command"] = WithoutSecrets(info["command"]);
@@ -346,7 +347,7 @@ std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
 
 void Process::Close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || recorder() == nullptr) return;
     closed_ = true;
   }

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "absl/status/status.h"
 #include "allocator/cuda/open_card.h"
 #include "allocator/heap/caching_allocator.h"
+#include "base/mutex.h"
 #include "interpose/core/card_activities.h"
 #include "interpose/core/change_watch.h"
 #include "interpose/core/memtrace.h"
@@ -176,9 +176,9 @@ class Process {
   static inline std::atomic<Process*> instance = nullptr;
 
   const bool is_recorded_;
-  std::mutex mutex_;  // guards starting and closing
+  Mutex mutex_;  // guards starting and closing
   bool closed_ = false;
-  mutable std::mutex info_mutex_;            // short, like those of the names and the callbacks
+  mutable Mutex info_mutex_;                 // short, like those of the names and the callbacks
   std::map<std::string, std::string> info_;  // guarded by info_mutex_
 
   Names names_;

@@ -3,7 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_PROGRAM_CALLBACK_H_
 #define MEMTRACE_INTERPOSE_CORE_PROGRAM_CALLBACK_H_
 
-#include <mutex>
+#include "base/mutex.h"
 
 namespace memtrace {
 
@@ -14,7 +14,7 @@ class ProgramCallback {
 
   // Null removes it; a thread that is about to call it may still do so.
   void Set(Function function, void* user) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     function_ = function;
     user_ = user;
   }
@@ -24,7 +24,7 @@ class ProgramCallback {
     Function function = nullptr;
     void* user = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       function = function_;
       user = user_;
     }
@@ -37,7 +37,7 @@ class ProgramCallback {
   void UnlockAfterFork() { mutex_.unlock(); }
 
  private:
-  std::mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards all below
   Function function_ = nullptr;
   void* user_ = nullptr;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/core/process.h"
 
 namespace memtrace {
@@ -67,14 +68,14 @@ absl::StatusOr<DeviceAddress> SharedMemory::Open(const memtrace_shared_block& bl
   auto imported = ImportedMemory::Map(DeviceIndex{device}, *chunks);
   if (!imported.ok()) return imported.status();
   const DeviceAddress address = (*imported)->address();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   opened_[address] = *std::move(imported);
   return address;
 }
 
 absl::Status SharedMemory::Close(DeviceAddress address) {
   std::unique_ptr<ImportedMemory> closed;  // before the lock: unmapped after it
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = opened_.find(address);
   if (found == opened_.end()) return absl::NotFoundError("no block is open at this address");
   closed = std::move(found->second);

@@ -4,12 +4,12 @@
 #define MEMTRACE_INTERPOSE_CORE_SHARED_MEMORY_H_
 
 #include <memory>
-#include <mutex>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/cuda/imported_memory.h"
+#include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/core/block_exchange.h"
 #include "interpose/core/memtrace.h"
@@ -34,7 +34,7 @@ class SharedMemory {
 
  private:
   BlockServer server_;
-  std::mutex mutex_;
+  Mutex mutex_;
   absl::flat_hash_map<DeviceAddress, std::unique_ptr<ImportedMemory>> opened_;  // under mutex_
 };
 

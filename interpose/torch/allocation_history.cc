@@ -4,6 +4,7 @@
 
 #include <c10/cuda/CUDAFunctions.h>
 
+#include "base/mutex.h"
 #include "interpose/torch/core_calls.h"
 
 namespace memtrace::shim {
@@ -42,7 +43,7 @@ AllocationHistory& AllocationHistory::Get() {
 }
 
 void AllocationHistory::SetDeviceCount(int count) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (devices_.size() < static_cast<size_t>(count)) {
     devices_.push_back(std::make_unique<DeviceHistory>());
   }
@@ -66,7 +67,7 @@ void AllocationHistory::Record(bool enabled, native::CreateContextFn create_cont
   for (const std::string& action : skip_actions) {
     skipped |= BitOf(c10::CachingDeviceAllocator::parseTraceEntryAction(action));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (enabled) WatchOnce();
   skipped_ = skipped;
   create_context_ = enabled ? create_context : nullptr;
@@ -76,13 +77,13 @@ void AllocationHistory::Record(bool enabled, native::CreateContextFn create_cont
     device->SetCapacity(most_entries);
     if (!enabled || clear) device->Clear();
   }
-  const std::lock_guard annotations_lock(annotations_mutex_);
+  const MutexLock annotations_lock(annotations_mutex_);
   annotations_.SetCapacity(most_entries);
   if (!enabled || clear) annotations_.Clear();
 }
 
 void AllocationHistory::Attach(Tracker tracker) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Trackers* before = trackers_.load(std::memory_order_acquire);
   auto* all = before == nullptr ? new Trackers : new Trackers(*before);
   all->push_back(std::move(tracker));
@@ -147,7 +148,7 @@ void AllocationHistory::Annotate(const std::vector<std::pair<std::string, std::s
   c10::CachingDeviceAllocator::AnnotationEntry entry(c10::cuda::current_device(),
                                                      c10::getApproximateTime());
   for (const auto& [name, value] : facts) entry.recordUserMetadata(name, value);
-  const std::lock_guard lock(annotations_mutex_);
+  const MutexLock lock(annotations_mutex_);
   annotations_.Add(std::move(entry));
 }
 
@@ -189,7 +190,7 @@ void AllocationHistory::Complete(native::SnapshotInfo& snapshot, bool include_tr
     snapshot.device_traces.back() = device->Entries();
     for (Entry& entry : snapshot.device_traces.back()) stamp(entry.time_);
   }
-  const std::lock_guard lock(annotations_mutex_);
+  const MutexLock lock(annotations_mutex_);
   snapshot.external_annotations = annotations_.Entries();
   for (auto& annotation : snapshot.external_annotations) stamp(annotation.time_);
 }

@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/device_history.h"
 #include "interpose/torch/ring_buffer.h"
@@ -94,7 +94,7 @@ class AllocationHistory {
                   std::size_t bytes, void* stream, c10::MempoolId_t pool, Context context) const;
   bool Skips(Entry::Action action) const;
 
-  std::mutex mutex_;  // guards changes of what follows
+  Mutex mutex_;  // guards changes of what follows
   bool is_watching_ = false;
   std::vector<std::unique_ptr<DeviceHistory>> devices_;  // fixed once CUDA is in use
   std::atomic<bool> is_recording_ = false;
@@ -104,7 +104,7 @@ class AllocationHistory {
   // The list is replaced, never changed: it is read under the cards' locks, where no other may be
   // taken that a tracker's owner could hold. The old ones, one a call of torch's, are kept.
   std::atomic<const Trackers*> trackers_ = nullptr;
-  mutable std::mutex annotations_mutex_;
+  mutable Mutex annotations_mutex_;
   RingBuffer<c10::CachingDeviceAllocator::AnnotationEntry> annotations_;
   c10::ApproximateClockToUnixTimeConverter clock_;
 };

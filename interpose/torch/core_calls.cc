@@ -8,12 +8,12 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
@@ -27,7 +27,7 @@ namespace {
 using c10::cuda::CUDACachingAllocator::OutOfMemoryObserver;
 
 struct Observers {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<OutOfMemoryObserver> all;
 
   // Never destroyed: memory may be asked for while the process ends.
@@ -44,7 +44,7 @@ void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
       c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(out_of_memory.device)));
   std::vector<OutOfMemoryObserver> observers;
   {
-    const std::lock_guard lock(Observers::Get().mutex);
+    const MutexLock lock(Observers::Get().mutex);
     observers = Observers::Get().all;
   }
   const size_t total = std::min<size_t>(out_of_memory.limit, out_of_memory.device_total);
@@ -156,7 +156,7 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
 }
 
 void AttachOutOfMemoryObserver(OutOfMemoryObserver observer) {
-  const std::lock_guard lock(Observers::Get().mutex);
+  const MutexLock lock(Observers::Get().mutex);
   Observers::Get().all.push_back(std::move(observer));
 }
 

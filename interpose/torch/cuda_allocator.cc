@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/autograd_context.h"
@@ -58,7 +59,7 @@ void CudaAllocator::init(int device_count) {
   FollowAutograd();
   ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     fractions_.resize(static_cast<size_t>(device_count), 1.0);
   }
   const double fraction = FractionOfCard();  // torch reads its settings now, if not before
@@ -167,7 +168,7 @@ void CudaAllocator::resetPeakStats(c10::DeviceIndex device) {
 
 double CudaAllocator::getMemoryFraction(c10::DeviceIndex device) {
   CheckDevice(device);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return fractions_.at(static_cast<size_t>(device));
 }
 
@@ -182,7 +183,7 @@ void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) 
   const auto total = static_cast<double>(properties.totalGlobalMem);
   ThrowUnlessOk(memtrace_set_limit(
       device, fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * total)));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   fractions_.at(static_cast<size_t>(device)) = fraction;
 }
 

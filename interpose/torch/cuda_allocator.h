@@ -7,12 +7,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocator_settings.h"
 #include "versioned_allocator.h"
@@ -106,7 +106,7 @@ class CudaAllocator final : public VersionedAllocator {
   void* Allocate(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);
 
   std::atomic<int> device_count_ = 0;
-  std::mutex mutex_;  // guards the fractions
+  Mutex mutex_;  // guards the fractions
   std::vector<double> fractions_;
 };
 

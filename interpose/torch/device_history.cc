@@ -4,21 +4,23 @@
 
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::shim {
 
 void DeviceHistory::SetCapacity(std::size_t most_entries) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_.SetCapacity(most_entries);
 }
 
 void DeviceHistory::Clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_.Clear();
 }
 
 DeviceHistory::Context DeviceHistory::ContextOf(Entry::Action action, std::size_t address,
                                                 const Context& callers) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto block = blocks_.find(address);
   const Context known = block == blocks_.end() ? nullptr : block->second;
   if (action == Entry::FREE_COMPLETED && block != blocks_.end()) blocks_.erase(block);
@@ -28,17 +30,17 @@ DeviceHistory::Context DeviceHistory::ContextOf(Entry::Action action, std::size_
 }
 
 void DeviceHistory::Add(Entry entry) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_.Add(std::move(entry));
 }
 
 std::vector<DeviceHistory::Entry> DeviceHistory::Entries() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return entries_.Entries();
 }
 
 DeviceHistory::Context DeviceHistory::OfBlock(std::size_t address) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto block = blocks_.find(address);
   return block == blocks_.end() ? nullptr : block->second;
 }

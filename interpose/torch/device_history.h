@@ -7,10 +7,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/torch/ring_buffer.h"
 
 namespace memtrace::shim {
@@ -40,7 +40,7 @@ class DeviceHistory {
   Context OfBlock(std::size_t address) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   RingBuffer<Entry> entries_;
   std::unordered_map<std::size_t, Context> blocks_;  // in use, by address
 };

@@ -7,10 +7,10 @@
 #include <cuda_runtime_api.h>
 
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/torch_views.h"
@@ -64,7 +64,7 @@ std::shared_ptr<void> OpenCudaMalloc(const std::string& handle) {
 }
 
 struct Opened {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_map<std::string, std::weak_ptr<void>> by_handle;
 
   // Never destroyed: tensors outlive every static destructor.
@@ -96,7 +96,7 @@ std::shared_ptr<void> OpenSharedMemory(const std::string& handle) {
               "a CUDA tensor comes from a process without memtrace's allocator: run both with it, ",
               "or both with --allocator native");
   Opened& opened = Opened::Get();
-  const std::lock_guard lock(opened.mutex);
+  const MutexLock lock(opened.mutex);
   std::weak_ptr<void>& known = opened.by_handle[handle];
   if (std::shared_ptr<void> memory = known.lock()) return memory;
   std::shared_ptr<void> memory =

@@ -6,16 +6,16 @@
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <cuda_runtime_api.h>
 
-#include <mutex>
 #include <unordered_set>
 
 #include "base/environment.h"
+#include "base/mutex.h"
 
 namespace memtrace::shim {
 namespace {
 
 struct Given {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_set<void*> addresses;
 
   // Never destroyed: memory may be freed while the process ends.
@@ -37,7 +37,7 @@ void* AllocateUncached(std::size_t bytes) {
   const CaptureMode relaxed(cudaStreamCaptureModeRelaxed);
   C10_CUDA_CHECK(cudaMalloc(&address, bytes));
   Given& given = Given::Get();
-  const std::lock_guard lock(given.mutex);
+  const MutexLock lock(given.mutex);
   given.addresses.insert(address);
   return address;
 }
@@ -45,7 +45,7 @@ void* AllocateUncached(std::size_t bytes) {
 bool FreeUncached(void* address) {
   Given& given = Given::Get();
   {
-    const std::lock_guard lock(given.mutex);
+    const MutexLock lock(given.mutex);
     if (given.addresses.erase(address) == 0) return false;
   }
   const CaptureMode relaxed(cudaStreamCaptureModeRelaxed);

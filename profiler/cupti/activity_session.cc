@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::cupti {
 namespace {
 
@@ -45,9 +47,9 @@ uint64_t MonotonicNs() {
 
 ActivitySession& ActivitySession::Make(const CuptiLibrary& library, Tell tell) {
   // Also of those that are over: what is never destroyed must not look like a leak.
-  static std::mutex mutex;
+  static Mutex mutex;
   static auto* const kAll = new std::vector<ActivitySession*>();
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return *kAll->emplace_back(new ActivitySession(library, std::move(tell)));
 }
 
@@ -68,7 +70,7 @@ absl::Status ActivitySession::Begin() {
     return absl::UnavailableError("a session of this process is on already");
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     clocks_.Align();
   }
   absl::Status begun = EnableAll();
@@ -131,7 +133,7 @@ void ActivitySession::GiveBuffer(uint8_t** buffer, size_t* size, size_t* most_re
   *most_records = 0;  // as many as fit
   ActivitySession* session = current;
   if (session == nullptr) return;
-  const std::lock_guard lock(session->mutex_);
+  const MutexLock lock(session->mutex_);
   auto& spare = session->spare_buffers_;
   if (spare.empty()) {
     *buffer = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
@@ -159,7 +161,7 @@ void ActivitySession::TellThese() {
 }
 
 void ActivitySession::TellAll(uint8_t* buffer, size_t valid) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   clocks_.Align();
   CUpti_Activity* record = nullptr;
   while (library_.next_record(buffer, valid, &record) == CUPTI_SUCCESS) {

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/mutex.h"
 #include "profiler/cupti/activity_decoder.h"
 #include "profiler/cupti/clock_alignment.h"
 #include "profiler/cupti/cupti_library.h"
@@ -66,7 +66,7 @@ class ActivitySession {
 
   const CuptiLibrary library_;
   const Tell tell_;
-  std::mutex
+  Mutex
       mutex_;  // guards what follows; CUPTI is only asked for the time and the next record under it
   ClockAlignment clocks_;
   ActivityDecoder decoder_;

@@ -12,7 +12,7 @@ ContextTable::~ContextTable() {
 
 ScopeId ContextTable::Number(const Scope& scope) {
   if (scope == Scope{}) return 0;
-  MutexLock lock(mutex_);
+  SpinMutexLock lock(mutex_);
   if (const auto known = ids_.find(scope); known != ids_.end()) return known->second;
   const uint32_t id = count_.load(std::memory_order_relaxed);
   if (id == kMaxScopes) {

@@ -11,7 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
@@ -72,7 +72,7 @@ class ContextTable {
   static constexpr size_t kChunk = 1024;  // 12 KiB: most programs need one or two
   using Chunk = std::array<Scope, kChunk>;
 
-  Mutex mutex_;
+  SpinMutex mutex_;
   absl::flat_hash_map<Scope, ScopeId> ids_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint32_t> count_ = 1;  // scopes below are complete; 0 is {}
   std::array<std::atomic<Chunk*>, kMaxScopes / kChunk>

@@ -14,14 +14,14 @@ class ForwardScopes::Thread {
 
   // For another thread from now on, if this one is of the past.
   void BeginAnew(uint64_t number) {
-    const MutexLock lock(mutex_);
+    const SpinMutexLock lock(mutex_);
     number_ = number;
     first_ = 0;
     changes_.clear();
   }
 
   void Change(const Operation& next, ScopeId scope) {
-    const MutexLock lock(mutex_);
+    const SpinMutexLock lock(mutex_);
     if (number_ != next.thread) return;  // given to another meanwhile
     if (!changes_.empty()) {
       Entry& last = changes_[Place(changes_.size() - 1)];
@@ -35,7 +35,7 @@ class ForwardScopes::Thread {
   }
 
   ScopeId At(const Operation& operation) const {
-    const MutexLock lock(mutex_);
+    const SpinMutexLock lock(mutex_);
     if (number_ != operation.thread) return 0;
     const size_t after = FirstAfter(operation.sequence);
     return after == 0 ? 0 : changes_[Place(after - 1)].scope;
@@ -80,7 +80,7 @@ class ForwardScopes::Thread {
     first_ = first_ + 1 == kMaxChanges ? 0 : first_ + 1;
   }
 
-  mutable Mutex mutex_;
+  mutable SpinMutex mutex_;
   uint64_t number_ ABSL_GUARDED_BY(mutex_);
   size_t first_ ABSL_GUARDED_BY(mutex_) = 0;           // of a full ring
   mutable size_t latest_ ABSL_GUARDED_BY(mutex_) = 0;  // answer of FirstAfter
@@ -100,14 +100,14 @@ ScopeId ForwardScopes::At(const Operation& operation) const {
 }
 
 ForwardScopes::Thread* ForwardScopes::Find(uint64_t thread) const {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto known = by_number_.find(thread);
   return known == by_number_.end() ? nullptr : known->second;
 }
 
 // Threads are never freed while this lives, so that Find needs no more than a short lock.
 ForwardScopes::Thread& ForwardScopes::FindOrMake(uint64_t thread) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   Thread*& known = by_number_[thread];
   if (known != nullptr) return *known;
   std::unique_ptr<Thread> made;

@@ -11,7 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/operation_source.h"
 
@@ -48,7 +48,7 @@ class ForwardScopes {
   Thread* Find(uint64_t thread) const;
   Thread& FindOrMake(uint64_t thread);
 
-  mutable Mutex mutex_;
+  mutable SpinMutex mutex_;
   absl::flat_hash_map<uint64_t, Thread*> by_number_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<Thread>> threads_ ABSL_GUARDED_BY(mutex_);  // oldest first; reused
 };

@@ -45,7 +45,7 @@ void Recorder::Note(const absl::Status& written) {
 
 void Recorder::Allocated(const BlockEvent& block) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     live_.Prefetch(block.device, block.address);
     const AllocationContext context = contexts_.Unpack(block.context);
     const trace::Allocate event{.device = Number(block.device),
@@ -82,7 +82,7 @@ void Recorder::Allocated(const BlockEvent& block) {
 
 void Recorder::FreeRequested(const BlockEvent& block) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
     if (const auto freed = Forget(block)) {
       run_.FreeRequested({block.address, block.device}, *freed, sequence_);
@@ -92,7 +92,7 @@ void Recorder::FreeRequested(const BlockEvent& block) {
 
 void Recorder::FreeCompleted(const BlockEvent& block) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
     run_.FreeCompleted({block.address, block.device});
   });
@@ -100,7 +100,7 @@ void Recorder::FreeCompleted(const BlockEvent& block) {
 
 void Recorder::Freed(const BlockEvent& block) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     live_.Prefetch(block.device, block.address);
     const uint64_t now = Now();
     const uint64_t sequence = sequence_ + 1;
@@ -114,7 +114,7 @@ void Recorder::Freed(const BlockEvent& block) {
 
 void Recorder::Reserved(const RangeEvent& range) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::Reserve{.device = Number(range.device),
                           .address = range.address,
                           .size = range.size,
@@ -124,7 +124,7 @@ void Recorder::Reserved(const RangeEvent& range) {
 
 void Recorder::Mapped(const RangeEvent& range) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::Map{.device = Number(range.device),
                       .address = range.address,
                       .size = range.size,
@@ -134,7 +134,7 @@ void Recorder::Mapped(const RangeEvent& range) {
 
 void Recorder::Unmapped(const RangeEvent& range) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(
         trace::Unmap{.device = Number(range.device), .address = range.address, .size = range.size});
   });
@@ -144,7 +144,7 @@ void Recorder::OutOfMemory(const OutOfMemoryEvent& /*event*/) {}
 
 void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const CardLedger> cards) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     const AllocationContext context = contexts_.Unpack(event.context);
     Append(trace::OutOfMemory{.device = Number(event.device),
                               .stream = Number(event.stream),
@@ -162,7 +162,7 @@ void Recorder::NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const Ca
 
 void Recorder::OutsideAllocated(trace::OutsideAllocate event, uint64_t context) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     const AllocationContext from = contexts_.Unpack(context);
     event.stack = from.stack;
     event.owner = from.owner;
@@ -173,7 +173,7 @@ void Recorder::OutsideAllocated(trace::OutsideAllocate event, uint64_t context) 
 
 void Recorder::OutsideFreed(const trace::OutsideFree& event) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(event);
   });
 }
@@ -183,7 +183,7 @@ void Recorder::OutsideFreed(const trace::OutsideFree& event) {
 void Recorder::PushTag(std::string_view name) {
   Guarded([&] {
     const TagScopes::Tag tag = scopes_.PushTag(name);
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
   });
 }
@@ -191,7 +191,7 @@ void Recorder::PushTag(std::string_view name) {
 void Recorder::PopTag() {
   Guarded([&] {
     const TagScopes::Tag tag = scopes_.PopTag();
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::TagChange{.thread = tag.thread, .owner = tag.owner});
   });
 }
@@ -200,7 +200,7 @@ Phase Recorder::SetPhase(Phase phase) {
   Phase before = phase;
   Guarded([&] {
     {
-      const MutexLock lock(trace_.mutex);
+      const SpinMutexLock lock(trace_.mutex);
       before = run_.position().phase;
       if (before != phase) {
         Append(trace::PhaseChange{.phase = phase, .micro_batch = micro_batch_.Enter(phase)});
@@ -215,7 +215,7 @@ Phase Recorder::SetPhase(Phase phase) {
 uint64_t Recorder::BeginStep() {
   uint64_t number = 0;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     number = run_.position().step + 1;
     micro_batch_.BeginStep();
     Append(trace::Step{.number = number});
@@ -226,7 +226,7 @@ uint64_t Recorder::BeginStep() {
 void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Role role,
                        std::string_view owner, std::string_view path) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Label(
         device, address, size,
         {.role = role, .owner = trace_.writer->String(owner), .path = trace_.writer->String(path)});
@@ -236,7 +236,7 @@ void Recorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, Ro
 void Recorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size, Role role,
                           DeviceAddress of, std::string_view path) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     const LiveBlock* block = live_.Find(device, address);
     const LiveBlock* served = live_.Find(device, of);
     const bool is_ownerless = block != nullptr && block->owner == 0;
@@ -264,7 +264,7 @@ void Recorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
 
 void Recorder::Annotate(std::string_view key, std::string_view value) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     const StringId key_id = trace_.writer->String(key);
     const StringId value_id = trace_.writer->String(value);
     const auto known = run_.facts().find(key_id);
@@ -275,7 +275,7 @@ void Recorder::Annotate(std::string_view key, std::string_view value) {
 
 void Recorder::SampleCard(const CardLedger& card) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Append(trace::CardSample{.card = card});
   });
 }
@@ -283,7 +283,7 @@ void Recorder::SampleCard(const CardLedger& card) {
 std::vector<Recorder::NamedBytes> Recorder::TopOwners(DeviceIndex device, size_t most) const {
   std::vector<NamedBytes> owners;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     for (const LiveTable::Group& group : live_.LargestGroups(device, most)) {
       std::string name(trace::RoleName(group.role));
       if (group.owner != 0) name += " " + std::string(trace_.writer->Text(group.owner));
@@ -296,7 +296,7 @@ std::vector<Recorder::NamedBytes> Recorder::TopOwners(DeviceIndex device, size_t
 uint64_t Recorder::lost_events() const {
   uint64_t lost = 0;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     lost = trace_.writer->lost_events();
   });
   return lost + lost_for_memory_.load(std::memory_order_relaxed);
@@ -305,7 +305,7 @@ uint64_t Recorder::lost_events() const {
 absl::Status Recorder::status() const {
   absl::Status status;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     status = trace_.writer->status();
   });
   return status;
@@ -319,7 +319,7 @@ absl::Status Recorder::TakeFailure() {
 std::string Recorder::path() const {
   std::string path;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     path = trace_.writer->path();
   });
   return path;
@@ -327,7 +327,7 @@ std::string Recorder::path() const {
 
 void Recorder::Close() {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     Summarise(clock_.Now(), /*is_last=*/true);
     trace_.writer->Close();
   });

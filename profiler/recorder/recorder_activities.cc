@@ -8,7 +8,7 @@ namespace memtrace::recorder {
 
 void Recorder::TieActivities() {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     if (operations_ == nullptr) operations_ = std::make_unique<OperationBlocks>();
   });
 }
@@ -16,7 +16,7 @@ void Recorder::TieActivities() {
 // One time for all: it is that of their coming, and they say their own.
 void Recorder::NoteActivities(std::span<const ToldActivity> told) {
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     const uint64_t now = clock_.Now();
     for (const ToldActivity& one : told) {
       trace::Activity activity = one.activity;

@@ -82,7 +82,7 @@ AllocationContext Recorder::UnpackContext(uint64_t context) const {
 StringId Recorder::InternString(std::string_view text) {
   StringId id = 0;
   Guarded([&] {
-    const MutexLock lock(trace_.mutex);
+    const SpinMutexLock lock(trace_.mutex);
     id = trace_.writer->String(text);
   });
   return id;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "profiler/trace/writing/trace_writer.h"
 
 namespace memtrace::recorder {
@@ -17,7 +17,7 @@ namespace memtrace::recorder {
 struct SharedTrace {
   explicit SharedTrace(std::unique_ptr<trace::TraceWriter> to) : writer(std::move(to)) {}
 
-  Mutex mutex;
+  SpinMutex mutex;
   const std::unique_ptr<trace::TraceWriter> writer ABSL_PT_GUARDED_BY(mutex);
 };
 

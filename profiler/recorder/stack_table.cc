@@ -19,7 +19,7 @@ trace::StackId StackTable::Intern(std::span<const RawFrame> frames) {
 
 trace::StackId StackTable::InternNew(std::span<const RawFrame> frames, uint64_t hash) {
   const std::vector<NamedFrame> named = NameUnseen(frames);
-  MutexLock lock(trace_.mutex);
+  SpinMutexLock lock(trace_.mutex);
   if (index_.size() >= kMaxStacks) return 0;
   for (const NamedFrame& frame : named) {
     frames_.try_emplace({frame.raw.code, frame.raw.instruction},
@@ -45,7 +45,7 @@ trace::StackId StackTable::Define(std::span<const RawFrame> frames, bool with_hi
 std::vector<StackTable::NamedFrame> StackTable::NameUnseen(std::span<const RawFrame> frames) {
   std::vector<NamedFrame> unseen;
   {
-    MutexLock lock(trace_.mutex);
+    SpinMutexLock lock(trace_.mutex);
     for (const RawFrame& frame : frames) {
       if (!frames_.contains(FrameKey{frame.code, frame.instruction})) {
         unseen.push_back({.raw = frame, .names = {}, .is_hidden = false});

@@ -156,7 +156,7 @@ ScopeId TagScopes::OfForward(uint64_t sequence) const {
 }
 
 trace::StringId TagScopes::Joined(trace::StringId around, std::string_view name) {
-  MutexLock lock(trace_.mutex);
+  SpinMutexLock lock(trace_.mutex);
   const std::string_view outer = trace_.writer->Text(around);
   if (outer.empty()) return trace_.writer->String(name);
   std::string joined(outer);

@@ -7,7 +7,7 @@
 namespace memtrace {
 
 void CardOfAddress::Add(DeviceAddress address, Bytes size, int device) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const Range added{address, address + size, device};
   std::erase_if(ranges_, [&](const Range& range) {
     return range.begin < added.end && added.begin < range.end;
@@ -19,7 +19,7 @@ void CardOfAddress::Add(DeviceAddress address, Bytes size, int device) {
 }
 
 int CardOfAddress::Find(DeviceAddress address) const {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto after = std::upper_bound(
       ranges_.begin(), ranges_.end(), address,
       [](DeviceAddress wanted, const Range& range) { return wanted < range.begin; });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -30,7 +30,7 @@ class CardOfAddress {
     int device = 0;
   };
 
-  mutable Mutex mutex_;
+  mutable SpinMutex mutex_;
   std::vector<Range> ranges_ ABSL_GUARDED_BY(mutex_);  // by address
 };
 

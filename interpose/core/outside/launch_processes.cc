@@ -9,10 +9,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <system_error>
+
+#include "base/mutex.h"
 
 namespace memtrace {
 namespace {
@@ -76,8 +77,8 @@ std::string FindRelation(pid_t pid) {
 
 std::string RelationTo(pid_t pid) {
   static auto& known = *new std::map<pid_t, std::string>;
-  static auto& mutex = *new std::mutex;
-  const std::lock_guard lock(mutex);
+  static auto& mutex = *new Mutex;
+  const MutexLock lock(mutex);
   const auto found = known.find(pid);
   if (found != known.end()) return found->second;
   return known[pid] = FindRelation(pid);

@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "base/mutex.h"
+
 namespace memtrace {
 namespace {
 
@@ -24,7 +26,7 @@ Bytes ObservedMemory::Occupied(const memtrace_observed& event) {
 }
 
 void ObservedMemory::Note(const memtrace_observed& event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   switch (event.kind) {
     case MEMTRACE_OBSERVED_ALLOCATE:
     case MEMTRACE_OBSERVED_FREE_REQUESTED:
@@ -100,7 +102,7 @@ void ObservedMemory::NoteGrowth(const RangeEvent& range) {
 }
 
 AllocatorLedger ObservedMemory::ledger() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   AllocatorLedger ledger = sums_;
   if (caches_ == Caches::kNothing) ledger.reserved = ledger.live_allocated + ledger.stream_wait;
   ledger.cached = Minus(ledger.reserved, ledger.live_allocated + ledger.stream_wait);
@@ -110,7 +112,7 @@ AllocatorLedger ObservedMemory::ledger() const {
 AllocatorLedger ObservedMemory::LedgerOf(const memtrace_observed_out_of_memory& event) const {
   AllocatorLedger ledger;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ledger.live_requested = sums_.live_requested;
   }
   ledger.reserved = event.reserved;

@@ -4,9 +4,9 @@
 #define MEMTRACE_INTERPOSE_CORE_OUTSIDE_OBSERVED_MEMORY_H_
 
 #include <map>
-#include <mutex>
 
 #include "allocator/accounts/allocation_observer.h"
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/outside/observed_segments.h"
 
@@ -42,7 +42,7 @@ class ObservedMemory {
   const DeviceIndex device_;
   const Caches caches_;
   AllocationObserver& recorder_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   AllocatorLedger sums_;       // guarded by mutex_
   ObservedSegments segments_;  // likewise
   // Segments that grow, begin to end, as far as they ever grew. Likewise.

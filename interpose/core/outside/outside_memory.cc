@@ -9,7 +9,7 @@
 namespace memtrace {
 
 void OutsideMemory::Tell(OutsideListener* listener) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   if (listener_ != nullptr) TellAll(listener_, /*taken=*/false);
   listener_ = listener;
   if (listener_ != nullptr) TellAll(listener_, /*taken=*/true);
@@ -41,7 +41,7 @@ void OutsideMemory::Drop(const OutsideBlock& block) {
 // What the driver gives out is nobody's: whatever was there went without our being told (a context
 // that was destroyed).
 void OutsideMemory::Taken(const OutsideBlock& block) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   if (listener_ == nullptr) return;
   if (block.kind == trace::OutsideKind::kPhysical) {
     const auto [physical, is_new] = physical_.try_emplace(block.address);
@@ -55,7 +55,7 @@ void OutsideMemory::Taken(const OutsideBlock& block) {
 }
 
 std::optional<OutsideBlock> OutsideMemory::GivenBack(uint64_t address) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) return std::nullopt;
   const OutsideBlock block = found->second;
@@ -65,7 +65,7 @@ std::optional<OutsideBlock> OutsideMemory::GivenBack(uint64_t address) {
 }
 
 void OutsideMemory::Mapped(uint64_t handle, DeviceAddress address, Bytes bytes) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto physical = physical_.find(handle);
   if (physical == physical_.end()) return;
   if (!mappings_.try_emplace(address, Mapping{.end = address + bytes, .handle = handle}).second)
@@ -75,7 +75,7 @@ void OutsideMemory::Mapped(uint64_t handle, DeviceAddress address, Bytes bytes) 
 
 // The driver unmaps whole mappings only.
 void OutsideMemory::Unmapped(DeviceAddress address, Bytes bytes) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   auto mapping = mappings_.lower_bound(address);
   while (mapping != mappings_.end() && mapping->second.end <= address + bytes) {
     const auto physical = physical_.find(mapping->second.handle);
@@ -87,13 +87,13 @@ void OutsideMemory::Unmapped(DeviceAddress address, Bytes bytes) {
 }
 
 void OutsideMemory::Retained(uint64_t handle) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto physical = physical_.find(handle);
   if (physical != physical_.end()) ++physical->second.references;
 }
 
 void OutsideMemory::Released(uint64_t handle) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto physical = physical_.find(handle);
   if (physical == physical_.end()) return;
   --physical->second.references;
@@ -107,7 +107,7 @@ void OutsideMemory::DropIfUnused(Handles::iterator physical) {
 }
 
 void OutsideMemory::Reset(int device) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   for (auto block = blocks_.begin(); block != blocks_.end();) {
     const auto here = block++;
     if (here->second.device != device || !IsOnCard(here->second.kind)) continue;
@@ -117,7 +117,7 @@ void OutsideMemory::Reset(int device) {
 }
 
 void OutsideMemory::Claim(DeviceAddress address, Bytes bytes) {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   if (const auto block = blocks_.find(address); block != blocks_.end()) {
     Drop(block->second);
     blocks_.erase(block);
@@ -132,7 +132,7 @@ void OutsideMemory::Claim(DeviceAddress address, Bytes bytes) {
 }
 
 Bytes OutsideMemory::on_card(int device) const {
-  const MutexLock lock(mutex_);
+  const SpinMutexLock lock(mutex_);
   const auto index = static_cast<size_t>(device);
   return device >= 0 && index < on_card_.size() ? on_card_[index] : 0;
 }

@@ -10,7 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
+#include "base/spin_mutex.h"
 #include "base/units.h"
 #include "profiler/trace/events/event.h"
 
@@ -86,7 +86,7 @@ class OutsideMemory {
   void DropIfUnused(Handles::iterator physical) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TellAll(OutsideListener* listener, bool taken) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable Mutex mutex_;
+  mutable SpinMutex mutex_;
   OutsideListener* listener_ ABSL_GUARDED_BY(mutex_) = nullptr;
   absl::flat_hash_map<uint64_t, OutsideBlock> blocks_ ABSL_GUARDED_BY(mutex_);
   Handles physical_ ABSL_GUARDED_BY(mutex_);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/mutex.h"
 #include "profiler/trace/events/build_id.h"
 
 namespace memtrace {
@@ -115,18 +116,18 @@ trace::Frame NativeFrames::Symbolize(const recorder::RawFrame& frame) {
 
 void NativeFrames::NoteModule(const std::string& file, const void* base) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!known_modules_.insert(file).second) return;
   }
   WantedModule wanted{.base = base, .build_id = {}};
   dl_iterate_phdr(FindBuildId, &wanted);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   new_modules_.emplace(file, wanted.build_id);
   has_new_modules_.store(true, std::memory_order_release);
 }
 
 std::set<std::pair<std::string, std::string>> NativeFrames::TakeNewModules() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   has_new_modules_.store(false, std::memory_order_relaxed);
   return std::exchange(new_modules_, {});
 }

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/core/stacks/code_range.h"
 #include "profiler/recorder/stack_table.h"
 
@@ -48,7 +48,7 @@ class NativeFrames : public recorder::FrameSymbolizer {
   void NoteModule(const std::string& file, const void* base);
 
   std::atomic<bool> has_new_modules_ = false;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::set<std::string> known_modules_;                        // guarded by mutex_
   std::set<std::pair<std::string, std::string>> new_modules_;  // likewise
 };

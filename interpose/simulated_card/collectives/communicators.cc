@@ -5,10 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 
@@ -16,7 +16,7 @@ namespace memtrace::card {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_map<ncclComm_t, CommunicatorPointer> communicators;  // guarded by mutex
 };
 
@@ -183,7 +183,7 @@ ncclResult_t Finish(const Pending& pending) {
 
 ncclComm_t Register(CommunicatorPointer communicator) {
   Registry& registry = OfProcess();
-  const std::lock_guard lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   auto* handle = reinterpret_cast<ncclComm_t>(communicator.get());
   registry.communicators.emplace(handle, std::move(communicator));
   return handle;
@@ -191,14 +191,14 @@ ncclComm_t Register(CommunicatorPointer communicator) {
 
 CommunicatorPointer Find(ncclComm_t handle) {
   Registry& registry = OfProcess();
-  const std::lock_guard lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   const auto found = registry.communicators.find(handle);
   return found == registry.communicators.end() ? nullptr : found->second;
 }
 
 void Forget(ncclComm_t handle) {
   Registry& registry = OfProcess();
-  const std::lock_guard lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   registry.communicators.erase(handle);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 bool ActivityBuffers::Buffer::HasRoom(std::size_t bytes) const {
@@ -12,19 +14,19 @@ bool ActivityBuffers::Buffer::HasRoom(std::size_t bytes) const {
 
 void ActivityBuffers::Register(CUpti_BuffersCallbackRequestFunc request,
                                CUpti_BuffersCallbackCompleteFunc complete) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   request_ = request;
   complete_ = complete;
 }
 
 bool ActivityBuffers::AreRegistered() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return request_ != nullptr;
 }
 
 // Into the buffer that is being filled; false if it has no room: it is then taken out.
 bool ActivityBuffers::Put(const void* record, std::size_t bytes, Buffer* full) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (open_.empty()) return false;
   Buffer& last = open_.back();
   if (!last.HasRoom(bytes)) {
@@ -41,7 +43,7 @@ bool ActivityBuffers::Put(const void* record, std::size_t bytes, Buffer* full) {
 bool ActivityBuffers::Request(std::size_t bytes) {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     request = request_;
   }
   if (request == nullptr) return false;
@@ -51,7 +53,7 @@ bool ActivityBuffers::Request(std::size_t bytes) {
     if (fresh.begin != nullptr) Complete(fresh);
     return false;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   open_.push_back(fresh);
   return true;
 }
@@ -59,7 +61,7 @@ bool ActivityBuffers::Request(std::size_t bytes) {
 void ActivityBuffers::Complete(const Buffer& buffer) const {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     complete = complete_;
   }
   // cupti_activity.h: context and stream are not used since CUDA 6.0.
@@ -73,7 +75,7 @@ void ActivityBuffers::Append(const void* record, std::size_t bytes) {
     if (full.begin != nullptr) {
       Complete(full);
     } else if (!Request(bytes)) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++dropped_;
       return;
     }
@@ -83,14 +85,14 @@ void ActivityBuffers::Append(const void* record, std::size_t bytes) {
 void ActivityBuffers::Flush() {
   std::vector<Buffer> all;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     all.swap(open_);
   }
   for (const Buffer& buffer : all) Complete(buffer);
 }
 
 std::size_t ActivityBuffers::TakeDropped() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::size_t dropped = dropped_;
   dropped_ = 0;
   return dropped;

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/cupti/cupti_header.h"
 
 namespace memtrace::card {
@@ -47,7 +47,7 @@ class ActivityBuffers {
   bool Request(std::size_t bytes);
   void Complete(const Buffer& buffer) const;
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;  // this and below: guarded by mutex_
   CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
   std::vector<Buffer> open_;  // the last is filled first; more if threads asked at once

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/cupti/cupti_names.h"
 #include "interpose/simulated_card/cupti/external_correlation.h"
 
@@ -116,7 +117,7 @@ template <typename Wanted>
 void ActivitySession::End(Wanted wanted) {
   std::vector<OpenWork> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto open = open_.begin(); open != open_.end();) {
       if (wanted(open->first)) {
         ended.push_back(open->second);
@@ -136,7 +137,7 @@ void ActivitySession::Start(const memtrace_card_event& event) {
   if (!Wants(KindOf(work.record))) return;
   std::vector<OpenWork> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto [open, is_new] = open_.try_emplace(key, work);
     // Another thread's, since we looked.
     if (!is_new) ended.push_back(std::exchange(open->second, work));

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/cupti/activity_buffers.h"
 #include "interpose/simulated_card/cupti/activity_clock.h"
 #include "interpose/simulated_card/cupti/activity_records.h"
@@ -85,7 +85,7 @@ class ActivitySession {
   std::atomic<bool> is_on_ = false;
   std::atomic<bool> event_timestamps_ = false;
   std::atomic<CUpti_ActivityThreadIdType> thread_ids_ = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<StreamKey, OpenWork> open_;  // guarded by mutex_
 };
 

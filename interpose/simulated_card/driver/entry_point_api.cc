@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/driver/driver_api.h"
 #include "interpose/simulated_card/spec/error_texts.h"
 #include "interpose/simulated_card/symbols/symbol_table.h"
@@ -54,10 +54,10 @@ std::string FileOf(const void* code) {
 
 // Once for each file, on stderr and among the unsupported calls.
 void NameOwnRuntime(const void* caller) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static auto* named = new std::set<std::string>;  // never destroyed: called to the very end
   const std::string file = FileOf(caller);
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (!named->insert(file).second) return;
   UnsupportedCalls::OfProcess().Count(("static CUDA runtime in " + file).c_str());
   std::fprintf(stderr,

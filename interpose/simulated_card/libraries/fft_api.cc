@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {
@@ -29,25 +29,25 @@ struct Plan {
 class Plans {
  public:
   cufftHandle Make() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     plans_.emplace(next_, Plan{});
     return next_++;
   }
   // CUFFT_INVALID_PLAN if there is none of that number.
   template <typename Change>
   cufftResult With(cufftHandle handle, Change change) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = plans_.find(handle);
     if (found == plans_.end()) return CUFFT_INVALID_PLAN;
     return change(found->second);
   }
   cufftResult End(cufftHandle handle) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return plans_.erase(handle) == 1 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<cufftHandle, Plan> plans_;
   cufftHandle next_ = 1;
 };

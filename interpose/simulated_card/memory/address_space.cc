@@ -10,6 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -42,7 +44,7 @@ AddressSpace::AddressSpace(Cards& cards, BackingFile& file)
 Result AddressSpace::ReserveForHeap(int device, std::uint64_t bytes, Address* begin) {
   const auto card = static_cast<std::size_t>(device);
   if (cards_[card]->Spec().addresses_ascend) return Reserve(bytes, kGranularity, 0, begin);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Address taken = heaps_[card].Take(bytes);
   if (taken == 0) return Result::kOutOfMemory;
   reservations_.AddHeap(taken, bytes);
@@ -55,7 +57,7 @@ Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Addre
   if (!IsWholeGranules(bytes) || (alignment != 0 && !IsPowerOfTwo(alignment)))
     return Result::kInvalidValue;
   const std::uint64_t aligned_to = std::max(alignment, kGranularity);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (hint != 0 && hint % aligned_to == 0 && reservations_.TakeAt(hint, bytes)) {
     *begin = hint;
     return Result::kSuccess;
@@ -67,7 +69,7 @@ Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Addre
 }
 
 Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const AddressRanges::Range range = reservations_.Find(begin);
   if (range.begin != begin || range.bytes != bytes || bytes == 0) return Result::kInvalidValue;
   if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
@@ -81,17 +83,17 @@ Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, Ha
   if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
     return Result::kInvalidDevice;
   if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return physical_.Create(device, bytes, kind, handle, exportable);
 }
 
 Result AddressSpace::Release(HandleId handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return physical_.Release(handle);
 }
 
 Result AddressSpace::RetainAt(Address address, HandleId* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return Result::kInvalidValue;
   *handle = mapping->second.handle;
@@ -99,7 +101,7 @@ Result AddressSpace::RetainAt(Address address, HandleId* handle) {
 }
 
 Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
   if (allocation == nullptr) return Result::kInvalidValue;
   *device = allocation->device;
@@ -107,7 +109,7 @@ Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
 }
 
 Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return Result::kInvalidValue;
   const Result result = physical_.Describe(mapping->second.handle, record);
@@ -116,7 +118,7 @@ Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
 }
 
 Result AddressSpace::Export(HandleId handle, int* descriptor) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return physical_.Export(handle, descriptor);
 }
 
@@ -128,7 +130,7 @@ int AddressSpace::DeviceOfCard(std::uint32_t card) const {
 }
 
 Extent AddressSpace::ContentsOf(HandleId handle) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
   return allocation == nullptr ? Extent{} : Extent{allocation->offset, allocation->bytes};
 }
@@ -138,7 +140,7 @@ Result AddressSpace::Import(int descriptor, HandleId* handle) {
   if (!record.has_value()) return Result::kInvalidValue;
   const int device = DeviceOfCard(record->card);
   if (device < 0) return Result::kNotSupported;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (record->process == getpid()) *handle = physical_.RetainOwn(*record);
   if (record->process == getpid() && *handle != 0) return Result::kSuccess;
   auto received = std::make_shared<const OpenFile>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
@@ -147,13 +149,13 @@ Result AddressSpace::Import(int descriptor, HandleId* handle) {
 }
 
 Result AddressSpace::Attach(const SharedMemoryRecord& record, int device, HandleId* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return physical_.Import(record, device, ChargeKind::kRuntime, nullptr, handle);
 }
 
 Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
                          HandleId handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
   if (allocation == nullptr || begin % kGranularity != 0) return Result::kInvalidValue;
   if (!Fits(reservations_.Find(begin), begin, bytes)) return Result::kInvalidValue;
@@ -165,7 +167,7 @@ Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offse
 }
 
 Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
   const auto first = mappings_.find(begin);
   auto last = first;
@@ -179,7 +181,7 @@ Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
 Result AddressSpace::SetAccess(Address begin, std::uint64_t bytes, int device, Access access) {
   if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
     return Result::kInvalidDevice;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
   const std::uint32_t bit = 1u << device;
   for (auto at = mappings_.find(begin); at != mappings_.end() && at->first < begin + bytes; ++at) {
@@ -195,7 +197,7 @@ Result AddressSpace::SetAccess(Address begin, std::uint64_t bytes, int device, A
 Result AddressSpace::GetAccess(Address address, int device, Access* access) const {
   if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
     return Result::kInvalidDevice;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return Result::kInvalidValue;
   const std::uint32_t bit = 1u << device;
@@ -206,14 +208,14 @@ Result AddressSpace::GetAccess(Address address, int device, Access* access) cons
 }
 
 std::optional<MappedRange> AddressSpace::Find(Address address) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return std::nullopt;
   return Describe(mapping);
 }
 
 std::vector<MappedRange> AddressSpace::MappingsIn(Address begin, std::uint64_t bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<MappedRange> found;
   auto at = MappingAt(begin);
   if (at == mappings_.end()) at = mappings_.lower_bound(begin);
@@ -223,7 +225,7 @@ std::vector<MappedRange> AddressSpace::MappingsIn(Address begin, std::uint64_t b
 
 // Each mapping of the heap is a reservation and a handle of its own.
 LiveMemory AddressSpace::Live() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::uint64_t of_heap = 0;
   for (auto at = mappings_.begin(); at != mappings_.end(); ++at) {
     if (Describe(at).kind == ChargeKind::kRuntime) ++of_heap;
@@ -244,7 +246,7 @@ MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) const {
 
 Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
                                std::vector<Extent>* extents) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (reservations_.Find(begin).bytes == 0) return Result::kInvalidValue;
   while (bytes > 0) {
     const auto at = MappingAt(begin);

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
 #include "interpose/simulated_card/memory/heap_addresses.h"
@@ -123,7 +123,7 @@ class AddressSpace {
   bool AnyMappingIn(Address begin, std::uint64_t bytes) const;
 
   Cards& cards_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   PhysicalMemory physical_;  // this and below: guarded by mutex_
   AddressRanges reservations_;
   std::vector<HeapAddresses> heaps_;  // one a card, of equal parts of the addresses

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/host_refusals.h"
 
 namespace memtrace::card {
@@ -113,7 +114,7 @@ bool BackingFile::CopyWrittenParts(int from, int to) {
 }
 
 std::uint64_t BackingFile::Extend(std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t offset = end_;
   end_ += bytes;
   return offset;
@@ -142,7 +143,7 @@ OpenFilePointer BackingFile::FileOf(const SharedMemoryRecord& record) {
 }
 
 std::optional<std::uint64_t> BackingFile::Attach(const SharedMemoryRecord& record) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const OpenFilePointer file = FileOf(record);
   if (file == nullptr) return std::nullopt;
   const std::uint64_t offset = attached_end_;
@@ -152,7 +153,7 @@ std::optional<std::uint64_t> BackingFile::Attach(const SharedMemoryRecord& recor
 }
 
 void BackingFile::Detach(std::uint64_t offset) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   attached_.erase(offset);
 }
 
@@ -162,7 +163,7 @@ BackingFile::Place BackingFile::Locate(std::uint64_t offset) const {
             .offset = offset,
             .written = written_,
             .other = nullptr};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto after = attached_.upper_bound(offset);
   if (after == attached_.begin())
     return {.file = -1, .offset = offset, .written = true, .other = nullptr};

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
 
 namespace memtrace::card {
@@ -84,7 +85,7 @@ class BackingFile {
   mutable int descriptor_ = -1;
   mutable int open_error_ = 0;         // errno, if there is no descriptor
   std::atomic<bool> written_ = false;  // until then all is zero and there is no file
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::uint64_t end_ = 0;  // this and below: guarded by mutex_
   std::map<std::uint64_t, Attached> attached_;
   std::uint64_t attached_end_;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 Card::Card(const CardSpec& spec, SharedLedger* shared, std::size_t index)
@@ -43,7 +45,7 @@ bool Card::OccupyOrReclaim(std::uint64_t bytes) {
 }
 
 bool Card::AddStream() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t needed = StreamBytes(streams_ + 1);
   const std::uint64_t more = needed > stream_bytes_ ? needed - stream_bytes_ : 0;
   if (more > 0 && !Occupy(Own() + more)) return false;
@@ -53,7 +55,7 @@ bool Card::AddStream() {
 }
 
 void Card::RemoveStream() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --streams_;
 }
 
@@ -75,39 +77,39 @@ bool Card::Occupy(std::uint64_t own) {
 }
 
 bool Card::ActivateContext() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (context_active_) return true;
   context_active_ = Occupy(Own() + spec_.context_bytes);
   return context_active_;
 }
 
 void Card::DeactivateContext() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   context_active_ = false;
   Occupy(Own());
 }
 
 bool Card::AddContext() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!Occupy(Own() + spec_.context_bytes)) return false;
   ++further_contexts_;
   return true;
 }
 
 void Card::RemoveContext() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --further_contexts_;
   Occupy(Own());
 }
 
 bool Card::HasContext() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return context_active_;
 }
 
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
   if (kind == ChargeKind::kContext) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // bytes may be near the end of its type.
   if (bytes > total_ || !OccupyOrReclaim(bytes)) return false;
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) += bytes;
@@ -116,7 +118,7 @@ bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
 
 void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
   if (kind == ChargeKind::kContext) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
   Occupy(Own());
 }
@@ -132,14 +134,14 @@ bool Card::Reclaim(const SharedMemoryRecord& record, int descriptor) {
 }
 
 bool Card::Resize(std::uint64_t total) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (total < HeldByOthers() + Own()) return false;
   total_ = total;
   return true;
 }
 
 bool Card::SetOther(std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t held = HeldByOthers() - other_ + Own();
   if (held > total_ || bytes > total_ - held) return false;
   other_ = bytes;
@@ -147,7 +149,7 @@ bool Card::SetOther(std::uint64_t bytes) {
 }
 
 void Card::TakeOther(std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t held = HeldByOthers() + Own();
   other_ += std::min(bytes, total_ - std::min(total_, held));
 }
@@ -157,7 +159,7 @@ std::vector<ProcessMemory> Card::OtherProcesses() const {
 }
 
 Ledger Card::CurrentLedger() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t others = HeldByOthers();
   return {.total = total_,
           .context = ContextBytes() + stream_bytes_,

@@ -4,9 +4,9 @@
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_CARD_H_
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/shared_ledger.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 
@@ -92,7 +92,7 @@ class Card {
   const CardSpec spec_;
   SharedLedger* const shared_;
   const std::size_t index_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::uint64_t total_;  // this and all below: guarded by mutex_
   std::uint64_t other_;
   bool context_active_ = false;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -23,7 +25,7 @@ Contexts::Contexts(Cards& cards) : cards_(cards) {
 }
 
 Result Contexts::Retain(int device, Context** context) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Context& wanted = Primary(device);
   if (!CardOf(wanted).ActivateContext()) return Result::kOutOfMemory;
   ++wanted.retained;
@@ -34,7 +36,7 @@ Result Contexts::Retain(int device, Context** context) {
 
 Result Contexts::Release(int device, Context** ended) {
   *ended = nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Context& released = Primary(device);
   if (released.retained == 0) return Result::kInvalidContext;
   if (--released.retained > 0) return Result::kSuccess;
@@ -45,17 +47,17 @@ Result Contexts::Release(int device, Context** ended) {
 }
 
 bool Contexts::IsActive(int device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return contexts_[static_cast<std::size_t>(device)].active;
 }
 
 std::uint32_t Contexts::References(int device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return contexts_[static_cast<std::size_t>(device)].retained;
 }
 
 Result Contexts::Create(int device, unsigned flags, Context** context) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool has_place = current.depth < kDeepestStack;
   if (!has_place || !CardOf(Primary(device)).AddContext()) return Result::kOutOfMemory;
   Context& made = contexts_.emplace_back(device, contexts_.size() + 1, /*is_primary=*/false);
@@ -69,7 +71,7 @@ Result Contexts::Create(int device, unsigned flags, Context** context) {
 Result Contexts::Destroy(const void* context) {
   Context* found = nullptr;
   if (Find(context, &found) != Result::kSuccess || found->primary) return Result::kInvalidContext;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!found->active.exchange(false)) return Result::kInvalidContext;
   CardOf(*found).RemoveContext();
   if (Current() == found) --current.depth;
@@ -77,12 +79,12 @@ Result Contexts::Destroy(const void* context) {
 }
 
 Context* Contexts::Owner(OwnerId id, int device) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return id == 0 ? &Primary(device) : &contexts_[id - 1];
 }
 
 Result Contexts::Find(const void* context, Context** found) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Context& ours : contexts_) {
     if (&ours != context) continue;
     *found = &ours;

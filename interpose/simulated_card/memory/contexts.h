@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/spec/result.h"
 
@@ -82,7 +82,7 @@ class Contexts {
   Card& CardOf(const Context& context) { return *cards_[static_cast<std::size_t>(context.device)]; }
 
   Cards& cards_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<Context> contexts_;  // guarded by mutex_; the primary ones first
 };
 

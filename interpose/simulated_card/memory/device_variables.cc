@@ -4,15 +4,17 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 void DeviceVariables::Register(const void* shadow, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   variables_[shadow].bytes = bytes;
 }
 
 Result DeviceVariables::Find(const void* shadow, int device, Address* begin, std::uint64_t* bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = variables_.find(shadow);
   if (found == variables_.end()) return Result::kInvalidSymbol;
   Variable& variable = found->second;

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/spec/result.h"
 
@@ -35,7 +35,7 @@ class DeviceVariables {
   };
 
   RuntimeHeap& heap_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_map<const void*, Variable> variables_;  // guarded by mutex_
 };
 

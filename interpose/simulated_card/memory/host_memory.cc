@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/host_refusals.h"
 
 namespace memtrace::card {
@@ -20,13 +21,13 @@ Result HostMemory::Allocate(std::size_t bytes, int device, void** begin, std::ui
   }
   *begin = mapped;
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.emplace(address, Range{address, bytes, device, /*ours=*/true, owner});
   return Result::kSuccess;
 }
 
 Result HostMemory::Free(void* begin) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto range = ranges_.find(reinterpret_cast<std::uintptr_t>(begin));
   if (range == ranges_.end() || !range->second.ours) return Result::kInvalidValue;
   munmap(begin, range->second.bytes);
@@ -35,7 +36,7 @@ Result HostMemory::Free(void* begin) {
 }
 
 void HostMemory::FreeAllOf(std::uint64_t owner) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto range = ranges_.begin(); range != ranges_.end();) {
     const bool is_theirs = range->second.ours && range->second.owner == owner;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the key is the address.
@@ -47,7 +48,7 @@ void HostMemory::FreeAllOf(std::uint64_t owner) {
 Result HostMemory::Register(void* begin, std::size_t bytes, int device) {
   if (begin == nullptr || bytes == 0) return Result::kInvalidValue;
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto next = ranges_.lower_bound(address);
   const bool overlaps_next = next != ranges_.end() && next->first - address < bytes;
   if (overlaps_next || FindLocked(address)) return Result::kHostMemoryAlreadyRegistered;
@@ -56,7 +57,7 @@ Result HostMemory::Register(void* begin, std::size_t bytes, int device) {
 }
 
 Result HostMemory::Unregister(void* begin) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto range = ranges_.find(reinterpret_cast<std::uintptr_t>(begin));
   if (range == ranges_.end() || range->second.ours) return Result::kHostMemoryNotRegistered;
   ranges_.erase(range);
@@ -64,7 +65,7 @@ Result HostMemory::Unregister(void* begin) {
 }
 
 std::optional<HostMemory::Range> HostMemory::Find(const void* address) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return FindLocked(reinterpret_cast<std::uintptr_t>(address));
 }
 
@@ -77,7 +78,7 @@ std::optional<HostMemory::Range> HostMemory::FindLocked(std::uintptr_t address) 
 }
 
 std::size_t HostMemory::Live() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return ranges_.size();
 }
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/spec/result.h"
 
 namespace memtrace::card {
@@ -45,7 +45,7 @@ class HostMemory {
  private:
   std::optional<Range> FindLocked(std::uintptr_t address) const;
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::uintptr_t, Range> ranges_;  // guarded by mutex_
 };
 

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Address* begin) {
@@ -13,7 +15,7 @@ Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Addres
   if (record.process == getpid()) return Result::kInvalidContext;
   if (record.card != cards_[static_cast<std::size_t>(device)]->LedgerIndex())
     return Result::kPeerAccessUnsupported;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Key key(record.inode, record.offset);
   auto found = mapped_.find(key);
   if (found == mapped_.end()) {
@@ -43,7 +45,7 @@ Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped*
 }
 
 Result ImportedBlocks::Close(Address address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto at = mapped_.begin(); at != mapped_.end(); ++at) {
     Mapped& mapped = at->second;
     if (address < mapped.begin || address - mapped.begin >= mapped.bytes) continue;

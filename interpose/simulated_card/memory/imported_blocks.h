@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -44,7 +44,7 @@ class ImportedBlocks {
 
   AddressSpace& space_;
   Cards& cards_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<Key, Mapped> mapped_;  // guarded by mutex_
 };
 

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 void KnownRanges::Set(std::span<const Extent> extents, Known known) {
   if (known == Known::kUnknown && empty_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Extent& extent : extents)
     SetLocked(extent.offset, extent.offset + extent.bytes, known);
   empty_ = ranges_.empty();
@@ -19,13 +21,13 @@ void KnownRanges::Set(std::span<const Extent> extents, Known known) {
 
 void KnownRanges::ForgetAll() {
   if (empty_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.clear();
   empty_ = true;
 }
 
 void KnownRanges::Assume(std::span<const Extent> extents) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Extent& extent : extents) AssumeLocked(extent.offset, extent.offset + extent.bytes);
   empty_ = ranges_.empty();
 }
@@ -45,7 +47,7 @@ void KnownRanges::AssumeLocked(std::uint64_t begin, std::uint64_t end) {
 
 Known KnownRanges::Weakest(std::span<const Extent> extents) const {
   Known weakest = Known::kKnown;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Extent& extent : extents) {
     weakest = std::min(weakest, WeakestLocked(extent.offset, extent.offset + extent.bytes));
   }
@@ -54,7 +56,7 @@ Known KnownRanges::Weakest(std::span<const Extent> extents) const {
 
 void KnownRanges::Read(std::span<const Extent> extents, std::span<char> states) const {
   std::fill(states.begin(), states.end(), static_cast<char>(Known::kUnknown));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [offset, bytes] : extents) {
     auto range = ranges_.upper_bound(offset);
     if (range != ranges_.begin()) --range;
@@ -71,7 +73,7 @@ void KnownRanges::Read(std::span<const Extent> extents, std::span<char> states) 
 
 void KnownRanges::Copy(std::span<const Extent> to, std::span<const Extent> from) {
   if (empty_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto target = to.begin();
   Extent room = target == to.end() ? Extent{} : *target;
   for (Extent rest : from) {

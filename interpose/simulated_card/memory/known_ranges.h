@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 
 namespace memtrace::card {
@@ -62,7 +62,7 @@ class KnownRanges {
   void CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   void Cut(std::uint64_t at);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Ranges ranges_;                   // guarded by mutex_
   std::atomic<bool> empty_ = true;  // written under mutex_: most launches find nothing to forget
 };

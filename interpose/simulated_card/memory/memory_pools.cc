@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -28,12 +30,12 @@ MemoryPool* MemoryPools::Find(const void* pool) const {
 MemoryPool* MemoryPools::Default(int device) { return defaults_[static_cast<std::size_t>(device)]; }
 
 MemoryPool* MemoryPools::Current(int device) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return current_[static_cast<std::size_t>(device)];
 }
 
 Result MemoryPools::SetCurrent(int device, const void* pool) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   MemoryPool* found = Find(pool);
   if (found == nullptr || found->device != device) return Result::kInvalidValue;
   current_[static_cast<std::size_t>(device)] = found;
@@ -43,13 +45,13 @@ Result MemoryPools::SetCurrent(int device, const void* pool) {
 MemoryPool* MemoryPools::Create(int device) {
   auto pool = std::make_unique<MemoryPool>(space_, device);
   MemoryPool* const handle = pool.get();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   pools_.emplace(handle, std::move(pool));
   return handle;
 }
 
 Result MemoryPools::Destroy(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   MemoryPool* pool = Find(handle);
   if (pool == nullptr || !pool->blocks.empty()) return Result::kInvalidValue;
   const auto device = static_cast<std::size_t>(pool->device);
@@ -61,7 +63,7 @@ Result MemoryPools::Destroy(const void* handle) {
 }
 
 Result MemoryPools::Allocate(const void* handle, std::uint64_t bytes, Address* begin) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   MemoryPool* pool = Find(handle);
   if (pool == nullptr) return Result::kInvalidValue;
   return AllocateLocked(*pool, bytes, begin);
@@ -88,7 +90,7 @@ Result MemoryPools::AllocateLocked(MemoryPool& pool, std::uint64_t bytes, Addres
 }
 
 Result MemoryPools::Free(Address begin, Block* freed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [handle, pool] : pools_) {
     const auto block = pool->blocks.find(begin);
     if (block == pool->blocks.end()) continue;
@@ -110,7 +112,7 @@ void MemoryPools::TrimLocked(MemoryPool& pool, std::uint64_t keep) {
 }
 
 Result MemoryPools::Trim(const void* handle, std::uint64_t keep) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   MemoryPool* pool = Find(handle);
   if (pool == nullptr) return Result::kInvalidValue;
   TrimLocked(*pool, keep);
@@ -118,12 +120,12 @@ Result MemoryPools::Trim(const void* handle, std::uint64_t keep) {
 }
 
 void MemoryPools::TrimToThresholds() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [handle, pool] : pools_) TrimLocked(*pool, pool->release_threshold);
 }
 
 Result MemoryPools::Figures(const void* handle, PoolFigures* figures) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const MemoryPool* pool = Find(handle);
   if (pool == nullptr) return Result::kInvalidValue;
   *figures = pool->figures;

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -78,7 +78,7 @@ class MemoryPools {
   // The threshold and the reuse flags, for reading and writing under `change`.
   template <typename Change>
   Result Configure(const void* pool, Change change) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     MemoryPool* found = Find(pool);
     if (found == nullptr) return Result::kInvalidValue;
     change(*found);
@@ -92,7 +92,7 @@ class MemoryPools {
 
   AddressSpace& space_;
   Cards& cards_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<const void*, std::unique_ptr<MemoryPool>> pools_;  // this and below: guarded by mutex_
   std::vector<MemoryPool*> defaults_;                         // one a device
   std::vector<MemoryPool*> current_;

@@ -5,11 +5,13 @@
 #include <iterator>
 #include <limits>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner) {
   if (bytes > std::numeric_limits<std::uint64_t>::max() - kGranularity) return Result::kOutOfMemory;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Result result = bytes < kGranularity
                             ? AllocateShared(device, RoundUp(bytes, kCut), begin)
                             : AllocateGranules(device, RoundUp(bytes, kGranularity), begin);
@@ -18,7 +20,7 @@ Result RuntimeHeap::Allocate(int device, std::uint64_t bytes, Address* begin, st
 }
 
 Result RuntimeHeap::Free(Address begin) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto block = blocks_.find(begin);
   if (block == blocks_.end()) return Result::kInvalidValue;
   FreeLocked(block->second);
@@ -27,7 +29,7 @@ Result RuntimeHeap::Free(Address begin) {
 }
 
 void RuntimeHeap::FreeAllOf(std::uint64_t owner) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto block = blocks_.begin(); block != blocks_.end();) {
     const bool is_theirs = block->second.owner == owner;
     if (is_theirs) FreeLocked(block->second);
@@ -44,12 +46,12 @@ void RuntimeHeap::FreeLocked(const Block& block) {
 }
 
 std::uint64_t RuntimeHeap::HeldBytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return held_;
 }
 
 std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(after)->second;
@@ -58,7 +60,7 @@ std::optional<RuntimeHeap::Block> RuntimeHeap::Find(Address address) const {
 }
 
 std::size_t RuntimeHeap::Live() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return blocks_.size();
 }
 

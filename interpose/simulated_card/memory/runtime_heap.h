@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/spec/result.h"
 
@@ -65,7 +65,7 @@ class RuntimeHeap {
 
   AddressSpace& space_;
   const ChargeKind kind_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<Address, Block> blocks_;  // by begin; this and below: guarded by mutex_
   std::map<Address, Granule> shared_;
   std::uint64_t held_ = 0;

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -169,7 +171,7 @@ std::uint64_t SharedLedger::SumOfOthers(std::size_t card) {
 
 std::optional<std::uint64_t> SharedLedger::Hold(std::size_t card, std::uint64_t bytes,
                                                 std::uint64_t room) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!Join()) return bytes <= room ? std::optional<std::uint64_t>(0) : std::nullopt;
   const Exclusive exclusive(*this);
   const std::uint64_t others = SumOfOthers(card);
@@ -181,7 +183,7 @@ std::optional<std::uint64_t> SharedLedger::Hold(std::size_t card, std::uint64_t 
 }
 
 int SharedLedger::Lend(const SharedMemoryRecord& record) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!Join()) return -1;
   const int descriptor = Reopen();
   if (descriptor < 0) return -1;
@@ -204,7 +206,7 @@ int SharedLedger::Lend(const SharedMemoryRecord& record) {
 }
 
 bool SharedLedger::Reclaim(const SharedMemoryRecord& record, int descriptor) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto lent = lent_slots_.find(descriptor);
   if (lent == lent_slots_.end()) return false;  // lent before a fork, by the parent
   const std::size_t slot = lent->second;
@@ -215,7 +217,7 @@ bool SharedLedger::Reclaim(const SharedMemoryRecord& record, int descriptor) {
 }
 
 std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!Join()) return 0;
   const Exclusive exclusive(*this);
   return SumOfOthers(card);
@@ -229,7 +231,7 @@ bool SharedLedger::IsOwn(std::size_t slot) const {
 
 std::vector<ProcessMemory> SharedLedger::OtherProcesses(std::size_t card) {
   std::vector<ProcessMemory> others;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!Join()) return others;
   const Exclusive exclusive(*this);
   for (std::size_t slot = 0; slot < contents_->used_slots; ++slot) {

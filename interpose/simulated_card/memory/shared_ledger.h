@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 
@@ -89,7 +89,7 @@ class SharedLedger {
   static void AfterForkInChild();
 
   const std::string path_;
-  std::mutex mutex_;
+  Mutex mutex_;
   bool has_tried_ = false;  // this and below: guarded by mutex_
   int descriptor_ = -1;
   Contents* contents_ = nullptr;

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/runtime/runtime_api.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "interpose/simulated_card/spec/error_texts.h"
@@ -24,9 +24,9 @@ thread_local int chosen_device = 0;
 
 // The runtime holds one reference to each primary context that it ever used, for good.
 CUresult PrimaryContext(int device, CUcontext* context) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::array<CUcontext, kMaxCards> contexts = {};
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   CUcontext& known = contexts[static_cast<std::size_t>(device)];
   if (known == nullptr) {
     CUcontext retained = nullptr;

@@ -4,23 +4,25 @@
 
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 void Faults::Count(std::string sentence) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++total_;
   if (kept_.size() < kMostKept) kept_.push_back(std::move(sentence));
 }
 
 std::uint64_t Faults::Total() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return total_;
 }
 
 void Faults::Visit(const std::function<void(const std::string&)>& visit) const {
   std::vector<std::string> copy;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     copy = kept_;
   }
   for (const std::string& sentence : copy) visit(sentence);

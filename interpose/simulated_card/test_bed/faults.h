@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace memtrace::card {
 
@@ -24,7 +25,7 @@ class Faults {
   void Visit(const std::function<void(const std::string&)>& visit) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::uint64_t total_ = 0;  // this and below: guarded by mutex_
   std::vector<std::string> kept_;
 };

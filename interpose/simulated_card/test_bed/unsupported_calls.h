@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace memtrace::card {
 
@@ -27,7 +28,7 @@ class UnsupportedCalls {
   static UnsupportedCalls& OfProcess();
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::string, std::uint64_t> counts_;  // guarded by mutex_
 };
 

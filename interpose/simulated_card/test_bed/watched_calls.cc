@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -21,7 +23,7 @@ std::string_view WithoutVersion(std::string_view function) {
 }  // namespace
 
 void WatchedCalls::Plan(std::vector<PlannedFailure> plan) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   plan_.clear();
   for (PlannedFailure& planned : plan) plan_.push_back({.planned = std::move(planned)});
   planned_ = !plan_.empty();
@@ -33,7 +35,7 @@ int WatchedCalls::Enter(std::string_view function, bool is_own) {
   std::uint64_t taken = 0;
   int error = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [planned, calls] : plan_) {
       if (!planned.Names(function) || (planned.is_list() && !is_own)) continue;
       const std::uint64_t nth = ++calls;
@@ -74,12 +76,12 @@ void WatchedCalls::Log(std::string_view function, int result) {
   std::string entry(function);
   if (noted_bytes > 0) entry += "(" + std::to_string(noted_bytes) + ")";
   entry += " = " + std::to_string(result);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (log_.size() < kLongestLog) log_.push_back(std::move(entry));
 }
 
 void WatchedCalls::StartLog() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   log_.clear();
   logging_ = true;
   watched_ = true;
@@ -95,7 +97,7 @@ void WatchedCalls::StopLog() { logging_ = false; }
 void WatchedCalls::VisitLog(const std::function<void(const std::string&)>& visit) const {
   std::vector<std::string> copy;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     copy = log_;
   }
   for (const std::string& entry : copy) visit(entry);

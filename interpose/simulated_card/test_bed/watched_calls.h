@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/test_bed/listening.h"
 #include "interpose/simulated_card/test_bed/planned_failures.h"
 
@@ -87,7 +87,7 @@ class WatchedCalls {
   std::atomic<bool> watched_ = false;  // stays, once it is true: scopes must come in pairs
   std::atomic<bool> logging_ = false;
   std::atomic<bool> planned_ = false;  // plan_ has an entry
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<Counted> plan_;  // this and below: guarded by mutex_
   std::vector<std::string> log_;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 void Completion::AddWait(const Stream& stream, Work work) {
@@ -21,7 +23,7 @@ std::size_t Completion::MilestonesOf(const Stream& stream) const {
 }
 
 // Not recursive: a program may chain any number of waits before it waits itself.
-Result Completion::Complete(const Work& work, std::unique_lock<std::mutex>& lock) {
+Result Completion::Complete(const Work& work, std::unique_lock<Mutex>& lock) {
   std::vector<Work> goals = {work};
   while (!goals.empty()) {
     const Result result = Step(goals, lock);
@@ -30,7 +32,7 @@ Result Completion::Complete(const Work& work, std::unique_lock<std::mutex>& lock
   return Result::kSuccess;
 }
 
-Result Completion::Step(std::vector<Work>& goals, std::unique_lock<std::mutex>& lock) {
+Result Completion::Step(std::vector<Work>& goals, std::unique_lock<Mutex>& lock) {
   const Work goal = goals.back();
   Stream& stream = *goal.stream;
   const auto found = milestones_.find(&stream);
@@ -51,8 +53,7 @@ Result Completion::Step(std::vector<Work>& goals, std::unique_lock<std::mutex>& 
   return Result::kSuccess;
 }
 
-Result Completion::MakeCall(Stream& stream, Milestone& milestone,
-                            std::unique_lock<std::mutex>& lock) {
+Result Completion::MakeCall(Stream& stream, Milestone& milestone, std::unique_lock<Mutex>& lock) {
   if (milestone.caller == std::this_thread::get_id()) return Result::kNotPermitted;
   if (milestone.caller != std::thread::id()) {
     call_made_.wait(lock);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/work/stream.h"
 
@@ -40,7 +41,7 @@ class Completion {
   // Does all work up to that one and everything it waits for. Calls are made in order, by this
   // thread and without the lock; a call that another thread is making is waited for. kNotPermitted
   // if the calling thread is in a call that it would have to wait for, as on a card.
-  Result Complete(const Work& work, std::unique_lock<std::mutex>& lock);
+  Result Complete(const Work& work, std::unique_lock<Mutex>& lock);
 
  private:
   struct Milestone {
@@ -51,12 +52,12 @@ class Completion {
   };
   using Milestones = std::deque<Milestone>;
 
-  Result Step(std::vector<Work>& goals, std::unique_lock<std::mutex>& lock);
-  Result MakeCall(Stream& stream, Milestone& milestone, std::unique_lock<std::mutex>& lock);
+  Result Step(std::vector<Work>& goals, std::unique_lock<Mutex>& lock);
+  Result MakeCall(Stream& stream, Milestone& milestone, std::unique_lock<Mutex>& lock);
   void Pass(Stream& stream);
 
   std::unordered_map<const Stream*, Milestones> milestones_;  // of streams that have any
-  std::condition_variable call_made_;
+  std::condition_variable_any call_made_;
 };
 
 }  // namespace memtrace::card

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -46,13 +48,13 @@ GraphNode* Graphs::FindNode(const void* node) const {
 Graph* Graphs::Create() {
   auto graph = std::make_unique<Graph>();
   Graph* const handle = graph.get();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   graphs_.emplace(handle, std::move(graph));
   return handle;
 }
 
 Result Graphs::Destroy(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = Find(handle);
   if (graph == nullptr) return Result::kInvalidValue;
   for (const auto& node : graph->nodes) nodes_.erase(node.get());
@@ -87,7 +89,7 @@ bool Graphs::AreNodesOf(const Graph* graph, std::span<GraphNode* const> nodes) c
 
 Result Graphs::Add(const void* handle, NodeType type, std::span<GraphNode* const> dependencies,
                    HostWork work, GraphNode** node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* graph = Find(handle);
   if (graph == nullptr || !AreNodesOf(graph, dependencies)) return Result::kInvalidValue;
   *node = AddLocked(graph, type, {dependencies.begin(), dependencies.end()}, std::move(work));
@@ -97,7 +99,7 @@ Result Graphs::Add(const void* handle, NodeType type, std::span<GraphNode* const
 Result Graphs::Clone(const void* handle, Graph** clone,
                      std::unordered_map<const GraphNode*, GraphNode*>* copies) {
   auto owned = std::make_unique<Graph>();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = Find(handle);
   if (graph == nullptr || graph->HasMemory()) return Result::kInvalidValue;
   std::unordered_map<const GraphNode*, GraphNode*> made;
@@ -114,7 +116,7 @@ Result Graphs::Clone(const void* handle, Graph** clone,
 }
 
 Result Graphs::DestroyNode(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   GraphNode* node = FindNode(handle);
   if (node == nullptr || node->graph->HasMemory()) return Result::kInvalidValue;
   nodes_.erase(node);
@@ -125,7 +127,7 @@ Result Graphs::DestroyNode(const void* handle) {
 }
 
 Result Graphs::AddEdge(const void* from, const void* to) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   GraphNode* source = FindNode(from);
   GraphNode* target = FindNode(to);
   if (source == nullptr || target == nullptr || source == target ||
@@ -137,7 +139,7 @@ Result Graphs::AddEdge(const void* from, const void* to) {
 }
 
 Result Graphs::RemoveEdge(const void* from, const void* to) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const GraphNode* source = FindNode(from);
   GraphNode* target = FindNode(to);
   if (source == nullptr || target == nullptr || target->graph->HasMemory())
@@ -146,7 +148,7 @@ Result Graphs::RemoveEdge(const void* from, const void* to) {
 }
 
 Result Graphs::NodesOf(const void* handle, Nodes* nodes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = Find(handle);
   if (graph == nullptr) return Result::kInvalidValue;
   for (const auto& node : graph->nodes) nodes->push_back(node.get());
@@ -154,7 +156,7 @@ Result Graphs::NodesOf(const void* handle, Nodes* nodes) const {
 }
 
 Result Graphs::EdgesOf(const void* handle, Edges* edges) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = Find(handle);
   if (graph == nullptr) return Result::kInvalidValue;
   for (const auto& node : graph->nodes) {
@@ -164,7 +166,7 @@ Result Graphs::EdgesOf(const void* handle, Edges* edges) const {
 }
 
 Result Graphs::DependenciesOf(const void* handle, Nodes* nodes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const GraphNode* node = FindNode(handle);
   if (node == nullptr) return Result::kInvalidValue;
   *nodes = node->dependencies;
@@ -172,7 +174,7 @@ Result Graphs::DependenciesOf(const void* handle, Nodes* nodes) const {
 }
 
 Result Graphs::DependentsOf(const void* handle, Nodes* nodes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const GraphNode* node = FindNode(handle);
   if (node == nullptr) return Result::kInvalidValue;
   for (const auto& other : node->graph->nodes) {
@@ -182,7 +184,7 @@ Result Graphs::DependentsOf(const void* handle, Nodes* nodes) const {
 }
 
 Result Graphs::TypeOf(const void* handle, NodeType* type) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const GraphNode* node = FindNode(handle);
   if (node == nullptr) return Result::kInvalidValue;
   *type = node->type;
@@ -191,7 +193,7 @@ Result Graphs::TypeOf(const void* handle, NodeType* type) const {
 
 bool Graphs::AreReachedFrom(std::span<GraphNode* const> nodes,
                             std::span<GraphNode* const> ends) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::unordered_set<const GraphNode*> reached(ends.begin(), ends.end());
   Nodes open(ends.begin(), ends.end());
   while (!open.empty()) {
@@ -206,7 +208,7 @@ bool Graphs::AreReachedFrom(std::span<GraphNode* const> nodes,
 }
 
 Result Graphs::Dot(const void* handle, std::string* text) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = Find(handle);
   if (graph == nullptr) return Result::kInvalidValue;
   std::unordered_map<const GraphNode*, std::string> names;
@@ -244,7 +246,7 @@ bool Graphs::Order(const Graph& graph, Nodes* ordered) {
 
 Result Graphs::Instantiate(const void* handle, GraphExec** exec, bool frees_first) {
   auto owned = std::make_unique<GraphExec>();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* graph = Find(handle);
   Nodes ordered;
   if (graph == nullptr || !Order(*graph, &ordered)) return Result::kInvalidValue;
@@ -263,14 +265,14 @@ Result Graphs::Instantiate(const void* handle, GraphExec** exec, bool frees_firs
 
 Result Graphs::Update(const void* handle, const void* graph) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Graph* source = Find(graph);
     if (source != nullptr && source->HasMemory()) return Result::kExecUpdateFailure;
   }
   GraphExec* fresh = nullptr;
   const Result instantiated = Instantiate(graph, &fresh);
   if (instantiated != Result::kSuccess) return instantiated;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto exec = execs_.find(handle);
   const auto made = execs_.find(fresh);
   Result result = Result::kInvalidValue;
@@ -284,12 +286,12 @@ Result Graphs::Update(const void* handle, const void* graph) {
 }
 
 Result Graphs::DestroyExec(const void* exec) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return execs_.erase(exec) == 1 ? Result::kSuccess : Result::kInvalidValue;
 }
 
 Result Graphs::LaunchOf(const void* handle, GraphLaunch* launch) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto exec = execs_.find(handle);
   if (exec == execs_.end()) return Result::kInvalidValue;
   *launch = exec->second->launch;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/work/graph_block.h"
 
@@ -135,7 +135,7 @@ class Graphs {
   bool AreNodesOf(const Graph* graph, std::span<GraphNode* const> nodes) const;
   static bool Order(const Graph& graph, Nodes* ordered);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Graph>> graphs_;  // this and below: by mutex_
   std::unordered_set<const void*> nodes_;
   std::unordered_map<const void*, std::unique_ptr<GraphExec>> execs_;

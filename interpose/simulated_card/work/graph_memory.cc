@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -63,7 +65,7 @@ Result GraphMemory::Reserve(int device, std::uint64_t bytes, GraphBlockPointer* 
     delete last;
   };
   *block = GraphBlockPointer(new GraphBlock(begin, bytes, device), forget);
-  const std::lock_guard lock(index_mutex_);
+  const MutexLock lock(index_mutex_);
   blocks_[begin] = *block;
   return Result::kSuccess;
 }
@@ -71,14 +73,14 @@ Result GraphMemory::Reserve(int device, std::uint64_t bytes, GraphBlockPointer* 
 // Nobody has the block any more.
 void GraphMemory::Forget(const GraphBlock& block) {
   {
-    const std::lock_guard lock(index_mutex_);
+    const MutexLock lock(index_mutex_);
     blocks_.erase(block.begin);
   }
   space_.FreeReservation(block.begin, RoomOf(block));
 }
 
 GraphBlockPointer GraphMemory::Find(Address begin) const {
-  const std::lock_guard lock(index_mutex_);
+  const MutexLock lock(index_mutex_);
   const auto found = blocks_.find(begin);
   return found == blocks_.end() ? nullptr : found->second.lock();
 }
@@ -96,7 +98,7 @@ Result GraphMemory::Charge(int device, std::uint64_t peak) {
 }
 
 Result GraphMemory::Prepare(std::span<const GraphMemoryStep> steps, bool frees_first) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Balance balance(*this);
   std::vector<GraphBlockPointer> left;  // by an earlier launch
   for (const GraphMemoryStep& step : steps) {
@@ -114,7 +116,7 @@ Result GraphMemory::Prepare(std::span<const GraphMemoryStep> steps, bool frees_f
 }
 
 Result GraphMemory::Allocate(const GraphBlockPointer& block) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (allocated_.contains(block)) return Result::kInvalidValue;
   // Two launches at once may have been prepared for less than they have together.
   const Result charged = Charge(block->device, At(block->device).used + UsedBy(*block));
@@ -144,7 +146,7 @@ Result GraphMemory::FreeLocked(const GraphBlockPointer& block) {
 }
 
 Result GraphMemory::Free(const GraphBlockPointer& block) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return FreeLocked(block);
 }
 
@@ -155,7 +157,7 @@ Result GraphMemory::FreeOutside(Address begin, GraphBlockPointer* freed) {
 }
 
 void GraphMemory::Trim(int device) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   PoolFigures& figures = At(device);
   const std::uint64_t stays = RoundUp(figures.used, kGranularity);
   cards_[static_cast<std::size_t>(device)]->Discharge(ChargeKind::kRuntime,
@@ -164,12 +166,12 @@ void GraphMemory::Trim(int device) {
 }
 
 PoolFigures GraphMemory::Figures(int device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return figures_[static_cast<std::size_t>(device)];
 }
 
 void GraphMemory::ResetHighMarks(int device, bool reserved, bool used) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   PoolFigures& figures = At(device);
   if (reserved) figures.reserved_high = figures.reserved;
   if (used) figures.used_high = figures.used;

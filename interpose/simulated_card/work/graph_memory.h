@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/card.h"
 #include "interpose/simulated_card/memory/memory_pools.h"
@@ -69,9 +69,9 @@ class GraphMemory {
 
   AddressSpace& space_;
   Cards& cards_;
-  mutable std::mutex index_mutex_;                       // taken after mutex_
+  mutable Mutex index_mutex_;                            // taken after mutex_
   std::map<Address, std::weak_ptr<GraphBlock>> blocks_;  // guarded by index_mutex_
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<PoolFigures> figures_;  // one a device; this and below: guarded by mutex_
   std::unordered_set<GraphBlockPointer> allocated_;  // their nodes and graphs may be gone
 };

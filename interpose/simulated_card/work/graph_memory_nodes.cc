@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The allocation and free nodes of Graphs. Rules: cuda.h, cuGraphAddMemAllocNode and
 // cuGraphAddMemFreeNode.
+#include "base/mutex.h"
 #include "interpose/simulated_card/work/graph.h"
 
 namespace memtrace::card {
@@ -9,7 +10,7 @@ namespace memtrace::card {
 Result Graphs::AddMemory(const void* handle, std::span<GraphNode* const> dependencies,
                          const GraphMemoryStep& step, HostWork work, GraphNode** node) {
   GraphBlock& block = *step.block;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* graph = Find(handle);
   if (graph == nullptr || !AreNodesOf(graph, dependencies)) return Result::kInvalidValue;
   if (step.frees) {
@@ -28,7 +29,7 @@ Result Graphs::AddMemory(const void* handle, std::span<GraphNode* const> depende
 }
 
 Result Graphs::MemoryOf(const void* handle, NodeType type, GraphBlockPointer* block) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const GraphNode* node = FindNode(handle);
   if (node == nullptr || node->block == nullptr || node->type != type) return Result::kInvalidValue;
   *block = node->block;

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr std::uint64_t kMostBytesOfTable = 64 << 10;
 }  // namespace
 
 void KernelWrites::HandOut(Address begin, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto next = blocks_.upper_bound(begin);
   if (next != blocks_.begin()) {
     const auto before = std::prev(next);
@@ -46,7 +48,7 @@ std::vector<KernelWrites::Block> KernelWrites::BlocksOf(std::span<const Address>
   for (const Address address : given) {
     if (!AddressRanges::Contains(address)) continue;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto after = blocks_.upper_bound(address);
       const auto block = after == blocks_.begin() ? blocks_.end() : std::prev(after);
       if (block != blocks_.end() && address < block->first + block->second) {

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/backing_file.h"
 #include "interpose/simulated_card/memory/known_ranges.h"
@@ -54,7 +54,7 @@ class KernelWrites {
   const AddressSpace& space_;
   const BackingFile& file_;
   KnownRanges& known_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<Address, std::uint64_t> blocks_;  // bytes by begin, guarded by mutex_
 };
 

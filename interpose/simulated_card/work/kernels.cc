@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/reading_thread.h"
 
 namespace memtrace::card {
 
 void Kernels::Register(const void* host_function, const char* name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   registrations_.push_back({host_function, name});
 }
 
@@ -26,7 +27,7 @@ void Kernels::ForgetWhatItMayWrite(const std::vector<Address>* given) {
 const char* Kernels::CountLaunch(const void* host_function, const std::vector<Address>* given) {
   ++launches_;
   ForgetWhatItMayWrite(given);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = counts_of_functions_.find(host_function);
   if (known != counts_of_functions_.end()) {
     ++known->second->second;
@@ -47,7 +48,7 @@ const char* Kernels::CountLaunch(const void* host_function, const std::vector<Ad
 const char* Kernels::CountCall(const char* name) {
   ++launches_;
   ForgetWhatItMayWrite(nullptr);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto& count = *counts_.try_emplace(name, 0).first;
   ++count.second;
   return count.first.c_str();
@@ -56,7 +57,7 @@ const char* Kernels::CountCall(const char* name) {
 void Kernels::Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const {
   std::vector<std::pair<std::string, std::uint64_t>> copy;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     copy.assign(counts_.begin(), counts_.end());
   }
   for (const auto& [name, count] : copy) visit(name, count);

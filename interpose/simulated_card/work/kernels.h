@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/work/kernel_writes.h"
 
 namespace memtrace::card {
@@ -56,7 +56,7 @@ class Kernels {
   void ForgetWhatItMayWrite(const std::vector<Address>* given);
 
   KernelWrites* const writes_;  // may be null
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<Registration> registrations_;  // this and below: guarded by mutex_
   std::size_t indexed_ = 0;                 // registrations already in names_
   std::unordered_map<const void*, const char*> names_;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -34,7 +36,7 @@ std::string WorkText(const Work& work) {
 void MemoryUses::Used(Address begin, std::uint64_t bytes, const Work& work, const char* call) {
   if (!streams_.Defers() || work.stream == nullptr || bytes == 0 || !AddressRanges::Contains(begin))
     return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uses_.push_back({begin, begin + bytes, work, call});
   if (uses_.size() >= forget_at_) ForgetFinished();
 }
@@ -48,7 +50,7 @@ void MemoryUses::Missed(Address to, Address from, std::uint64_t bytes, const cha
   const auto overlaps = [bytes](const Grave& grave, Address begin) {
     return begin < grave.end && grave.begin < begin + bytes;
   };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::string why = "was never mapped";
   for (auto grave = graves_.rbegin(); grave != graves_.rend(); ++grave) {
     if (!overlaps(*grave, to) && !overlaps(*grave, from)) continue;
@@ -61,19 +63,19 @@ void MemoryUses::Missed(Address to, Address from, std::uint64_t bytes, const cha
 
 void MemoryUses::MadeAccessible(const std::vector<MappedRange>& mappings) {
   if (!streams_.Defers()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const MappedRange& mapping : mappings)
     accessible_since_.emplace(mapping.begin, streams_.Now());
 }
 
 void MemoryUses::Mapped(HandleId handle, Address begin, const char* call) {
   if (!streams_.Defers()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CheckLeftOver(handle, call, "at " + Hex(begin));
 }
 
 void MemoryUses::Unmapped(const std::vector<MappedRange>& mappings, const char* call) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const MappedRange& mapping : mappings) {
     if (streams_.Defers()) {
       CheckNamed(mapping, call);
@@ -109,7 +111,7 @@ void MemoryUses::CheckLaunches(const MappedRange& mapping, const char* call) {
 
 void MemoryUses::Released(HandleId handle, const char* call) {
   if (!streams_.Defers()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CheckLeftOver(handle, call, "of handle " + std::to_string(handle));
 }
 
@@ -126,7 +128,7 @@ void MemoryUses::CheckLeftOver(HandleId handle, const char* call, const std::str
 }
 
 void MemoryUses::Freed(Address begin, std::uint64_t bytes, const char* call) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Bury(begin, bytes, call);
 }
 

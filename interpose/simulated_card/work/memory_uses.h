@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/test_bed/faults.h"
 #include "interpose/simulated_card/work/streams.h"
@@ -72,7 +72,7 @@ class MemoryUses {
 
   const Streams& streams_;
   Faults& faults_;
-  std::mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards all below
   std::vector<Use> uses_;
   std::size_t forget_at_ = 256;                     // uses; doubles with those that stay
   std::map<HandleId, std::vector<Use>> left_over_;  // of memory unmapped too early

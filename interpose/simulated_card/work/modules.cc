@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 
 Module* Modules::Find(const void* module) const {
@@ -20,7 +22,7 @@ Result Modules::Load(const void* image, Module** module) {
   auto owned = std::make_unique<Module>();
   owned->image = std::move(*read);
   *module = owned.get();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   modules_.emplace(owned.get(), std::move(owned));
   return Result::kSuccess;
 }
@@ -35,7 +37,7 @@ Result Modules::LoadFile(const char* path, Module** module) {
 }
 
 Result Modules::Unload(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Module* module = Find(handle);
   if (module == nullptr) return Result::kInvalidHandle;
   module->loaded = false;
@@ -67,13 +69,13 @@ Result Modules::FunctionLocked(Module& module, const std::string& name, Function
 }
 
 Result Modules::GetFunction(const void* handle, const char* name, Function** function) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Module* module = Find(handle);
   return module == nullptr ? Result::kInvalidHandle : FunctionLocked(*module, name, function);
 }
 
 Result Modules::Functions(const void* handle, std::vector<Function*>* functions) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Module* module = Find(handle);
   if (module == nullptr) return Result::kInvalidHandle;
   for (const CodeImage::Kernel& kernel : module->image.kernels) {
@@ -86,7 +88,7 @@ Result Modules::Functions(const void* handle, std::vector<Function*>* functions)
 
 Result Modules::GetVariable(const void* handle, const char* name, int device, Address* begin,
                             std::uint64_t* bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Module* module = Find(handle);
   if (module == nullptr) return Result::kInvalidHandle;
   const auto& variables = module->image.variables;
@@ -107,7 +109,7 @@ Result Modules::GetVariable(const void* handle, const char* name, int device, Ad
 }
 
 Function* Modules::FindFunction(const void* function) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return functions_.contains(function) ? static_cast<Function*>(const_cast<void*>(function))
                                        : nullptr;
 }

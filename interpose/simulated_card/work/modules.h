@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/work/code_image.h"
@@ -77,7 +77,7 @@ class Modules {
 
   Kernels& kernels_;
   RuntimeHeap& heap_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Module>> modules_;  // this and below: by mutex_
   std::unordered_set<const void*> functions_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/work/streams.h"
 
 namespace memtrace::card {
@@ -61,7 +62,7 @@ Result Streams::AddNode(Stream* stream, NodeType type, HostWork work) {
 
 Result Streams::CaptureMemory(const void* handle, int device, const GraphMemoryStep& step,
                               HostWork work) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture == nullptr) return Result::kIllegalState;
@@ -99,7 +100,7 @@ Result Streams::WaitInCapture(Stream* stream, const Event* event, bool external)
 
 Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode, Graph* graph,
                              Capture::Frontier first) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (IsDefaultStream(handle)) return Result::kCaptureUnsupported;
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
@@ -147,7 +148,7 @@ bool Streams::IsJoined(const Capture& capture) const {
 
 Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
   *graph = nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   const std::shared_ptr<Capture> capture = stream->capture;
@@ -169,7 +170,7 @@ Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
 
 Result Streams::CaptureState(const void* handle, int device, CaptureStatus* status,
                              CaptureView* capture) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   *status = stream->capture == nullptr     ? CaptureStatus::kNone
@@ -183,7 +184,7 @@ Result Streams::CaptureState(const void* handle, int device, CaptureStatus* stat
 
 Result Streams::ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
                                bool replace) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture == nullptr) return Result::kIllegalState;
@@ -201,7 +202,7 @@ CaptureMode Streams::ExchangeCaptureMode(CaptureMode mode) {
 // cuda.h, cuThreadExchangeStreamCaptureMode: a global thread must respect every global capture, and
 // any thread that is not relaxed its own captures that are not relaxed.
 Result Streams::CheckUnsafeCall() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   bool forbidden = false;
   for (Capture* capture : going_on_) {
     const bool everyones =

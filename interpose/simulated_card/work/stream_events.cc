@@ -3,6 +3,7 @@
 // The part of Streams that is about events.
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/work/streams.h"
 
 namespace memtrace::card {
@@ -15,20 +16,20 @@ Event* Streams::FindEvent(const void* handle) const {
 Event* Streams::CreateEvent(unsigned flags) {
   auto* event = new Event;
   event->flags = flags;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   events_.insert(event);
   return event;
 }
 
 Result Streams::CheckInterprocess(const void* handle) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Event* event = FindEvent(handle);
   const bool shared = event != nullptr && (event->flags & kEventInterprocess) != 0;
   return shared ? Result::kSuccess : Result::kInvalidHandle;
 }
 
 Result Streams::DestroyEvent(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Event* event = FindEvent(handle);
   if (event == nullptr) return Result::kInvalidHandle;
   events_.erase(event);
@@ -69,7 +70,7 @@ void Streams::Mark(Event* event, Stream* stream) const {
 }
 
 Result Streams::RecordEventAt(const void* handle, const Work& launch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Event* event = FindEvent(handle);
   if (event == nullptr) return Result::kInvalidHandle;
   Mark(event, launch.stream.get());
@@ -136,7 +137,7 @@ Result Streams::SynchronizeEvent(const void* handle) {
 Result Streams::ElapsedMilliseconds(const void* start_handle, const void* end_handle,
                                     float* milliseconds) const {
   constexpr float kShortest = 1e-3f;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Event* start = FindEvent(start_handle);
   const Event* end = FindEvent(end_handle);
   for (const Event* event : {start, end}) {
@@ -155,7 +156,7 @@ Result Streams::ElapsedMilliseconds(const void* start_handle, const void* end_ha
 }
 
 std::size_t Streams::LiveEvents() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return events_.size();
 }
 

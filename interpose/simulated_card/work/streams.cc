@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -41,18 +43,18 @@ Streams::~Streams() {
 }
 
 EventTiming Streams::Timing() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return timing_;
 }
 
 void Streams::SetTiming(const EventTiming& timing) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   timing_ = timing;
   defers_ = timing.mode != EventMode::kEager;
 }
 
 WaitCounts Streams::Waits() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return waits_;
 }
 
@@ -64,7 +66,7 @@ Stream* Streams::FindStream(const void* handle, int device) const {
 }
 
 Stream* Streams::CreateStream(int device, unsigned flags, int priority) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto stream = std::make_shared<Stream>();
   stream->id = next_stream_id_++;
   stream->device = device;
@@ -77,7 +79,7 @@ Stream* Streams::CreateStream(int device, unsigned flags, int priority) {
 }
 
 Result Streams::DestroyStream(const void* handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream* stream = IsDefaultStream(handle) ? nullptr : FindStream(handle, 0);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture != nullptr && stream->capture->origin == stream) {
@@ -99,7 +101,7 @@ void Streams::ForgetFinished() {
 }
 
 Result Streams::Describe(const void* handle, int device, Stream* copy) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   *copy = *stream;
@@ -239,7 +241,7 @@ void Streams::CallLast(const Stream& stream, std::function<void()> call, Lock& l
 }
 
 Result Streams::LastWork(const void* handle, int device, Work* work) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream* stream = FindStream(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   *work = LastOf(stream);
@@ -338,13 +340,13 @@ Result Streams::SynchronizeWork(const Work& work) {
 
 bool Streams::IsFinished(const Work& work) const {
   if (!Defers()) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return IsDone(work);
 }
 
 std::optional<Work> Streams::UnawaitedLaunch(int device, Tick since) const {
   if (!Defers()) return std::nullopt;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::optional<Work> found;
   bool has_waited = false;
   const auto look = [&](Stream* stream) {
@@ -360,7 +362,7 @@ std::optional<Work> Streams::UnawaitedLaunch(int device, Tick since) const {
 }
 
 std::size_t Streams::LiveStreams() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return streams_.size();
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/simulated_card/spec/event_timing.h"
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/test_bed/listening.h"
@@ -147,7 +148,7 @@ class Streams {
   Graphs& graphs() { return graphs_; }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<Mutex>;
 
   Stream* FindStream(const void* handle, int device) const;
   Event* FindEvent(const void* handle) const;
@@ -177,7 +178,7 @@ class Streams {
 
   const Listening* const listening_;  // may be null
   Graphs graphs_;
-  mutable std::mutex mutex_;  // guards all below and what it points to
+  mutable Mutex mutex_;  // guards all below and what it points to
   EventTiming timing_;
   Completion completion_;
   WaitCounts waits_;

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -55,7 +56,7 @@ std::vector<PythonLine> PythonStack() {
 }
 
 void HostReads::CountKnown() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++totals_[static_cast<size_t>(Known::kKnown)];
 }
 
@@ -66,7 +67,7 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
   const uint64_t most = read.is_condition ? policy_.stop_condition : policy_.stop_number;
   uint64_t in_this_step = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++totals_[static_cast<size_t>(read.known)];
     Line& line = lines_[text];
     if (line.count == 0) line.number = static_cast<int>(lines_.size());
@@ -87,12 +88,12 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
 }
 
 void HostReads::BeginStep() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& [text, line] : lines_) line.in_this_step = 0;
 }
 
 void HostReads::Annotate() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   AnnotateTotals();
   for (const auto& [text, line] : lines_) AnnotateLine(line);
 }

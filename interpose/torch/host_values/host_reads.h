@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/torch/host_values/card_contents.h"
 #include "interpose/torch/host_values/policy.h"
 
@@ -55,7 +55,7 @@ class HostReads {
   void AnnotateTotals() const;
 
   const HostValuesPolicy& policy_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<std::string, Line> lines_;    // this and below: guarded by mutex_
   std::array<uint64_t, 3> totals_ = {};  // by Known
 };

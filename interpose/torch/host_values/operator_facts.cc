@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "base/mutex.h"
 
 namespace memtrace::shim {
 namespace {
@@ -79,7 +80,7 @@ OperatorFacts::Argument ArgumentFacts(const c10::Argument& argument, bool is_fir
 class Facts {
  public:
   const OperatorFacts& Find(const c10::OperatorHandle& op, const HostValuesPolicy& policy) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto& facts = by_schema_[&op.schema()];
     if (facts == nullptr || !IsOf(*facts, op)) {
       if (facts != nullptr) retired_.push_back(std::move(facts));  // another thread may read it
@@ -97,7 +98,7 @@ class Facts {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<OperatorFacts>> by_schema_;
   std::vector<std::unique_ptr<OperatorFacts>> retired_;
 };

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace memtrace::shim {
 namespace {
 
@@ -37,7 +39,7 @@ RememberedCounts::Entry* RememberedCounts::FindLocked(const std::string& operati
 
 std::optional<int64_t> RememberedCounts::Find(const std::string& operation,
                                               const at::Tensor& tensor) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Entry* entry = FindLocked(operation, tensor);
   if (entry == nullptr || entry->version != VersionOf(tensor)) return std::nullopt;
   return entry->count;
@@ -45,7 +47,7 @@ std::optional<int64_t> RememberedCounts::Find(const std::string& operation,
 
 void RememberedCounts::Remember(const std::string& operation, const at::Tensor& tensor,
                                 int64_t count) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (Entry* entry = FindLocked(operation, tensor)) {
     entry->version = VersionOf(tensor);
     entry->count = count;

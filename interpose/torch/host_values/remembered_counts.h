@@ -9,11 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace memtrace::shim {
 
@@ -46,7 +47,7 @@ class RememberedCounts {
   Entry* FindLocked(const std::string& operation, const at::Tensor& tensor);
   void MakeRoom();
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_multimap<const c10::StorageImpl*, Entry> entries_;  // guarded by mutex_
 };
 

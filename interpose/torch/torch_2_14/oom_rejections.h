@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 
 namespace memtrace::shim {
@@ -33,14 +33,14 @@ class OomRejections {
   }
 
   void Attach(Observer observer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     observers_.push_back(std::move(observer));
   }
 
   // Bytes, at least 1; 0 without a fraction.
   uint64_t Limit(c10::DeviceIndex device, double fraction) {
     if (fraction >= 1) return 0;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     uint64_t& total = totals_[device];
     if (total == 0) {
       cudaDeviceProp properties{};
@@ -51,11 +51,11 @@ class OomRejections {
   }
 
   int64_t Count(c10::DeviceIndex device) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return counts_[device];
   }
   void Forget(c10::DeviceIndex device) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counts_[device] = 0;
   }
 
@@ -63,7 +63,7 @@ class OomRejections {
   [[noreturn]] void Note(const memtrace_out_of_memory& rejection) {
     std::vector<Observer> observers;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++counts_[static_cast<c10::DeviceIndex>(rejection.device)];
       observers = observers_;
     }
@@ -77,7 +77,7 @@ class OomRejections {
   }
 
  private:
-  std::mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards all below
   std::vector<Observer> observers_;
   std::map<c10::DeviceIndex, uint64_t> totals_;
   std::map<c10::DeviceIndex, int64_t> counts_;
