@@ -50,6 +50,22 @@ assert seen == [(0, 25 << 30)], seen
 assert torch.empty(1 << 30, dtype=torch.uint8, device="cuda").nbytes == 1 << 30  # the next one succeeds
 assert torch.cuda.memory_stats()["num_ooms"] == torch.cuda.memory_stats()["num_alloc_retries"] == 1
 """,
+    "one_attempt": """
+import ctypes
+card = ctypes.CDLL("libcuda.so.1")
+visitor = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
+a = torch.empty(20 << 30, dtype=torch.uint8, device="cuda")
+card.memtrace_card_log_calls(1)
+try:
+    torch.empty(5 << 30, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError:
+    pass
+calls = []
+card.memtrace_card_visit_calls(visitor(lambda _user, call, _count: calls.append(call.decode())), None)
+print(calls)
+# Twice as many, 10, when the request was tried twice.
+assert sum(call.startswith("cuMemGetInfo") for call in calls) <= 6, calls
+""",
     "accelerator_memory": """
 a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
 assert torch.accelerator.memory_allocated() == 1 << 20

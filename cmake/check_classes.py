@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that no class has more than 15 public functions, but for those listed here with a reason, which may not grow.
+
+Usage: check_classes.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise. Constructors, destructors
+and assignments do not count; overloads do, and so do functions that an interface asks for.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+MOST = 15
+_INTERFACE = "an interface of somebody else's: c10's CUDAAllocator"
+_TO_SPLIT = "to be split: it was cut over several sources in place of into several classes"
+_FACADE = "only locks and forwards; to be split with what it forwards to"
+# Class -> its public functions, and why so many.
+LARGER = {
+    "CudaAllocator": (46, _INTERFACE),
+    "Recorder": (44, _TO_SPLIT),
+    "Streams": (40, _TO_SPLIT),
+    "CachingAllocator": (31, _FACADE),
+    "SegmentGroup": (30, _TO_SPLIT),
+    "Process": (30, _TO_SPLIT),
+    "ExpandableSegment": (29, _TO_SPLIT),
+    "RunAccount": (27, "an overload for each kind of event"),
+    "DeviceHeap": (26, _TO_SPLIT),
+    "TraceWriter": (25, _TO_SPLIT),
+    "TorchHeap": (24, _TO_SPLIT),
+    "Graphs": (20, _TO_SPLIT),
+    "AddressSpace": (20, _TO_SPLIT),
+    "Accounting": (20, _TO_SPLIT),
+    "PickleTree": (18, _TO_SPLIT),
+    "Card": (18, _TO_SPLIT),
+    "TorchPolicy": (17, _TO_SPLIT),
+    "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),
+    "OperatorCall": (16, "what an operator was called with, a question each"),
+    "MemoryStreams": (16, "StreamEvents' own, and what a test asks of it"),
+}
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_CLASS = re.compile(r"\b(enum\s+)?(class|struct)\s+(?:\w+\([^)]*\)\s+|ABSL_\w+\s+|\[\[\w+\]\]\s+)*([\w:]+)[^;{}()]*\{")
+_PART = re.compile(r"(public:|private:|protected:|;|\{\})")
+
+
+def body(text: str, begin: int) -> str:
+    """Returns what stands between the braces that opened before `begin`, with {} for what is nested."""
+    depth, kept = 1, []
+    for letter in text[begin:]:
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if depth == 0:
+            break
+        if depth == 1:
+            kept.append("{}" if letter == "}" else letter)
+    return "".join(kept)
+
+
+def is_counted(statement: str, name: str) -> bool:
+    """True if a statement at the top of a class declares a function that counts."""
+    if "(" not in statement or re.match(r"(using|static_assert|friend|#|MEMTRACE_)", statement):
+        return False
+    head = statement.split("(")[0].split()
+    is_field = "=" in statement.split("(")[0] and "operator" not in statement
+    is_made = not head or head[-1].lstrip("~*&") == name
+    return not (is_field or is_made or "operator=" in statement.replace(" ", "") or "= delete" in statement)
+
+
+def public_functions(text: str) -> dict[str, int]:
+    """Gives how many public functions each class of a header has."""
+    text = _TEXT.sub('""', _COMMENT.sub("", text))
+    found: dict[str, int] = {}
+    for head in _CLASS.finditer(text):
+        if head[1]:
+            continue
+        name, is_public, count = head[3].split("::")[-1], head[2] == "struct", 0
+        for part in _PART.split(body(text, head.end())):
+            statement = part.strip()
+            if statement in ("public:", "private:", "protected:"):
+                is_public = statement == "public:"
+            elif is_public and is_counted(statement, name):
+                count += 1
+        found[name] = max(count, found.get(name, 0))
+    return found
+
+
+def main(root: Path) -> int:
+    listed = subprocess.run(["git", "ls-files", "*.h"], cwd=root, capture_output=True, text=True, check=True).stdout
+    seen: dict[str, int] = {}
+    status = 0
+    for header in listed.split():
+        if header.startswith(("tests/", "bench/")):
+            continue
+        for name, count in public_functions((root / header).read_text()).items():
+            seen[name] = max(count, seen.get(name, 0))
+            most = LARGER.get(name, (MOST, ""))[0]
+            if count > most:
+                print(f"{header}: {name} has {count} public functions; {most} are the most (cmake/check_classes.py)")
+                status = 1
+    for name, (most, _) in LARGER.items():
+        if seen.get(name, 0) < most:
+            print(f"cmake/check_classes.py: {name} has {seen.get(name, 0)} public functions, no longer {most}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
