@@ -36,8 +36,14 @@ class Builder {
     alive_.erase(block);
   }
 
-  template <typename Other>
-  void Add(const Other& /*event*/) {}
+  // Of kinds that change nothing here.
+  template <
+      trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap, trace::Relabel,
+                   trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
+                   trace::OutOfMemory, trace::CardSample, trace::Lost, trace::OutsideAllocate,
+                   trace::OutsideFree, trace::Resume, trace::Alive, trace::Activity>
+          Ignored>
+  void Add(const Ignored&) {}
 
   EventSequence Finish() {
     sequence_.streams = static_cast<uint32_t>(streams_.size());

@@ -43,8 +43,12 @@ class RunAccount {
     Card(DeviceIndex{label.device}).Label(label, whole);
   }
 
-  template <typename E>
-  void Note(const E& /*event*/) {}  // of a kind that changes nothing here
+  // Of kinds that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Relabel, trace::Lost, trace::Resume, trace::Alive, trace::Activity>
+          Ignored>
+  void Note(const Ignored&) {}
   void Note(const trace::Map& map);
   void Note(const trace::Unmap& unmap);
   void Note(const trace::Step& step);

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_PROFILER_TRACE_EVENTS_EVENT_H_
 #define MEMTRACE_PROFILER_TRACE_EVENTS_EVENT_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -225,6 +226,11 @@ struct Activity {
 using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Map, Unmap, Relabel,
                              Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
                              OutsideAllocate, OutsideFree, Resume, Alive, Activity>;
+
+// A visitor of payloads names so which kinds it ignores: a new kind does not compile until each
+// visitor has decided what it is to it.
+template <typename Kind, typename... Kinds>
+concept OneOf = (std::same_as<Kind, Kinds> || ...);
 
 struct Event {
   uint64_t sequence = 0;  // order in which things happened in the process

@@ -51,8 +51,11 @@ class Consistency {
   std::string Apply(const trace::OutsideAllocate& taken);
   std::string Apply(const trace::OutsideFree& back);
   std::string Apply(const trace::Lost& lost);
-  template <typename Other>
-  std::string Apply(const Other&) {
+  // Of kinds that cannot contradict what was before.
+  template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
+                         trace::TagChange, trace::Annotate, trace::Resume, trace::Activity>
+                Ignored>
+  std::string Apply(const Ignored&) {
     return {};
   }
 

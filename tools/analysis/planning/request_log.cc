@@ -28,8 +28,13 @@ class Reader {
   void operator()(const trace::Unmap& event) {
     log_.Map(event.device, -static_cast<int64_t>(event.size));
   }
-  template <typename Other>
-  void operator()(const Other& /*event*/) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Relabel, trace::Step,
+                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Alive, trace::Activity>
+                Ignored>
+  void operator()(const Ignored&) {}
 
  private:
   template <typename Request>

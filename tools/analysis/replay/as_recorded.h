@@ -40,8 +40,12 @@ class AsRecorded {
   uint32_t guessed_pools() const { return pools_.pools(); }
 
  private:
-  template <typename Payload>
-  void Apply(uint64_t, const Payload&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
+                         trace::TagChange, trace::Annotate, trace::CardSample, trace::Lost,
+                         trace::OutsideAllocate, trace::OutsideFree, trace::Activity>
+                Ignored>
+  void Apply(uint64_t, const Ignored&) {}
   void Apply(uint64_t sequence, const trace::Allocate& block);
   void Apply(uint64_t sequence, const trace::Resume& begin);
   void Apply(uint64_t sequence, const trace::Alive& alive);

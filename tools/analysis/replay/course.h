@@ -38,8 +38,13 @@ class Course {
   const std::optional<Failure>& first_failure() const { return first_failure_; }
 
  private:
-  template <typename Payload>
-  void Apply(uint64_t, const Payload&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Relabel, trace::Step,
+                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Activity>
+                Ignored>
+  void Apply(uint64_t, const Ignored&) {}
   void Apply(uint64_t sequence, const trace::Allocate& block);
   void Apply(uint64_t sequence, const trace::Alive& alive);
   void Apply(uint64_t sequence, const trace::FreeRequested& free);

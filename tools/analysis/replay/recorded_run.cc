@@ -55,8 +55,12 @@ class DeviceWatch {
   bool looks_native() const { return expandable_growths_ == 0; }
 
  private:
-  template <typename Payload>
-  void Apply(uint64_t, const Payload&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::FreeCompleted, trace::Reserve, trace::Relabel, trace::Step,
+                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::Lost,
+                         trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
+                Ignored>
+  void Apply(uint64_t, const Ignored&) {}
 
   void Apply(uint64_t, const trace::Allocate& block) {
     EndRelease();

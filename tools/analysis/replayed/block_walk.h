@@ -55,8 +55,13 @@ class BlockWalk {
   void Apply(const trace::FreeRequested& free);
   void Apply(const trace::FreeCompleted& free);
   void Apply(const trace::Relabel& relabel);
-  template <typename Other>
-  void Apply(const Other&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Step, trace::PhaseChange,
+                         trace::TagChange, trace::Annotate, trace::OutOfMemory, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Activity>
+                Ignored>
+  void Apply(const Ignored&) {}
 
   std::map<int32_t, Blocks> devices_;
   std::optional<WalkedBlock> block_;

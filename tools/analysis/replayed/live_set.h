@@ -89,8 +89,12 @@ class LiveSet {
   void Apply(const trace::Relabel& relabel);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
-  template <typename Other>
-  void Apply(const Other&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::Step, trace::PhaseChange, trace::TagChange,
+                         trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,
+                         trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
+                Ignored>
+  void Apply(const Ignored&) {}
 
   Block* Find(int32_t device, uint64_t address);
   BlockId NewBlock();

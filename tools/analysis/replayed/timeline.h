@@ -129,8 +129,11 @@ class Timeline {
   void Apply(const trace::OutOfMemory& out_of_memory);
   void Apply(const trace::CardSample& sample);
   void Apply(const trace::Lost& lost) { counts_.lost += lost.events; }
-  template <typename Other>
-  void Apply(const Other&) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::TagChange, trace::OutsideAllocate,
+                         trace::OutsideFree, trace::Resume, trace::Activity>
+                Ignored>
+  void Apply(const Ignored&) {}
 
   void Add(const trace::Allocate& allocation, bool waiting);
   void Rise(CardTimeline& card) const;

@@ -91,8 +91,13 @@ class Snapshot {
     pickle_.EndDict();
   }
 
-  template <typename Other>
-  void Apply(int32_t /*device*/, const Other& /*event*/) {}
+  // Of kinds that change nothing here.
+  template <trace::OneOf<trace::Reserve, trace::Unmap, trace::Relabel, trace::Step,
+                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Alive, trace::Activity>
+                Ignored>
+  void Apply(int32_t /*device*/, const Ignored&) {}
 
   void Apply(int32_t device, const trace::Allocate& allocation) {
     if (allocation.device != device) return;

@@ -50,8 +50,12 @@ class Detail {
             {"name", source_.String(activity.name)},
             {"block", activity.block}};
   }
-  template <typename Other>
-  Json operator()(const Other&) const {
+  // Of kinds whose row says all.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::Step, trace::Resume>
+          Ignored>
+  Json operator()(const Ignored&) const {
     return {};
   }
 

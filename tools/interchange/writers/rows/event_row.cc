@@ -72,8 +72,11 @@ class Filler {
     if (activity.address != 0) row_.address = Address{activity.address};
     if (activity.bytes != 0) row_.size = activity.bytes;
   }
-  template <typename Other>
-  void operator()(const Other&) {}
+  // Of kinds that change nothing here.
+  template <
+      trace::OneOf<trace::Step, trace::PhaseChange, trace::Annotate, trace::Lost, trace::Resume>
+          Ignored>
+  void operator()(const Ignored&) {}
 
  private:
   template <typename E>
