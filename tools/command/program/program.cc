@@ -127,6 +127,13 @@ int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit
 
 }  // namespace
 
+std::vector<std::string> CommandOf(std::vector<std::string> remaining,
+                                   const Invocation& invocation) {
+  if (!remaining.empty() && invocation.has_dashes) remaining.emplace_back("--");
+  remaining.insert(remaining.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
+  return remaining;
+}
+
 void Note(std::string_view sentence) {
   std::cerr << "memtrace: " << report::Printable(sentence) << "\n";
 }

@@ -21,6 +21,11 @@ struct Invocation {
   bool has_dashes = false;
 };
 
+// The command that a verb is to start: what CLI11 left over, then the words behind `--`. If the
+// command had begun before it, the `--` is the command's own.
+std::vector<std::string> CommandOf(std::vector<std::string> remaining,
+                                   const Invocation& invocation);
+
 // A verb: declares its flags, and says what its run comes to.
 struct Verb {
   std::string_view name;

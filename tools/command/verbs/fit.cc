@@ -132,13 +132,6 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   return AskFit(question, options.output);
 }
 
-std::vector<std::string> CommandOf(std::vector<std::string> remaining,
-                                   const Invocation& invocation) {
-  if (!remaining.empty() && invocation.has_dashes) remaining.emplace_back("--");
-  remaining.insert(remaining.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
-  return remaining;
-}
-
 void DefinePlaces(CLI::App& app, Options& options) {
   app.add_option("--card", options.question.trial.cards,
                  "The card that is asked about, as memtrace run takes it; repeat it for unequal "

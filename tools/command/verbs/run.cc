@@ -105,15 +105,6 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   return status->code;
 }
 
-// What CLI11 left over is the command; words behind `--` follow, and if the command had begun
-// before it, the `--` is the command's own.
-std::vector<std::string> CommandOf(std::vector<std::string> remaining,
-                                   const Invocation& invocation) {
-  if (!remaining.empty() && invocation.has_dashes) remaining.emplace_back("--");
-  remaining.insert(remaining.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
-  return remaining;
-}
-
 int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {

@@ -3,31 +3,25 @@
 #ifndef MEMTRACE_TOOLS_COMMAND_VERBS_VERBS_H_
 #define MEMTRACE_TOOLS_COMMAND_VERBS_VERBS_H_
 
+#include <vector>
+
 #include "tools/command/program/program.h"
 
-// One function a verb, in the file of its name.
 namespace memtrace::command {
 
-void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineEstimate(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineReport(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineDoctor(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineStats(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineTree(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineDiff(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineCheck(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineTop(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineSnapshot(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefinePlan(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineReplay(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineExport(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineImport(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineVerify(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineRepair(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineCompletion(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineMan(CLI::App& app, const Invocation& invocation, int& exit_code);
-void DefineCards(CLI::App& app, const Invocation& invocation, int& exit_code);
+// One function a verb, in the file of its name.
+#define MEMTRACE_VERB(name, word, starts_program) \
+  void Define##name(CLI::App& app, const Invocation& invocation, int& exit_code);
+#include "tools/command/verbs/verbs.def"
+#undef MEMTRACE_VERB
+
+inline std::vector<Verb> AllVerbs() {
+  return {
+#define MEMTRACE_VERB(name, word, starts_program) {word, Define##name, starts_program},
+#include "tools/command/verbs/verbs.def"
+#undef MEMTRACE_VERB
+  };
+}
 
 }  // namespace memtrace::command
 
