@@ -10,9 +10,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 
 #include "base/environment.h"
 #include "profiler/trace/events/printable_text.h"
+#include "utf8proc.h"
 
 namespace memtrace::report {
 namespace {
@@ -24,6 +26,20 @@ size_t TerminalColumns() {
   }
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+struct Character {
+  size_t bytes = 1;
+  size_t columns = 1;
+};
+
+// A byte that is no UTF-8 is a character of its own.
+Character CharacterAt(std::string_view text, size_t at) {
+  const bool is_ascii = static_cast<uint8_t>(text[at]) < 0x80;
+  const auto point = is_ascii ? std::nullopt : trace::DecodeUtf8(text, at);
+  if (!point) return {};
+  const int columns = utf8proc_charwidth(static_cast<utf8proc_int32_t>(point->value));
+  return {.bytes = point->bytes, .columns = static_cast<size_t>(std::max(columns, 0))};
 }
 
 }  // namespace
@@ -42,30 +58,34 @@ std::string Capitalized(std::string text) {
 }
 
 size_t Width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+  size_t columns = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Character character = CharacterAt(text, at);
+    at += character.bytes;
+    columns += character.columns;
+  }
+  return columns;
 }
 
 std::string Shortened(std::string_view text, size_t width) {
   if (Width(text) <= width) return std::string(text);
-  std::string cut;
-  size_t columns = 0;
-  for (size_t at = 0; at < text.size() && columns + 1 < width; ++columns) {
-    const auto point = trace::DecodeUtf8(text, at);
-    const size_t bytes = point ? point->bytes : 1;
-    cut += text.substr(at, bytes);
-    at += bytes;
+  size_t end = 0;
+  for (size_t columns = 0; end < text.size();) {
+    const Character character = CharacterAt(text, end);
+    columns += character.columns;
+    if (columns + 1 > width) break;
+    end += character.bytes;
   }
-  return cut + "…";
+  return std::string(text.substr(0, end)) + "…";
 }
 
 std::string ShortenedFront(std::string_view text, size_t width) {
   size_t columns = Width(text);
   if (columns <= width) return std::string(text);
   while (columns + 1 > width && !text.empty()) {
-    const auto point = trace::DecodeUtf8(text, 0);
-    text.remove_prefix(point ? point->bytes : 1);
-    --columns;
+    const Character character = CharacterAt(text, 0);
+    text.remove_prefix(character.bytes);
+    columns -= character.columns;
   }
   return "…" + std::string(text);
 }

@@ -23,7 +23,8 @@ std::string Printable(std::string_view text);
 // With a capital letter at the beginning, if that is one of English.
 std::string Capitalized(std::string text);
 
-// Columns that printable text takes: its code points.
+// Columns that printable text takes in a terminal: two for each character of Chinese, Japanese or
+// Korean and for an emoji, none for an accent that joins the letter before it.
 size_t Width(std::string_view text);
 
 // Cuts to at most `width` columns, with an ellipsis, and fills up with blanks.
