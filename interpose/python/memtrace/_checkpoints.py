@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _stated_calls
+from memtrace import _patches, _stated_calls
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
@@ -34,9 +34,13 @@ _OF_OPTIMIZER = {"state", "param_groups"}  # the keys of an optimizer's state di
 
 def watch(torch: Any, session: Session) -> None:
     """Watches torch, and other libraries once they are imported."""
-    torch.load = torch.serialization.load = session.stating(ROLE_CHECKPOINT, torch.load)
-    module = torch.nn.Module
-    module.state_dict = session.stating(ROLE_CHECKPOINT, module.state_dict)
+    load = session.stating(ROLE_CHECKPOINT, torch.load)
+    _patches.put(torch, "load", load, "torch.load: what is loaded is a checkpoint")
+    _patches.put(torch.serialization, "load", load, "torch.serialization.load: what is loaded is a checkpoint")
+    state_dict = session.stating(ROLE_CHECKPOINT, torch.nn.Module.state_dict)
+    _patches.put(
+        torch.nn.Module, "state_dict", state_dict, "torch.nn.Module.state_dict: a gathered state is a checkpoint"
+    )
     _watch_optimizers(torch, session)
     _watch_copies(session)
     _stated_calls.watch(session, ROLE_CHECKPOINT, _OTHERS)
@@ -52,8 +56,7 @@ def _watch_copies(session: Session) -> None:
         is_state = isinstance(value, dict) and (hasattr(value, "_metadata") or value.keys() == _OF_OPTIMIZER)
         return (stating if is_state else original)(value, *args, **kwargs)
 
-    module: Any = copy
-    module.deepcopy = deepcopy
+    _patches.put(copy, "deepcopy", deepcopy, "copy.deepcopy: a copy of a state dict is a checkpoint")
 
 
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:
@@ -73,4 +76,9 @@ def _watch_optimizers(torch: ModuleType, session: Session) -> None:
         quiet_label(optimizer)
         return result
 
-    optimizer_class.load_state_dict = load_state_dict
+    _patches.put(
+        optimizer_class,
+        "load_state_dict",
+        load_state_dict,
+        "torch.optim.Optimizer.load_state_dict: states that are loaded",
+    )

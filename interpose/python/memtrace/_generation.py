@@ -6,7 +6,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from memtrace import _stated_calls
+from memtrace import _patches, _stated_calls
 from memtrace._holders.named_values import attributes
 from memtrace._import_watch import when_imported
 from memtrace._quiet import quieter
@@ -48,7 +48,12 @@ def _watch_generate(module: ModuleType, torch: ModuleType, session: Session) -> 
             state(args, kwargs)
             return generate(*args, **kwargs)
 
-    owner.generate = generate_in_phase  # type: ignore[union-attr]
+    _patches.put(
+        owner,
+        "generate",
+        generate_in_phase,
+        "transformers.GenerationMixin.generate: when text is generated, of how many prompts",
+    )
 
 
 class _Prompts:

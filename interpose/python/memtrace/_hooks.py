@@ -18,6 +18,7 @@ from memtrace import (
     _generation,
     _loading,
     _passes,
+    _patches,
     _placement,
     _profilers,
     _recomputation,
@@ -148,7 +149,7 @@ class _ModuleHooks:
                 if leave():
                     after()
 
-        module_class.__call__ = call
+        _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: which module runs")
 
     def _look_closer(self, module: Any, args: Any, kwargs: Any) -> None:
         """The module that was just entered is the outermost of this thread, or one that is not known yet."""
@@ -235,7 +236,7 @@ class _ModuleHooks:
                 if thread.moving == 0:
                     label(module)
 
-        module_class._apply = apply
+        _patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: parameters that are moved have new memory")
 
     def _watch_modes(self, module_class: Any, mode_set: Callable[..., None]) -> None:
         """A model that is put into a mode is whole: loaders end with eval(), programs begin with train()."""
@@ -249,7 +250,7 @@ class _ModuleHooks:
                 mode_set(module)
             return result
 
-        module_class.train = train
+        _patches.put(module_class, "train", train, "torch.nn.Module.train: a model that is put into a mode is whole")
 
     def _mode_set(self, module: Any) -> None:
         if self._built.get(module) is None:
@@ -268,4 +269,9 @@ class _ModuleHooks:
             label(module, tensors)
             return original(module, tensors, *args, **kwargs)
 
-        stateless._functional_call = functional_call  # type: ignore[attr-defined]
+        _patches.put(
+            stateless,
+            "_functional_call",
+            functional_call,
+            "torch.nn.utils.stateless._functional_call: tensors that stand for a module's own",
+        )

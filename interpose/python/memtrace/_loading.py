@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
@@ -23,7 +24,12 @@ def watch(torch: ModuleType, session: Session) -> None:
     """Watches `Module.to()` and its kin, and transformers once it is imported."""
     loading = _Loading(torch, session)
     module_class: Any = torch.nn.Module
-    module_class._apply = loading.moving(module_class._apply)
+    _patches.put(
+        module_class,
+        "_apply",
+        loading.moving(module_class._apply),
+        "torch.nn.Module._apply: what of a model is still to be moved",
+    )
     when_imported("transformers.modeling_utils", loading.watch_transformers)
     session.with_labels.append(loading.annotate)
 
@@ -69,7 +75,12 @@ class _Loading:
             with self._while_loading(model, checkpoint_files, load_config):
                 return original(model, state_dict, checkpoint_files, load_config, *args, **kwargs)
 
-        owner._load_pretrained_model = staticmethod(load)
+        _patches.put(
+            owner,
+            "_load_pretrained_model",
+            staticmethod(load),
+            "transformers.PreTrainedModel._load_pretrained_model: what is still to be loaded",
+        )
 
     @contextlib.contextmanager
     def _while_loading(self, model: Any, files: Any, load_config: Any) -> Generator[None, None, None]:

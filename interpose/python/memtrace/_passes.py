@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._holders.users_frames import innermost_users_frame, place_of
 from memtrace._identity_map import IdentityMap
 from memtrace._optimizer_facts import optimizer_facts
@@ -60,7 +61,12 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
                     label()
                 end()
 
-    torch.autograd._engine_run_backward = run_backward
+    _patches.put(
+        torch.autograd,
+        "_engine_run_backward",
+        run_backward,
+        "torch.autograd._engine_run_backward: when a backward pass begins and ends",
+    )
     _watch_first_gradients(torch, session)
 
 
@@ -118,7 +124,12 @@ def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
         with session.in_scope(scope):
             return original(outputs, *args, **kwargs)
 
-    torch.autograd._make_grads = make_gradients
+    _patches.put(
+        torch.autograd,
+        "_make_grads",
+        make_gradients,
+        "torch.autograd._make_grads: the first gradients belong to whom the loss does",
+    )
 
 
 def watch_optimizers(torch: ModuleType, session: Session) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._import_watch import when_imported
 from memtrace._quiet import quieter
 from memtrace._session import Session
@@ -32,7 +33,12 @@ def _watch_swaps(torch: ModuleType, session: Session) -> None:
         finally:
             refer(known)
 
-    torch.utils.swap_tensors = swap_tensors
+    _patches.put(
+        torch.utils,
+        "swap_tensors",
+        swap_tensors,
+        "torch.utils.swap_tensors: tensors that labels refer to could not be swapped",
+    )
 
 
 def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) -> None:
@@ -53,7 +59,12 @@ def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) ->
         quiet_label(*_named(*args, **kwargs))
         return result
 
-    module.set_module_tensor_to_device = set_module_tensor_to_device  # type: ignore[attr-defined]
+    _patches.put(
+        module,
+        "set_module_tensor_to_device",
+        set_module_tensor_to_device,
+        "accelerate.utils.modeling.set_module_tensor_to_device: parameters that it places",
+    )
 
 
 def _named(module: Any, tensor_name: str, *_args: Any, **_kwargs: Any) -> tuple[Any, str]:

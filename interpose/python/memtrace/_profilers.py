@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._core import Core
 from memtrace._say import say
 
@@ -57,4 +58,9 @@ def watch(torch: ModuleType, core: Core) -> None:
         return end
 
     for name, wrap in zip(names, (starting, starting, ending), strict=True):
-        setattr(profiler, name, wrap(getattr(profiler, name)))
+        _patches.put(
+            profiler,
+            name,
+            wrap(getattr(profiler, name)),
+            "torch.autograd.profiler.*: a profiler of torch takes CUPTI, which we give up",
+        )

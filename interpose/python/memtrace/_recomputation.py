@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._identity_map import IdentityMap
 from memtrace._quiet import quieter
 from memtrace._say import say
@@ -47,7 +48,12 @@ def _watch_not_reentrant(frame_class: Any, session: Session, is_compiling: Calla
 
         original(frame, recompute_in_scope, *args, **kwargs)
 
-    frame_class.__init__ = make
+    _patches.put(
+        frame_class,
+        "__init__",
+        make,
+        "torch.utils.checkpoint._CheckpointFrame.__init__: it recomputes in the module that ran it",
+    )
 
 
 def _watch_reentrant(function_class: Any, session: Session, is_compiling: Callable[[], bool]) -> None:
@@ -69,8 +75,18 @@ def _watch_reentrant(function_class: Any, session: Session, is_compiling: Callab
         with session.recomputing(scope):
             return backward(context, *gradients)
 
-    function_class.forward = staticmethod(forward_noting)
-    function_class.backward = staticmethod(backward_in_scope)
+    _patches.put(
+        function_class,
+        "forward",
+        forward_noting,
+        "torch.utils.checkpoint.CheckpointFunction.forward: the module that it is in",
+    )
+    _patches.put(
+        function_class,
+        "backward",
+        backward_in_scope,
+        "torch.utils.checkpoint.CheckpointFunction.backward: it recomputes in that module",
+    )
 
 
 def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, session: Session) -> None:
@@ -94,7 +110,12 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
         quiet_look(function, args)
         return original(function, preserve, *args)
 
-    function_class.apply = staticmethod(apply)
+    _patches.put(
+        function_class,
+        "apply",
+        staticmethod(apply),
+        "torch.utils.checkpoint.CheckpointFunction.apply: whether it cuts the graph off",
+    )
 
 
 def _trains(function: Any, torch: ModuleType) -> bool:

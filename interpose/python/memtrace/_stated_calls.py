@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 
@@ -28,5 +29,9 @@ def _watch_module(session: Session, role: int, names: tuple[str, ...], module: M
         if function is None:
             continue
         stated: Any = session.stating(role, function)
-        is_static = of and isinstance(vars(owner).get(last), staticmethod)
-        setattr(owner, last, staticmethod(stated) if is_static else stated)
+        _patches.put(
+            owner,
+            last,
+            stated,
+            "libraries that load, gather or cache: what they allocate then has one role",
+        )

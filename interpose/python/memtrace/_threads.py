@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from memtrace import _patches
 from memtrace._core import Core
 from memtrace._identity_map import IdentityMap
 
@@ -43,8 +44,18 @@ def _watch_starts(core: Core) -> None:
             core.enter_scope(scope)
         bootstrap(thread)
 
-    threading.Thread.start = start_in_scope  # type: ignore[method-assign,assignment]
-    threading.Thread._bootstrap_inner = bootstrap_in_scope  # type: ignore[attr-defined]
+    _patches.put(
+        threading.Thread,
+        "start",
+        start_in_scope,
+        "threading.Thread.start: the module and the tags in which a thread is started",
+    )
+    _patches.put(
+        threading.Thread,
+        "_bootstrap_inner",
+        bootstrap_in_scope,
+        "threading.Thread._bootstrap_inner: a thread runs in what it was started in",
+    )
 
 
 def _watch_tasks(core: Core) -> None:
@@ -57,7 +68,12 @@ def _watch_tasks(core: Core) -> None:
             return submit(pool, function, *args, **kwargs)
         return submit(pool, _in_scope, core, scope, function, *args, **kwargs)
 
-    pools.ThreadPoolExecutor.submit = submit_in_scope  # type: ignore[method-assign]
+    _patches.put(
+        pools.ThreadPoolExecutor,
+        "submit",
+        submit_in_scope,
+        "concurrent.futures.ThreadPoolExecutor.submit: a task runs in what it was handed over in",
+    )
 
 
 def _in_scope(core: Core, scope: int, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, class_name, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
@@ -35,7 +36,7 @@ def watch(torch: ModuleType, session: Session) -> None:
         original(optimizer, *args, **kwargs)
         made(optimizer)
 
-    optimizer_class.__init__ = initialize
+    _patches.put(optimizer_class, "__init__", initialize, "torch.optim.Optimizer.__init__: what it will keep")
     session.with_labels.append(need.annotate)
 
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -30,11 +32,14 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace doctor                                  the installation\n"
     "  memtrace doctor run.trace                        the unsupported calls of a run\n"
-    "  memtrace doctor --symbols                        what becomes of each CUDA call on the card";
+    "  memtrace doctor --symbols                        what becomes of each CUDA call on the "
+    "card\n"
+    "  memtrace doctor --hooks                          what memtrace goes round in a program";
 
 struct Options {
   std::string file;
   bool symbols = false;
+  bool hooks = false;
 };
 
 void PrintSymbols(const launch::Installation& installation) {
@@ -42,6 +47,22 @@ void PrintSymbols(const launch::Installation& installation) {
     std::cout << symbol.library << ' ' << symbol.name << ' ' << symbol.kind
               << (symbol.note.empty() ? "" : ": " + symbol.note) << '\n';
   }
+}
+
+// Made with the package, of the calls that replace something.
+int PrintHooks() {
+  const absl::StatusOr<std::filesystem::path> package = launch::FindPackageFolder();
+  if (!package.ok()) {
+    Note(std::string(package.status().message()));
+    return kEnvironment;
+  }
+  std::ifstream list(*package / "patches.txt");
+  if (!list) {
+    Note((*package / "patches.txt").string() + " cannot be read; install memtrace again");
+    return kEnvironment;
+  }
+  std::cout << list.rdbuf();
+  return kDone;
 }
 
 std::string TorchText(const launch::Installation& installation) {
@@ -116,9 +137,14 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
                "full, partial with what is not done, inert or\n"
                "unsupported")
       ->group("Output");
+  app.add_flag("--hooks", options->hooks,
+               "List what memtrace goes round in Python, torch and\n"
+               "other libraries, and why")
+      ->group("Output");
   app.callback([options, &exit_code] {
-    exit_code = options->file.empty() ? PrintInstallation(options->symbols)
-                                      : PrintFromTrace({.file = options->file}, UnsupportedCalls);
+    exit_code = options->hooks          ? PrintHooks()
+                : options->file.empty() ? PrintInstallation(options->symbols)
+                                        : PrintFromTrace({.file = options->file}, UnsupportedCalls);
     std::cout << std::flush;
   });
 }

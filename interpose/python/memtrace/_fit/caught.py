@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
+
 _ASKED = re.compile(r"Tried to allocate ([0-9.]+) (bytes|KiB|MiB|GiB)")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -48,7 +50,9 @@ class CaughtErrors:
             self._allocated_then = self._allocated()
             self._asked = _bytes_asked(args)
 
-        error.__init__ = init
+        _patches.put(
+            error, "__init__", init, "torch.OutOfMemoryError.__init__: those that a program catches, in a trial of fit"
+        )
 
     def _allocated(self) -> int:
         """Gives the bytes ever allocated, on all cards."""

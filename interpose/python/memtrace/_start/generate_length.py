@@ -6,6 +6,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._import_watch import when_imported
 
 _MODULE = "transformers.generation.utils"
@@ -30,4 +31,6 @@ def _set_length(module: ModuleType, length: int) -> None:
         kwargs.pop("max_length", None)
         return generate(model, *args, **kwargs)
 
-    module.GenerationMixin.generate = generate_length
+    _patches.put(
+        module.GenerationMixin, "generate", generate_length, "transformers.GenerationMixin.generate: --generate-length"
+    )

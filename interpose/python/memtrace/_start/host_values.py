@@ -8,6 +8,7 @@ import os
 import threading
 from typing import Any
 
+from memtrace import _patches
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
@@ -56,7 +57,12 @@ class HostValues:
             enter()
             run(thread)
 
-        threading.Thread._bootstrap_inner = run_entered  # type: ignore[attr-defined]
+        _patches.put(
+            threading.Thread,
+            "_bootstrap_inner",
+            run_entered,
+            "threading.Thread._bootstrap_inner: values of the host are a thread's own switch",
+        )
 
     def begin_step(self) -> None:
         """A training step begins: lines that read unknown values are counted anew."""

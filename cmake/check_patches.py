@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lists what the Python package puts in the place of other people's functions; checks that nothing does it unlisted.
+
+Usage: check_patches.py ROOT [--write]. interpose/python/memtrace/patches.txt, which `memtrace doctor --hooks` prints,
+is made of all calls of _patches.put; --write writes it. Exit 1 with one line per violation if it is another, or if a
+function that wraps another one is assigned to an attribute without the list. What `memtrace fit` changes in its trials
+alone (_changes, _scratch) is not of it.
+"""
+
+import ast
+import sys
+from pathlib import Path
+
+PACKAGE = Path("interpose/python/memtrace")
+LIST = PACKAGE / "patches.txt"
+_OF_TRIALS = ("_changes", "_scratch")
+
+
+def sources(root: Path) -> list[Path]:
+    files = sorted((root / PACKAGE).rglob("*.py"))
+    return [file for file in files if not set(file.relative_to(root / PACKAGE).parts) & set(_OF_TRIALS)]
+
+
+def rows(root: Path) -> list[str]:
+    """Gives a line for each call of put: what is replaced, why, and the file that does it."""
+    found = []
+    for file in sources(root):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) != "_patches.put":
+                continue
+            name, reason = node.args[1], node.args[3]
+            if not isinstance(reason, ast.Constant):
+                raise SystemExit(f"{file}:{node.lineno}: the reason is to be a literal")
+            known, _, why = str(reason.value).partition(": ")
+            if isinstance(name, ast.Constant) and known.rpartition(".")[2] != name.value:
+                raise SystemExit(f"{file}:{node.lineno}: {known} is not {name.value}")
+            found.append(f"{known}: {why} ({file.relative_to(root / PACKAGE)})")
+    return sorted(found)
+
+
+def unlisted(root: Path) -> list[str]:
+    """Gives the assignments of wrappers to attributes of something that is not `self`."""
+    found = []
+    for file in sources(root):
+        tree = ast.parse(file.read_text())
+        wrappers = {
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and any("wraps" in ast.unparse(d) for d in node.decorator_list)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+                continue
+            is_own = ast.unparse(node.targets[0]).startswith("self.")
+            if not is_own and {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)} & wrappers:
+                found.append(f"{file.relative_to(root)}:{node.lineno}: {ast.unparse(node)} is to be a _patches.put")
+    return found
+
+
+def main(root: Path, write: bool) -> int:
+    text = "\n".join(rows(root)) + "\n"
+    wrong = unlisted(root)
+    if write:
+        (root / LIST).write_text(text)
+    elif not (root / LIST).exists() or (root / LIST).read_text() != text:
+        wrong.append(f"{LIST}: differs from the calls; run cmake/check_patches.py . --write")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), "--write" in sys.argv[2:]))

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What memtrace puts in the place of somebody else's function can be found behind it, and taken back."""
+
+import functools
+import subprocess
+
+import pytest
+from memtrace import _patches
+from support.programs import MEMTRACE
+
+
+@pytest.fixture(autouse=True)
+def of_its_own(monkeypatch):
+    monkeypatch.setattr(_patches, "_patches", [])
+
+
+class Base:
+    def inherited(self):
+        return "inherited"
+
+
+class Owner(Base):
+    def method(self):
+        return "method"
+
+    @staticmethod
+    def static():
+        return "static"
+
+
+def around(original):
+    @functools.wraps(original)
+    def call(*args):
+        return "around " + original(*args)
+
+    return call
+
+
+def put_around(name):
+    _patches.put(Owner, name, around(getattr(Owner, name)), f"tests.Owner.{name}: to see it")
+
+
+@pytest.mark.parametrize("name", ["method", "static", "inherited"])
+def test_what_was_put_is_called_and_taken_back(name):
+    before = vars(Owner).get(name)
+    put_around(name)
+    assert getattr(Owner(), name)() == f"around {name}"
+    assert getattr(Owner, name).__wrapped__
+    assert _patches.undo() == []
+    assert getattr(Owner(), name)() == name
+    assert vars(Owner).get(name) is before
+
+
+def test_the_latest_is_taken_back_first():
+    put_around("method")
+    put_around("method")
+    assert Owner().method() == "around around method"
+    assert _patches.undo() == []
+    assert Owner().method() == "method"
+
+
+def test_what_somebody_else_went_round_since_stays_and_is_named(monkeypatch):
+    put_around("method")
+    monkeypatch.setattr(Owner, "method", around(Owner.method))
+    (left,) = _patches.undo()
+    assert left.reason == "tests.Owner.method: to see it"
+    assert Owner().method() == "around around method"
+    monkeypatch.undo()
+    assert Owner().method() == "around method"
+
+
+def test_doctor_lists_what_memtrace_goes_round():
+    listed = subprocess.run([MEMTRACE, "doctor", "--hooks"], capture_output=True, text=True, check=True, timeout=60)
+    assert "torch.nn.Module.__call__: which module runs (_hooks.py)\n" in listed.stdout
+    assert len(listed.stdout.splitlines()) > 20
