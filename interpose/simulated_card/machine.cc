@@ -59,9 +59,9 @@ Machine* MakeFromEnvironment() {
   if (!ParseCopyLimit(std::string(env::Text(env::kCardCopyLimit)), &copy_limit, &error))
     return Refuse(env::kCardCopyLimit, error);
   if (!ParseCardSpecs(text, &cards, &error)) return Refuse(env::kCard, error);
-  if (!ParseEventTiming(std::string(env::Text(env::kCardEvents)), &settings.timing, &error))
+  if (!ParseEventTiming(env::Text(env::kCardEvents), &settings.timing, &error))
     return Refuse(env::kCardEvents, error);
-  if (!ParsePlannedFailures(std::string(env::Text(env::kCardFailures)), &settings.failures, &error))
+  if (!ParsePlannedFailures(env::Text(env::kCardFailures), &settings.failures, &error))
     return Refuse(env::kCardFailures, error);
   const char* visible = env::Pointer(env::kCudaVisibleDevices);
   settings.ledger_cards = VisibleIndices(cards.size(), visible);
