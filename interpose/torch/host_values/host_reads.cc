@@ -99,7 +99,7 @@ void HostReads::Annotate() {
 }
 
 void HostReads::AnnotateTotals() const {
-  memtrace_annotate(trace::fact::kSimulationValues.data(), "on");
+  memtrace_annotate(std::string(trace::fact::kSimulationValues).c_str(), "on");
   for (size_t known = 0; known < totals_.size(); ++known) {
     memtrace_annotate((std::string("simulation.reads.") + kNames[known]).c_str(),
                       std::to_string(totals_[known]).c_str());

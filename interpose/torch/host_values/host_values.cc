@@ -41,7 +41,7 @@ std::string StartHostValues(const std::vector<std::string>& policy_files) {
   }
   host_values = made;
   RegisterFallback(made->card, made->policy, made->answers);
-  memtrace_annotate(trace::fact::kSimulationValues.data(), "on");
+  memtrace_annotate(std::string(trace::fact::kSimulationValues).c_str(), "on");
   made->reads.Annotate();
   return "";
 }

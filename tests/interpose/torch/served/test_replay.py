@@ -47,10 +47,11 @@ def play(folder: Path, seed: int, settings: str, card: str, events: str, *featur
     return on_card(PROGRAM, folder, *arguments, card=card, options=options, PYTORCH_CUDA_ALLOC_CONF=settings)
 
 
-def assert_as_recorded(devices: list[dict[str, Any]], told: list[dict[str, int]]) -> None:
+def assert_as_recorded(devices: list[dict[str, Any]], told: list[dict[str, int]], least_share: float = 1) -> None:
     for device in devices:
         assert device["allocations"] > 20
-        assert device["placed_as_recorded"] == device["compared"] == device["allocations"]
+        assert device["compared"] == device["allocations"]
+        assert device["placed_as_recorded"] >= least_share * device["compared"]
         statistics = told[device["device"]]
         assert {key: device[key] for key in statistics} == statistics
 
@@ -70,7 +71,8 @@ def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed
 def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
     devices = replay(tmp_path / "snapshot.pickle", policy_of(settings))["devices"]
-    assert_as_recorded(devices, finished.printed())
+    # A snapshot does not say the pool of a segment that is gone: 0.97 in the worst of 16 programs (docs/replay.md).
+    assert_as_recorded(devices, finished.printed(), least_share=0.95 if pools == "pools" else 1)
     assert pools == "pools" or [device["guessed_pools"] for device in devices] == [0]
 
 
