@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// The only reader of the environment. environment.def lists the variables.
+// The only reader of this process's environment by name. environment.def lists the variables. What
+// a program that is started gets as its own is in tools/launch.
 namespace memtrace::env {
 
 class Variable {

@@ -9,9 +9,9 @@
 
 namespace memtrace {
 
-// std::mutex, of which Clang proves what it guards. base/spin_mutex.h has the one for what is held
-// for nanoseconds. Its functions have the standard's names too, so that std::condition_variable_any
-// can wait with it.
+// std::mutex with Clang's annotations: what is ABSL_GUARDED_BY one is proven to be so.
+// base/spin_mutex.h has the one for what is held for nanoseconds. Its functions have the standard's
+// names too, so that std::condition_variable_any can wait with it.
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }

@@ -19,11 +19,13 @@ Made by `cmake/check_symbols.py . --write` of `interpose/simulated_card/symbols`
 export `memtrace doctor --symbols` says one of four words:
 
 - **full**: answered by the card.
-- **partial**: answered, but for what stands below.
+- **partial**: answered, but for what stands below; inert, if it says that it computes nothing.
 - **inert**: stands for computation: it succeeds, is counted, and computes nothing.
 - **unsupported**: fails with the library's \"not supported\", and is counted by name: `memtrace doctor run.trace` lists
   those that a run called.
 """
+# They call one of a table without what it ignores.
+_IN_FULL = {"cuOccupancyMaxActiveBlocksPerMultiprocessor", "ncclCommInitRank"}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/")
 _DEFINITION = re.compile(
     r"^[\w:*&<> ]+?\b((?:cuda|cublas|cudnn|cusolver|cusparse|cufft|cupti|cu|nccl|nvml)[A-Z]\w*)"
@@ -57,6 +59,20 @@ def ignored(text: str) -> dict[str, list[str]]:
         without = [part for part in parameters if part not in ("", "void", "...") and not has_name(part)]
         if types := [part for part in without if not _HANDLE.match(part)]:
             found[definition[1]] = types
+    return found
+
+
+def relayed(text: str, known: set[str]) -> dict[str, str]:
+    """Gives, by function, one of `known` that it calls: it does no more than that does."""
+    found = {}
+    text = _COMMENT.sub("", text)
+    for definition in _DEFINITION.finditer(text):
+        end = text.find("\n}", definition.end())
+        one_line = text.find("}\n", definition.end())
+        body = text[definition.end() : one_line if "\n" not in text[definition.end() : one_line] else end]
+        calls = {re.sub(r"_v\d$", "", name) for name in re.findall(r"\b(cu\w+|nccl\w+|nvml\w+)\(", body)}
+        if partial := sorted((calls & known) - {definition[1]}):
+            found[definition[1]] = partial[0]
     return found
 
 
@@ -97,6 +113,12 @@ def main(root: Path, write: bool) -> int:
                 f"{source.relative_to(root)}: {name} ignores {', '.join(types)}, and no symbols/*.partial.txt says so"
             )
             status = 1
+        for name, partial in relayed(source.read_text(), known).items():
+            if re.sub(r"_v\d$", "", name) not in known | _IN_FULL:
+                print(
+                    f"{source.relative_to(root)}: {name} calls {partial}, and no symbols/*.partial.txt has a row for it"
+                )
+                status = 1
     return status
 
 

@@ -106,7 +106,7 @@ def variables_page_of(root: Path) -> str:
     lines = [
         "# Environment",
         "",
-        f"Every variable that memtrace reads, made by `cmake/generate_vocabulary.py` of `{ENVIRONMENT}`.",
+        f"The variables that memtrace reads by name, made by `cmake/generate_vocabulary.py` of `{ENVIRONMENT}`.",
         "What `memtrace run` does with them:",
         "[command_line.md](command_line.md).",
     ]

@@ -48,6 +48,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   if (!pending_.empty()) CompleteDoneFrees();
   if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
+  if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.reserved());
   const DeviceAddress place = NextPlace(group, size);
   const absl::StatusOr<Block*> placed = TryPlace(group, place, size, allowed);
@@ -70,6 +71,13 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
     block = *obtained;
   }
   if (group.planned() != nullptr) group.planned()->Count(block->address == place);
+  return Hand(block, request.bytes, request.context);
+}
+
+AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationRequest& request,
+                                      Bytes size) {
+  Block* block = group.planned() == nullptr ? group.Take(size) : nullptr;
+  if (block == nullptr) return absl::ResourceExhaustedError("nothing that lies free serves it");
   return Hand(block, request.bytes, request.context);
 }
 

@@ -111,6 +111,7 @@ class DeviceHeap {
 
   Bytes Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place);
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
+  AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);
   DeviceAddress Hand(Block* block, Bytes requested, uint64_t context);
   SegmentGroup& GroupOf(const Block& block) const { return *groups_.Find(block.segment->key()); }
   void PutOff(Block* block);

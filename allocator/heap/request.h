@@ -23,6 +23,9 @@ struct AllocationRequest {
   // not); 0: anywhere.
   DeviceAddress at = 0;
   bool is_not_free = false;  // TryAllocate has just said so
+  // Nothing is asked of the driver and nothing waited for; kResourceExhausted if nothing that lies
+  // free serves. Not for a stream that follows a plan, whose places are mapped as they are needed.
+  bool only_free = false;
 };
 
 // What an allocation came to: an address, or why there is none.

@@ -73,7 +73,8 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
          .is_trial = asked.is_trial != 0,
          .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
          .at = asked.at,
-         .is_not_free = asked.is_not_free != 0});
+         .is_not_free = asked.is_not_free != 0,
+         .only_free = asked.only_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
       Process::Get().LookAtStart(asked.device);  // it may have made the context
@@ -85,7 +86,10 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
     if (event != nullptr && (asked.is_trial != 0 || event->is_rejected))
       return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
     if (event != nullptr) return Explain(*event, out_of_memory);
-    return Translate(std::get<absl::Status>(result));
+    const auto& status = std::get<absl::Status>(result);
+    if (asked.only_free != 0 && absl::IsResourceExhausted(status))
+      return Fail(MEMTRACE_OUT_OF_MEMORY, "nothing that lies free serves it");
+    return Translate(status);
   });
 }
 
@@ -150,7 +154,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
                                  .is_trial = 0,
                                  .reject_above = 0,
                                  .at = 0,
-                                 .is_not_free = 0};
+                                 .is_not_free = 0,
+                                 .only_free = 0};
   return memtrace::Allocate(request, address, out_of_memory);
 }
 

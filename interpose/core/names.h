@@ -22,8 +22,8 @@ class Names {
   std::string_view Text(uint32_t id) const;  // "" for a number never given
 
   // Around a fork, which must not copy a half-made table or a lock that nobody will let go.
-  void LockForFork() { mutex_.lock(); }
-  void UnlockAfterFork() { mutex_.unlock(); }
+  void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
  private:
   mutable Mutex mutex_;

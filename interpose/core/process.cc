@@ -57,18 +57,18 @@ Process::Process() : is_recorded_(!env::Is(env::kTrace, "0")) {
 
 // The short locks are held across the fork, so that the child finds whole tables. The long one is
 // not: a driver may fork while it starts.
-void Process::LockForFork() {
+void Process::LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   outside_.LockForFork();
   names_.LockForFork();
-  info_mutex_.lock();
+  info_mutex_.Lock();
   before_out_of_memory_.LockForFork();
   collector_.LockForFork();
 }
 
-void Process::UnlockAfterFork() {
+void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   collector_.UnlockAfterFork();
   before_out_of_memory_.UnlockAfterFork();
-  info_mutex_.unlock();
+  info_mutex_.Unlock();
   names_.UnlockAfterFork();
   outside_.UnlockAfterFork();
 }

@@ -33,8 +33,8 @@ class ProgramCallback {
   }
 
   // The child of a fork finds it whole.
-  void LockForFork() { mutex_.lock(); }
-  void UnlockAfterFork() { mutex_.unlock(); }
+  void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
  private:
   Mutex mutex_;  // guards all below

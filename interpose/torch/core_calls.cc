@@ -65,7 +65,17 @@ void* AllocateOnTrial(memtrace_request request) {
   request.is_trial = 1;
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
-  return status == MEMTRACE_OK ? address : nullptr;
+  if (status != MEMTRACE_OUT_OF_MEMORY) ThrowUnlessOk(status);
+  return address;
+}
+
+// What lies free on the stream, once frees that are done are completed. Null else, for whatever
+// reason: the request that follows says it.
+void* AllocateFree(memtrace_request request) {
+  request.only_free = 1;
+  void* address = nullptr;
+  static_cast<void>(memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr));
+  return address;
 }
 
 // False while the stream, or one that a request of it would wait for, is captured: a finalizer may
@@ -99,11 +109,12 @@ void* AllocateAfterCollection(const memtrace_request& request) {
   ThrowOutOfMemory(out_of_memory);
 }
 
-// Nothing that lies free serves it. As in torch, others are asked to free something before the
-// driver is asked for more; then what can be done is done once.
+// As in torch, others are asked to free something where nothing that lies free serves, before the
+// driver is asked for more.
 C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
-  RunFreeMemoryCallbacks();
   if (request.at == 0) {
+    if (void* address = AllocateFree(request); address != nullptr) return address;
+    RunFreeMemoryCallbacks();
     if (void* address = AllocateAfterCollection(request); address != nullptr) return address;
   }
   memtrace_out_of_memory out_of_memory{};
@@ -149,7 +160,8 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
                                .is_trial = 0,
                                .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
                                .at = reinterpret_cast<uint64_t>(at),
-                               .is_not_free = at == nullptr ? 1 : 0});
+                               .is_not_free = at == nullptr ? 1 : 0,
+                               .only_free = 0});
   }
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;

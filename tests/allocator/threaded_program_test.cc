@@ -65,7 +65,7 @@ class SharedStreams final : public StreamEvents {
     return call();
   }
 
-  std::mutex mutex_;  // the thread sanitizer misreads absl::SpinMutex of Debian
+  std::mutex mutex_;  // the thread sanitizer misreads absl::Mutex of Debian
   MemoryStreams streams_;
 };
 

@@ -10,6 +10,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._vocabulary import ROLE_COMM
@@ -24,7 +25,9 @@ def watch(torch: ModuleType, session: Session) -> None:
         for name in names:
             method = getattr(owner, name, None)
             if method is not None:
-                setattr(owner, name, session.stating(ROLE_COMM, method))
+                _patches.put(
+                    owner, name, session.stating(ROLE_COMM, method), "torch.distributed: buffers of DDP and FSDP"
+                )
 
     parallel = importlib.import_module("torch.nn.parallel.distributed").DistributedDataParallel
     state(parallel, "_ddp_init_helper")

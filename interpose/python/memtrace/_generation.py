@@ -92,4 +92,5 @@ def _watch_caches(module: ModuleType, session: Session) -> None:
     for name in _MAKING:
         method = getattr(cache, name, None)
         if method is not None:
-            setattr(cache, name, session.stating(ROLE_KV_CACHE, method))
+            stated = session.stating(ROLE_KV_CACHE, method)
+            _patches.put(cache, name, stated, "transformers.Cache: what it makes are keys and values")

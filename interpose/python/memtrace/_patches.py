@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of Python, of torch and of other libraries that memtrace goes round: each is put in place here, with why.
 
-`memtrace doctor --hooks` lists all of them; cmake/check_patches.py makes that list of the calls of `put`.
+`memtrace doctor --hooks` lists them; cmake/check_patches.py makes that list of the calls of `put`, and refuses other
+ways. What `memtrace fit` changes in its trials alone (_changes, _scratch) is not of it.
 """
 
 import threading

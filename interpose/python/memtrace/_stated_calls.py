@@ -33,5 +33,5 @@ def _watch_module(session: Session, role: int, names: tuple[str, ...], module: M
             owner,
             last,
             stated,
-            "libraries that load, gather or cache: what they allocate then has one role",
+            "functions of _checkpoints.py and _generation.py: all that they allocate has one role",
         )

@@ -58,22 +58,22 @@ SharedLedger::~SharedLedger() {
   Leave();
 }
 
-void SharedLedger::BeforeFork() {
-  if (SharedLedger* ledger = of_process) ledger->mutex_.lock();
+void SharedLedger::BeforeFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  if (SharedLedger* ledger = of_process) ledger->mutex_.Lock();
 }
 
-void SharedLedger::AfterForkInParent() {
-  if (SharedLedger* ledger = of_process) ledger->mutex_.unlock();
+void SharedLedger::AfterForkInParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  if (SharedLedger* ledger = of_process) ledger->mutex_.Unlock();
 }
 
 // The descriptor is the parent's, and with it the parent's lock on its slot: as long as the child
 // had it open, the parent would not seem dead.
-void SharedLedger::AfterForkInChild() {
+void SharedLedger::AfterForkInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   SharedLedger* ledger = of_process;
   if (ledger == nullptr) return;
   ledger->Leave();
   ledger->has_tried_ = false;
-  ledger->mutex_.unlock();
+  ledger->mutex_.Unlock();
 }
 
 void SharedLedger::Leave() {

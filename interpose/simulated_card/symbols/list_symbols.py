@@ -8,7 +8,7 @@ One line a symbol: library, symbol, class, and of those in part the note of NAME
 libraries, so it cannot go stale: what our own code defines is strong, the generated stubs are weak (generate_stubs.py).
 
   full         answered by the card
-  partial      answered but for what the note says
+  partial      answered but for what the note says; a note "computes nothing" makes it inert
   inert        stands for computation: succeeds, is counted, computes nothing
   unsupported  fails with the library's "not supported" and is counted by name
 """
@@ -40,18 +40,20 @@ def exported(nm: str, library: Path) -> dict[str, bool]:
     return {row[2].split("@")[0]: row[1] == "W" for row in rows if row[1] in "TW"}
 
 
-def classes(weak: dict[str, bool], inert: set[str], partial: dict[str, str]) -> dict[str, str]:
-    """Return class and note of each symbol; a form for per-thread default streams has those of its base."""
-    found = {}
+def classes(weak: dict[str, bool], inert: set[str], partial: dict[str, str]) -> tuple[dict[str, str], set[str]]:
+    """Return class and note of each symbol, and which have a note; forms for per-thread streams have their base's."""
+    found: dict[str, str] = {}
+    used: set[str] = set()
     for name, is_weak in weak.items():
         found[name] = "inert" if name in inert else "unsupported" if is_weak else "full"
         note = partial.get(name) or partial.get(re.sub(r"_v\d$", "", name))
         if note and found[name] == "full":
-            found[name] = f"partial {note}"
+            found[name] = f"{'inert' if note.startswith('computes nothing') else 'partial'} {note}"
+            used.add(name)
     for name in found:
         base = name.removesuffix("_ptds").removesuffix("_ptsz")
         found[name] = found.get(base, found[name])
-    return found
+    return found, used
 
 
 def main() -> None:
@@ -67,9 +69,9 @@ def main() -> None:
         inert = first_words([folder / f"{library.name}.inert.txt"])
         known = first_words([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
         partial = notes(folder / f"{library.name}.partial.txt")
-        found = classes(exported(options.nm, library), inert, partial)
-        said = {word.split(maxsplit=1)[1] for word in found.values() if " " in word}
-        if never := sorted(name for name, note in partial.items() if note not in said):
+        found, used = classes(exported(options.nm, library), inert, partial)
+        names = used | {re.sub(r"_v\d$", "", name) for name in used}
+        if never := sorted(set(partial) - names):
             raise SystemExit(f"{library.name}.partial.txt: our code does not answer {', '.join(never)}")
         lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
     Path(options.output).write_text("\n".join(lines) + "\n")

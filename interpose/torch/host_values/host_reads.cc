@@ -100,9 +100,11 @@ void HostReads::Annotate() {
 
 void HostReads::AnnotateTotals() const {
   memtrace_annotate(std::string(trace::fact::kSimulationValues).c_str(), "on");
+  constexpr std::string_view kKeys[] = {trace::fact::kSimulationReadsUnknown,
+                                        trace::fact::kSimulationReadsAssumed,
+                                        trace::fact::kSimulationReadsKnown};
   for (size_t known = 0; known < totals_.size(); ++known) {
-    memtrace_annotate((std::string("simulation.reads.") + kNames[known]).c_str(),
-                      std::to_string(totals_[known]).c_str());
+    memtrace_annotate(std::string(kKeys[known]).c_str(), std::to_string(totals_[known]).c_str());
   }
 }
 

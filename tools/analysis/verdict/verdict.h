@@ -14,7 +14,6 @@
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/analysis/verdict/foreach_copy.h"
 #include "tools/analysis/verdict/rest_of_step.h"
-#include "tools/analysis/verdict/verdict_parts.h"
 
 namespace memtrace::analysis {
 

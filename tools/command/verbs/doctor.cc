@@ -131,15 +131,19 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("FILE", options->file, "A trace that memtrace run wrote")->group("Input");
-  app.add_flag("--symbols", options->symbols,
-               "List every symbol of the card: library, name, and\n"
-               "full, partial with what is not done, inert or\n"
-               "unsupported")
-      ->group("Output");
+  CLI::Option* file = app.add_option("FILE", options->file, "A trace that memtrace run wrote");
+  file->group("Input");
+  CLI::Option* symbols = app.add_flag("--symbols", options->symbols,
+                                      "List every symbol of the card: library, name, and\n"
+                                      "full, partial with what is not done, inert or\n"
+                                      "unsupported");
+  symbols->group("Output");
   app.add_flag("--hooks", options->hooks,
                "List what memtrace goes round in Python, torch and\n"
-               "other libraries, and why")
+               "other libraries, and why; what memtrace fit changes in\n"
+               "its trials is not of it")
+      ->excludes(file)
+      ->excludes(symbols)
       ->group("Output");
   app.callback([options, &exit_code] {
     exit_code = options->hooks          ? PrintHooks()

@@ -23,8 +23,9 @@ std::string Printable(std::string_view text);
 // With a capital letter at the beginning, if that is one of English.
 std::string Capitalized(std::string text);
 
-// Columns that printable text takes in a terminal: two for each character of Chinese, Japanese or
-// Korean and for an emoji, none for an accent that joins the letter before it.
+// Columns that printable text takes in a terminal, one character at a time: two for what Unicode
+// calls wide (Chinese, Japanese, Korean, most emoji), none for an accent that joins the letter
+// before it. What a terminal joins to one picture counts as its parts.
 size_t Width(std::string_view text);
 
 // Cuts to at most `width` columns, with an ellipsis, and fills up with blanks.

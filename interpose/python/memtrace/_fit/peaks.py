@@ -7,6 +7,7 @@ from collections import Counter, deque
 from types import ModuleType
 from typing import Any
 
+from memtrace import _patches
 from memtrace._vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
 
 _MOST_RISES = 100  # that are kept: the last of them tell how it goes on
@@ -37,7 +38,7 @@ class Peaks:
             self._read()
             return original(*args)
 
-        setattr(self._torch._C, name, reset)
+        _patches.put(self._torch._C, name, reset, "torch._C: peaks that a program resets, in a trial of fit")
 
     def rose(self, step: int) -> bool:
         """Tells whether any peak is higher than when this was last asked, at an earlier step; the first time it is."""
