@@ -38,6 +38,10 @@ _NUMBERS = {"int", "char", "float", "double", "void", "bool", "size_t"}
 _HANDLE = re.compile(r"^(?:const )?\w*(?:Handle_t|ncclComm_t)$")
 
 
+def without_version(name: str) -> str:
+    return re.sub(r"_v\d$", "", name)
+
+
 def has_name(parameter: str) -> bool:
     """True if a parameter of a definition has a name after its type."""
     parameter = re.sub(r"\[\w*\]$", "", parameter)
@@ -66,12 +70,11 @@ def relayed(text: str, known: set[str]) -> dict[str, str]:
     """Gives, by function, one of `known` that it calls: it does no more than that does."""
     found = {}
     text = _COMMENT.sub("", text)
-    for definition in _DEFINITION.finditer(text):
-        end = text.find("\n}", definition.end())
-        one_line = text.find("}\n", definition.end())
-        body = text[definition.end() : one_line if "\n" not in text[definition.end() : one_line] else end]
-        calls = {re.sub(r"_v\d$", "", name) for name in re.findall(r"\b(cu\w+|nccl\w+|nvml\w+)\(", body)}
-        if partial := sorted((calls & known) - {definition[1]}):
+    definitions = list(_DEFINITION.finditer(text))
+    ends = [*(definition.start() for definition in definitions), len(text)][1:]
+    for definition, end in zip(definitions, ends, strict=True):
+        called = re.findall(r"\b(cu\w+|nccl\w+|nvml\w+)\(", text[definition.end() : end])
+        if partial := sorted({without_version(name) for name in called} & known - {definition[1]}):
             found[definition[1]] = partial[0]
     return found
 
@@ -84,7 +87,7 @@ def rows(table: Path) -> list[list[str]]:
 def stated(folder: Path) -> set[str]:
     """Gives the functions that are answered in part or inert, without the number of their version."""
     tables = [*folder.glob("*.partial.txt"), *folder.glob("*.inert.txt")]
-    return {re.sub(r"_v\d$", "", row[0]) for table in tables for row in rows(table)}
+    return {without_version(row[0]) for table in tables for row in rows(table)}
 
 
 def page(folder: Path) -> str:
@@ -106,18 +109,12 @@ def main(root: Path, write: bool) -> int:
         print(f"{PAGE}: differs from the tables; run cmake/check_symbols.py . --write")
         status = 1
     for source in sorted((root / CARD).glob("*/*.cc")):
-        for name, types in ignored(source.read_text()).items():
-            if re.sub(r"_v\d$", "", name) in known:
-                continue
-            print(
-                f"{source.relative_to(root)}: {name} ignores {', '.join(types)}, and no symbols/*.partial.txt says so"
-            )
-            status = 1
-        for name, partial in relayed(source.read_text(), known).items():
-            if re.sub(r"_v\d$", "", name) not in known | _IN_FULL:
-                print(
-                    f"{source.relative_to(root)}: {name} calls {partial}, and no symbols/*.partial.txt has a row for it"
-                )
+        text = source.read_text()
+        faults = {name: f"ignores {', '.join(types)}" for name, types in ignored(text).items()}
+        faults |= {name: f"calls {partial}" for name, partial in relayed(text, known).items() if name not in _IN_FULL}
+        for name, fault in faults.items():
+            if without_version(name) not in known:
+                print(f"{source.relative_to(root)}: {name} {fault}, and no symbols/*.partial.txt has a row for it")
                 status = 1
     return status
 
