@@ -106,7 +106,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
         f"{ANALYSIS}/source",
     ],
     f"{ANALYSIS}/packing": [],
-    f"{ANALYSIS}/replay": [*TRACE, *ALLOCATOR, ANALYSIS, *MOMENT],
+    f"{ANALYSIS}/replay": [*TRACE, *ALLOCATOR, ANALYSIS, *MOMENT, f"{CARD}/spec/heap_addresses.h"],
     **{layer: [*ANALYSED, *TOOLS[:place]] for place, layer in enumerate(TOOLS)},
     "tools/remedies": [],
     "bench": [
@@ -128,6 +128,7 @@ ONLY_IN = {
         "interpose/preload",
         f"{CARD}/driver",
         f"{CARD}/runtime",
+        f"{CARD}/interface",
         f"{CARD}/libraries",
         f"{CARD}/dnn",
     ],

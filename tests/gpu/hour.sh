@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: hour.sh PART ... (facts sizes cases ours compiled speed)
+# Usage: hour.sh PART ... (facts sizes cases ours compiled times speed)
 #
 # Asks a real card what memtrace assumes of it, on a machine with nothing but a driver, Python and torch 2.11:
 # unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, and leaves files in $OUT
@@ -12,6 +12,7 @@
 #   cases     the scenarios of the corpus under torch's own allocator
 #   ours      a training under each allocator, a full card, CUPTI
 #   compiled  torch.compile with CUDA graphs, under torch's allocator and ours
+#   times     how long operations take                               (alone on the card)
 #   speed     a pair of allocation and free under each allocator      (alone on the card)
 #
 # With PACKED=FILE in the environment all that was found is in that archive, too, after each probe. With CARD=NAME the
@@ -69,6 +70,8 @@ part_facts() {
   said error_codes.json 90 bare "$python" "$here/hour/error_codes.py"
   said address_walk.json 60 bare "$python" "$here/hour/address_walk.py"
   said context_growth.json 90 plain "$here/hour/context_growth.py"
+  said library_growth.json 120 plain "$here/hour/library_growth.py"
+  said nccl_growth.json 120 plain "$here/hour/nccl_growth.py"
 }
 
 part_sizes() {
@@ -147,6 +150,8 @@ part_compiled() {
   said compiled_report.txt 60 with_ours "$memtrace" report "$out/compiled.trace"
 }
 
+part_times() { said op_times.jsonl 120 plain "$here/hour/op_times.py"; }
+
 part_speed() {
   local round
   for round in 1 2 3; do
@@ -159,7 +164,7 @@ part_speed() {
   cat "$out/pair.jsonl"
 }
 
-[ $# -ge 1 ] || { sed -n '5,18p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '5,19p' "$0" >&2; exit 2; }
 for part; do
   declare -F "part_$part" >/dev/null || { echo "hour.sh: no part '$part'" >&2; exit 2; }
   echo "== $part"

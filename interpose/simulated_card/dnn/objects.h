@@ -13,9 +13,11 @@
 
 #include "interpose/simulated_card/dnn/header.h"
 #include "interpose/simulated_card/dnn/sizes.h"
+#include "interpose/simulated_card/interface/library_memory.h"
 
 // cudnn.h declares these and leaves them open.
 struct cudnnContext {
+  memtrace::card::LibraryMemory memory;
   cudaStream_t stream = nullptr;
 };
 

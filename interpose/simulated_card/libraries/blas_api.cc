@@ -10,20 +10,19 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "interpose/simulated_card/interface/library_calls.h"
+#include "interpose/simulated_card/interface/library_memory.h"
 
 namespace memtrace::card {
 namespace {
 
 constexpr int kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
 
-// What a handle allocates on a Hopper card at once, beside the workspace that torch gives it:
-// measured on an H200 (cuBLAS 13.1). Nobody has measured others: there it takes nothing.
-constexpr std::array<std::size_t, 3> kOfHopper = {std::size_t{64} << 20, std::size_t{128} << 10,
-                                                  std::size_t{1} << 10};
-constexpr int kHopper = 9;
+// What a handle allocates at once, beside the workspace that torch gives it: measured (cuBLAS 13.1,
+// tests/gpu/recordings).
+constexpr std::array<std::size_t, 3> kOwnMemory = {std::size_t{64} << 20, std::size_t{128} << 10,
+                                                   std::size_t{1} << 10};
 
 // A heap object each: torch keys workspaces by the address of the handle.
 struct BlasHandle {
@@ -32,35 +31,8 @@ struct BlasHandle {
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   int multiprocessor_target = 0;
-  std::vector<CUdeviceptr> memory = {};
+  LibraryMemory memory;
 };
-
-bool IsOnHopper() {
-  CUdevice device = 0;
-  int major = 0;
-  if (cuCtxGetDevice(&device) != CUDA_SUCCESS) return false;
-  cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-  return major == kHopper;
-}
-
-void GiveBack(BlasHandle& blas) {
-  for (const CUdeviceptr address : blas.memory) cuMemFree(address);
-  blas.memory.clear();
-}
-
-// False if the card has no room for it.
-bool TakeMemory(BlasHandle& blas) {
-  if (!IsOnHopper()) return true;
-  for (const std::size_t bytes : kOfHopper) {
-    CUdeviceptr address = 0;
-    if (cuMemAlloc(&address, bytes) != CUDA_SUCCESS) {
-      GiveBack(blas);
-      return false;
-    }
-    blas.memory.push_back(address);
-  }
-  return true;
-}
 
 BlasHandle* FromHandle(void* handle) { return static_cast<BlasHandle*>(handle); }
 
@@ -103,14 +75,13 @@ extern "C" int memtrace_blas_result_call(const char* name, void* handle) {
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   auto made = std::make_unique<BlasHandle>();
-  if (!TakeMemory(*made)) return CUBLAS_STATUS_ALLOC_FAILED;
+  if (!made->memory.Take(kOwnMemory)) return CUBLAS_STATUS_ALLOC_FAILED;
   *handle = reinterpret_cast<cublasHandle_t>(made.release());
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   return WithHandle(handle, [](BlasHandle& blas) {
-    GiveBack(blas);
     delete &blas;
     return CUBLAS_STATUS_SUCCESS;
   });

@@ -11,7 +11,7 @@
 #include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
-#include "interpose/simulated_card/memory/heap_addresses.h"
+#include "interpose/simulated_card/spec/heap_addresses.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/spec/result.h"
 

@@ -11,13 +11,15 @@
 namespace memtrace {
 namespace {
 
+bool IsRealDriver() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return dlsym(driver, "memtrace_card_check") == nullptr;
+}
+
 class CudaVmmDriver {
  public:
   Vmm& vmm() { return *vmm_; }
-  bool is_real_driver() const {
-    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    return dlsym(driver, "memtrace_card_check") == nullptr;
-  }
+  static bool is_real_driver() { return IsRealDriver(); }
 
  private:
   std::unique_ptr<CudaVmm> vmm_ = CudaVmm::Open(DeviceIndex{0}).value();
@@ -48,6 +50,7 @@ TEST(CudaStreamEventsTest, EventsAreUsedAgain) {
 }
 
 TEST(CudaStreamEventsTest, StreamThatIsNoneIsRefused) {
+  if (IsRealDriver()) GTEST_SKIP() << "a real driver ends the process over it";
   const auto events = CudaStreamEvents::Open(DeviceIndex{0}).value();
   EXPECT_FALSE(events->Record(StreamId{0xbad0}).ok());
   EXPECT_TRUE(events->Record(StreamId{0}).ok());

@@ -8,8 +8,8 @@
 
 namespace memtrace::replay {
 
-// Where the driver puts what it is asked for. Best fit breaks ties by address, so that it matters.
-// This one answers with addresses that ascend and are never used twice.
+// Says where the driver puts what it is asked for. Best fit breaks ties by address, so that it
+// matters.
 class SegmentAddresses {
  public:
   static constexpr DeviceAddress kFirst = DeviceAddress{1} << 62;
@@ -19,13 +19,16 @@ class SegmentAddresses {
   SegmentAddresses& operator=(const SegmentAddresses&) = delete;
   virtual ~SegmentAddresses() = default;
 
-  virtual DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) { return Unused(size); }
-  virtual DeviceAddress ForReservation(Bytes size, StreamId /*stream*/) { return Unused(size); }
-  // Whether a reservation whose length is not known goes on at `end`.
+  virtual DeviceAddress ForSegment(Bytes size, StreamId stream) = 0;
+  virtual DeviceAddress ForReservation(Bytes size, StreamId stream) = 0;
+  // True if a reservation whose length is not known goes on at `end`.
   virtual bool GoesOnAt(DeviceAddress /*end*/) { return true; }
   virtual void Mapped(const AddressRange& /*range*/) {}
+  // A segment was given back to the driver.
+  virtual void Released(const AddressRange& /*segment*/) {}
 
-  // That no recorded one is, if the trace is not broken.
+  // Returns an address that no recorded range has, if the trace is not broken. These ascend and are
+  // never used twice.
   DeviceAddress Unused(Bytes size) {
     const DeviceAddress address = next_;
     next_ += size;

@@ -34,13 +34,17 @@ struct TorchBlock {
   bool is_split() const { return before != nullptr || behind != nullptr; }
 };
 
-// Smallest first, the lowest address among equals: the first that is large enough is the best fit.
+// Smallest first, among equals the oldest segment's if that counts
+// (TorchSettings::oldest_segment_first), then the lowest address: the first that is large enough is
+// the best fit.
 struct FreeKey {
   Bytes size = 0;
+  uint32_t segment = 0;  // its ordinal, if that counts
   DeviceAddress address = 0;
   TorchBlock* block = nullptr;
   friend bool operator<(const FreeKey& a, const FreeKey& b) {
     if (a.size != b.size) return a.size < b.size;
+    if (a.segment != b.segment) return a.segment < b.segment;
     if (a.address != b.address) return a.address < b.address;
     return std::less<>()(a.block, b.block);  // never in a trace that is not broken
   }

@@ -86,6 +86,7 @@ void TorchHeap::RemoveSegment(TorchSegment& segment) {
   if (block->state == State::kFree) {
     TakeOut(*block);
     reserved_ -= segment.size;
+    addresses_.Released({segment.base, segment.size});
   } else {
     segment.lane->unmapped.erase({block->address, &segment});
     ++reservations_given_up_;
@@ -142,15 +143,18 @@ void TorchHeap::Unmap(TorchBlock& free, const AddressRange& range) {
   if (!block->is_split()) RemoveSegment(*block->segment);
 }
 
+FreeKey TorchHeap::KeyOf(TorchBlock& block) const {
+  const uint32_t age = settings_.oldest_segment_first ? block.segment->ordinal : 0;
+  return {block.size, age, block.address, &block};
+}
+
 void TorchHeap::PutFree(TorchBlock& block) {
   TorchLane& lane = *block.segment->lane;
   block.free_since = lane.pool->searches;
-  lane.free.insert({block.size, block.address, &block});
+  lane.free.insert(KeyOf(block));
 }
 
-void TorchHeap::TakeOut(TorchBlock& block) {
-  block.segment->lane->free.erase({block.size, block.address, &block});
-}
+void TorchHeap::TakeOut(TorchBlock& block) { block.segment->lane->free.erase(KeyOf(block)); }
 
 void TorchHeap::PutUnmapped(TorchBlock& block) {
   block.segment->lane->unmapped[{block.address, block.segment}] = &block;
@@ -261,8 +265,7 @@ void TorchHeap::CheckInvariants() const {
       MEMTRACE_CHECK_EQ(block->address, next);
       next = block->end();
       mapped += block->state == State::kUnmapped ? 0 : block->size;
-      const bool is_listed = segment->lane->free.contains(
-          {block->size, block->address, const_cast<TorchBlock*>(block)});
+      const bool is_listed = segment->lane->free.contains(KeyOf(*const_cast<TorchBlock*>(block)));
       MEMTRACE_CHECK_EQ(is_listed, block->state == State::kFree);
       MEMTRACE_CHECK(block->behind == nullptr || block->behind->before == block);
     }

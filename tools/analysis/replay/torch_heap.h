@@ -78,6 +78,7 @@ class TorchHeap {
  private:
   using LaneKey = std::tuple<uint32_t, bool, StreamId>;
 
+  FreeKey KeyOf(TorchBlock& block) const;
   TorchBlock* NewBlock(const TorchBlock& like);
   void Drop(TorchBlock* block);
   TorchSegment& NewSegment(TorchLane& lane, const AddressRange& range, Bytes chunk);

@@ -15,7 +15,7 @@ constexpr Bytes kEndlessReservation = Bytes{1} << 44;
 }  // namespace
 
 TorchPolicy::TorchPolicy(const Options& options, SegmentAddresses* addresses)
-    : options_(options), heap_(options.settings, addresses == nullptr ? ascending_ : *addresses) {}
+    : options_(options), heap_(options.settings, addresses == nullptr ? driver_ : *addresses) {}
 
 std::optional<Placed> TorchPolicy::Allocate(const Request& request) {
   if (request.bytes > kMostBytes) return std::nullopt;

@@ -11,8 +11,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/units.h"
+#include "tools/analysis/replay/driver_segments.h"
 #include "tools/analysis/replay/policy.h"
-#include "tools/analysis/replay/segment_addresses.h"
 #include "tools/analysis/replay/torch_heap.h"
 #include "tools/analysis/replay/torch_settings.h"
 
@@ -101,7 +101,7 @@ class TorchPolicy : public Policy {
   void GiveBack(Live& live);
 
   const Options options_;
-  SegmentAddresses ascending_;
+  DriverSegments driver_;
   TorchHeap heap_;
   std::vector<Live> live_;
   std::vector<BlockNumber> spare_numbers_;

@@ -65,7 +65,7 @@ bool TorchPolicy::ReleaseOversize(TorchLane& lane, Bytes rounded) {
   const Bytes max_split = options_.settings.max_split;
   if (max_split == TorchSettings::kNoLimit) return false;
   const Bytes wanted = std::max(rounded, max_split);
-  const auto found = lane.free.lower_bound({wanted, 0, nullptr});
+  const auto found = lane.free.lower_bound({.size = wanted});
   if (found != lane.free.end() && !found->block->segment->is_expandable()) {
     ReleaseSegment(*found->block->segment);
     return true;

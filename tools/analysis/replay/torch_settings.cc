@@ -85,6 +85,14 @@ Bytes Mebibytes(const std::string& value, Bytes otherwise) {
 
 }  // namespace
 
+bool TorchSettings::HasOldestSegmentFirst(std::string_view torch_version) {
+  const std::vector<std::string> parts = absl::StrSplit(std::string(torch_version), '.');
+  int major = 0;
+  int minor = 0;
+  if (parts.size() < 2 || !absl::SimpleAtoi(parts[0], &major)) return false;
+  return absl::SimpleAtoi(parts[1], &minor) && std::pair(major, minor) >= std::pair(2, 13);
+}
+
 TorchSettings TorchSettings::Parse(std::string_view text) {
   TorchSettings settings;
   for (const auto& [key, value] : Pairs(text)) {

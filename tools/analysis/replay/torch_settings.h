@@ -25,6 +25,9 @@ struct TorchSettings {
   Bytes max_split = kNoLimit;
   Bytes max_non_split_rounding = 20_MiB;
   Bytes large_segment = 20_MiB;
+  // True if among free blocks of one size that of the segment which was asked for first is taken,
+  // not that of the lowest address: since torch 2.13 (pytorch#183591).
+  bool oldest_segment_first = false;
   double gc_threshold = 0;
   double fraction = 1;
   // Sizes between two powers of two, by the power: [0] up to 1 MiB, then one each, [15] the rest;
@@ -34,6 +37,10 @@ struct TorchSettings {
   // Of the text of PYTORCH_CUDA_ALLOC_CONF; what it does not name, or does not name well, stays as
   // it is without.
   static TorchSettings Parse(std::string_view text);
+
+  // True if torch of that version ("2.13.0+cu130") has `oldest_segment_first`; false of a text that
+  // is no version.
+  static bool HasOldestSegmentFirst(std::string_view torch_version);
 
   Bytes Rounded(Bytes requested) const;
   static bool IsSmall(Bytes rounded) { return rounded <= kLargestSmall; }

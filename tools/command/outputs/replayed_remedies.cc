@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/analysis/replay/replay.h"
+#include "tools/analysis/replay/tie_rule.h"
 #include "tools/remedies/catalogue.h"
 
 namespace memtrace::command {
@@ -69,8 +70,15 @@ analysis::Remedy RemedyOf(const Alternative& alternative, uint64_t need, analysi
 }  // namespace
 
 replay::RecordedRun RecordedRunOf(const TraceInput& input) {
-  return replay::RecordedRun::Of(input, InfoOf(input, "allocator"), SettingsOf(input),
-                                 InfoOf(input, "memtrace"));
+  replay::RecordedRun run = replay::RecordedRun::Of(input, InfoOf(input, "allocator"),
+                                                    SettingsOf(input), InfoOf(input, "memtrace"));
+  const std::string torch = InfoOf(input, "torch");
+  if (torch.empty()) {
+    replay::LearnTieRule(input, run);
+  } else {
+    run.settings.oldest_segment_first = replay::TorchSettings::HasOldestSegmentFirst(torch);
+  }
+  return run;
 }
 
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {

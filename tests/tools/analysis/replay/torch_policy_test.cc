@@ -65,6 +65,21 @@ TEST_F(TorchPolicyTest, TheSmallestFreeBlockThatFitsIsTakenTheLowestAmongEquals)
   EXPECT_EQ(Allocate(policy, 3_MiB), "0+0M");
 }
 
+// The driver's areas go downwards, so that the second segment has the lower address.
+TEST_F(TorchPolicyTest, OfEqualSegmentsTheLowestOrTheOldestIsTaken) {
+  for (const bool oldest_first : {false, true}) {
+    TorchPolicy::Options options = On("");
+    options.settings.oldest_segment_first = oldest_first;
+    TorchPolicy policy(options);
+    const BlockNumber first = Block(policy, 20_MiB);
+    const BlockNumber second = Block(policy, 20_MiB);
+    policy.Free(first);
+    policy.Free(second);
+    EXPECT_EQ(Allocate(policy, 20_MiB), oldest_first ? "0+0M" : "1+0M");
+    policy.heap().CheckInvariants();
+  }
+}
+
 TEST_F(TorchPolicyTest, NeighboursThatAreFreeAreOneBlock) {
   TorchPolicy policy(On(""));
   const BlockNumber first = Block(policy, 6_MiB);

@@ -64,6 +64,14 @@ TEST(TorchSettingsTest, LargeBlocksAreKeptApart) {
   EXPECT_FALSE(settings.Splits(64_MiB, 90_MiB, false));
 }
 
+TEST(TorchSettingsTest, EqualBlocksAreTakenByTheAgeOfTheirSegmentsSince2_13) {
+  EXPECT_TRUE(TorchSettings::HasOldestSegmentFirst("2.13.0+cu130"));
+  EXPECT_TRUE(TorchSettings::HasOldestSegmentFirst("3.0.0"));
+  EXPECT_FALSE(TorchSettings::HasOldestSegmentFirst("2.12.1"));
+  EXPECT_FALSE(TorchSettings::HasOldestSegmentFirst("2.9.1+cu128"));
+  EXPECT_FALSE(TorchSettings::HasOldestSegmentFirst("nightly"));
+}
+
 TEST(TorchSettingsTest, WhatIsNotNamedWellStaysAsItIs) {
   const auto settings = TorchSettings::Parse(
       "max_split_size_mb:many,,garbage_collection_threshold:0.5,roundup_power2_divisions:[x,"

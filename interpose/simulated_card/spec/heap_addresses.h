@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HEAP_ADDRESSES_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HEAP_ADDRESSES_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_HEAP_ADDRESSES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_HEAP_ADDRESSES_H_
 
 #include <cstdint>
 #include <map>
-
-#include "interpose/simulated_card/memory/address_ranges.h"
 
 namespace memtrace::card {
 
@@ -27,11 +25,14 @@ namespace memtrace::card {
 //
 // Measured on an H200 with driver 580.159 (tests/gpu/recordings/h200/address_walk.json: all 17
 // walks are met); a public snapshot of another machine with other sizes has the same order
-// (docs/simulated-card.md). Drivers for Windows go upwards.
+// (docs/simulated-card.md). Drivers for Windows go upwards. A replay of a trace on another card
+// puts torch's segments by it, too.
 //
 // Not safe from several threads: its owner locks.
 class HeapAddresses {
  public:
+  using Address = std::uint64_t;
+
   // The range of one card. REQUIRES: multiples of 32 MiB, a GiB or more.
   HeapAddresses(Address begin, Address end);
 
@@ -59,4 +60,4 @@ class HeapAddresses {
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_HEAP_ADDRESSES_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_HEAP_ADDRESSES_H_

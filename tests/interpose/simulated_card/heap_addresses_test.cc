@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // What an H200's driver answered (tests/gpu/recordings/h200/address_walk.json) and we must answer.
-#include "interpose/simulated_card/memory/heap_addresses.h"
+#include "interpose/simulated_card/spec/heap_addresses.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,9 @@
 namespace memtrace::card {
 namespace {
 
-constexpr Address kBegin = AddressRanges::kHeap;
+using Address = HeapAddresses::Address;
+
+constexpr Address kBegin = 0x3800'0000'0000;
 constexpr Address kEnd = kBegin + (1ull << 40);
 constexpr double kMiB = 1ull << 20;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/memory/heap_addresses.h"
+#include "interpose/simulated_card/spec/heap_addresses.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,7 +32,7 @@ HeapAddresses::HeapAddresses(Address begin, Address end) : begin_(begin), end_(e
 }
 
 // The lower end of the smallest hole that is large enough; 0 if there is none.
-Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
+HeapAddresses::Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
   auto best = area.holes.end();
   for (auto hole = area.holes.begin(); hole != area.holes.end(); ++hole) {
     if (hole->second < bytes) continue;
@@ -47,7 +47,7 @@ Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
 }
 
 // The upper end of the highest gap that is larger; 0 if there is none.
-Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
+HeapAddresses::Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
   Address gap_end = end_;
   for (auto area = areas_.rbegin(); area != areas_.rend(); ++area) {
     const Address area_end = area->first + area->second.bytes;
@@ -57,7 +57,7 @@ Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
   return gap_end - begin_ > bytes ? gap_end - bytes : 0;
 }
 
-Address HeapAddresses::Take(std::uint64_t bytes) {
+HeapAddresses::Address HeapAddresses::Take(std::uint64_t bytes) {
   for (auto& [begin, area] : areas_) {
     const Address place = CutFrom(area, bytes);
     if (place != 0) return place;

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replay/driver_segments.h"
+
+#include "tools/analysis/replay/torch_settings.h"
+
+namespace memtrace::replay {
+
+DeviceAddress DriverSegments::ForSegment(Bytes size, StreamId /*stream*/) {
+  const DeviceAddress address = heap_.Take(RoundUp(size, TorchSettings::kSegmentUnit));
+  return address != 0 ? address : Unused(size);
+}
+
+DeviceAddress DriverSegments::ForReservation(Bytes size, StreamId /*stream*/) {
+  return Unused(size);
+}
+
+void DriverSegments::Released(const AddressRange& segment) {
+  if (segment.address < kEnd) {
+    heap_.GiveBack(segment.address, RoundUp(segment.size, TorchSettings::kSegmentUnit));
+  }
+}
+
+}  // namespace memtrace::replay
