@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "tools/analysis/explained_cards.h"
 #include "tools/analysis/kept/growth_search.h"
 #include "tools/analysis/replayed/captures.h"
@@ -103,7 +104,7 @@ class Explainer {
 };
 
 absl::StatusOr<Explanation> Explainer::Run() {
-  if (absl::Status found = ReadFirst(); !found.ok()) return found;
+  MEMTRACE_RETURN_IF_ERROR(ReadFirst());
   ReadAgain();
   result_.annotations = timeline_.annotations();
   result_.counts = timeline_.counts();

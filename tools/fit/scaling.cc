@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -81,7 +82,7 @@ class ValueSearch {
     const absl::StatusOr<std::vector<uint64_t>> values = ValuesOf(variation_);
     if (!values.ok()) return values.status();
     scaling_.name = variation_.name;
-    if (absl::Status measured = Measure(*values); !measured.ok()) return measured;
+    MEMTRACE_RETURN_IF_ERROR(Measure(*values));
     if (question_.asks_card) {
       if (absl::Status found = FindLargest(*values); !found.ok()) return found;
     }
@@ -105,7 +106,7 @@ class ValueSearch {
       if (!trial.ok()) return trial.status();
       const absl::StatusOr<Outcome> outcome = run_(*trial, NameAt(value) + ", without a limit");
       if (!outcome.ok()) return outcome.status();
-      if (absl::Status useless = WhyUseless(*outcome, *trial); !useless.ok()) return useless;
+      MEMTRACE_RETURN_IF_ERROR(WhyUseless(*outcome, *trial));
       needs.push_back(Fullest(*outcome));
       totals.emplace_back(value, static_cast<double>(needs.back().total));
       scaling_.points.push_back(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
@@ -77,13 +78,6 @@ std::vector<Candidate> FurthestOf(const Answer& answer, const std::vector<Candid
   return furthest == nullptr ? std::vector<Candidate>() : furthest->changes;
 }
 
-// Whether it would be recommended if it completed.
-bool MayBeBest(const std::vector<Candidate>& changes, const Answer& answer) {
-  if (!answer.recommended) return true;
-  const TriedRemedy& best = answer.remedies[*answer.recommended];
-  return !best.has_margin.value_or(false) || IsLess(changes, best.changes);
-}
-
 // Those that leave a margin before those that do not, then what asks less.
 bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
   const bool has_margin = a.has_margin.value_or(false);
@@ -93,137 +87,120 @@ bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
 
 }  // namespace
 
-absl::StatusOr<Answer> Search::Run(const Question& question) {
-  Answer answer;
-  if (absl::Status run = Run(question, answer); !run.ok()) return run;
-  return answer;
-}
-
-absl::Status Search::Run(Question question, Answer& answer) {
-  if (question.asks_card) {
-    answer.cards = question.trial.cards;
-    answer.card_bytes = BytesOfCards(question.trial.cards);
+absl::Status Search::Run() {
+  if (question_.asks_card) {
+    answer_.cards = question_.trial.cards;
+    answer_.card_bytes = BytesOfCards(question_.trial.cards);
   }
-  answer.margin_percent = question.margin_percent;
-  if (absl::Status asked = AskNeed(question, answer); !asked.ok()) return asked;
-  Trial within = AsFarAs(question.trial, answer.unlimited);
-  within.command = AsAsked(within.command, question.Options());
+  answer_.margin_percent = question_.margin_percent;
+  MEMTRACE_RETURN_IF_ERROR(AskNeed());
+  Trial within = AsFarAs(question_.trial, answer_.unlimited);
+  within.command = AsAsked(within.command, question_.Options());
   // Every later trial need not look for what this one was watched for.
-  question.trial = PastThePeakOf(question.trial, answer.unlimited);
-  if (question.asks_card) {
-    if (absl::Status asked = AskCard(question, within, answer); !asked.ok()) return asked;
+  question_.trial = PastThePeakOf(question_.trial, answer_.unlimited);
+  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(AskCard(within));
+  if (question_.with_smallest_card && answer_.unlimited.fits()) {
+    MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
   }
-  if (question.with_smallest_card && answer.unlimited.fits()) {
-    absl::StatusOr<std::vector<SmallestCard>> smallest = FindSmallestCards(question, run_);
-    if (!smallest.ok()) return smallest.status();
-    answer.smallest = *std::move(smallest);
-  }
-  for (const Variation& variation : question.scalings) {
-    absl::StatusOr<Scaling> scaling = FindScaling(question, variation, run_);
-    if (!scaling.ok()) return scaling.status();
-    answer.scalings.push_back(*std::move(scaling));
+  for (const Variation& variation : question_.scalings) {
+    MEMTRACE_ASSIGN_OR_RETURN(Scaling scaling, FindScaling(question_, variation, run_));
+    answer_.scalings.push_back(std::move(scaling));
   }
   return absl::OkStatus();
 }
 
-absl::Status Search::AskNeed(const Question& question, Answer& answer) {
-  Trial trial = question.trial;
-  trial.command = AsAsked(trial.command, question.Options());
-  const absl::StatusOr<Trial> unlimited = Unlimited(std::move(trial));
-  if (!unlimited.ok()) return unlimited.status();
-  absl::StatusOr<Outcome> outcome = run_(*unlimited, "without a limit");
-  if (!outcome.ok()) return outcome.status();
-  if (absl::Status useless = WhyUseless(*outcome, *unlimited); !useless.ok()) return useless;
-  answer.unlimited = *std::move(outcome);
+absl::Status Search::AskNeed() {
+  Trial trial = question_.trial;
+  trial.command = AsAsked(trial.command, question_.Options());
+  MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(std::move(trial)));
+  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(unlimited, "without a limit"));
+  MEMTRACE_RETURN_IF_ERROR(WhyUseless(outcome, unlimited));
+  answer_.unlimited = std::move(outcome);
   return absl::OkStatus();
 }
 
-absl::Status Search::AskCard(const Question& question, const Trial& within, Answer& answer) {
-  absl::StatusOr<Outcome> outcome = run_(within, "on the card");
-  if (!outcome.ok()) return outcome.status();
-  if (absl::Status useless = WhyUseless(*outcome, within); !useless.ok()) return useless;
-  answer.within = *std::move(outcome);
-  answer.has_within = true;
-  if (answer.fits()) {
-    const absl::StatusOr<bool> margin = HasMargin(question, within, answer.within, "on the card");
-    if (margin.ok()) answer.has_margin = *margin;
-    return margin.status();
+absl::Status Search::AskCard(const Trial& within) {
+  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, "on the card"));
+  MEMTRACE_RETURN_IF_ERROR(WhyUseless(outcome, within));
+  answer_.within = std::move(outcome);
+  answer_.has_within = true;
+  if (answer_.fits()) {
+    MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin, HasMargin(within, answer_.within, "on the card"));
+    return absl::OkStatus();
   }
-  const bool is_full = answer.verdict() != Verdict::kNotKnown;
-  return question.with_remedies && is_full ? TryRemedies(question, answer) : absl::OkStatus();
+  const bool is_full = answer_.verdict() != Verdict::kNotKnown;
+  return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
 }
 
-absl::StatusOr<bool> Search::HasMargin(const Question& question, Trial trial,
-                                       const Outcome& outcome, std::string_view name) {
-  if (question.margin_percent == 0) return true;
-  absl::StatusOr<std::vector<std::string>> cards = WithMargin(trial.cards, question.margin_percent);
-  if (!cards.ok()) return cards.status();
-  trial.cards = *std::move(cards);
+absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
+                                       std::string_view name) const {
+  if (question_.margin_percent == 0) return true;
+  MEMTRACE_ASSIGN_OR_RETURN(trial.cards, WithMargin(trial.cards, question_.margin_percent));
   if (IsBelow(outcome, BytesOfCards(trial.cards))) return true;
-  const absl::StatusOr<Outcome> tried =
-      run_(trial, absl::StrCat(std::string(name), ", with ", question.margin_percent, " % less"));
-  if (!tried.ok()) return tried.status();
-  return tried->fits();
+  MEMTRACE_ASSIGN_OR_RETURN(
+      const Outcome tried,
+      run_(trial, absl::StrCat(std::string(name), ", with ", question_.margin_percent, " % less")));
+  return tried.fits();
 }
 
-absl::StatusOr<TriedRemedy> Search::Try(const Question& question, std::vector<Candidate> changes) {
+bool Search::MayBeBest(const std::vector<Candidate>& changes) const {
+  if (!answer_.recommended) return true;
+  const TriedRemedy& best = answer_.remedies[*answer_.recommended];
+  return !best.has_margin.value_or(false) || IsLess(changes, best.changes);
+}
+
+Trial Search::TrialWith(const std::vector<Candidate>& changes) const {
+  return WithChanges(question_.trial, changes, question_.user_settings, question_.Options());
+}
+
+absl::StatusOr<TriedRemedy> Search::Try(std::vector<Candidate> changes) const {
   TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
-  const Trial trial =
-      WithChanges(question.trial, tried.changes, question.user_settings, question.Options());
-  absl::StatusOr<Outcome> outcome = run_(trial, NameOf(tried.changes));
-  if (!outcome.ok()) return outcome.status();
-  tried.outcome = *std::move(outcome);
+  MEMTRACE_ASSIGN_OR_RETURN(tried.outcome, run_(TrialWith(tried.changes), NameOf(tried.changes)));
   tried.had_effect = HadEffect(tried.changes, tried.outcome);
   return tried;
 }
 
 // One by one, then those that go together, as long as they ask less than what fits already.
-absl::Status Search::TryRemedies(const Question& question, Answer& answer) {
+absl::Status Search::TryRemedies() {
   std::vector<Candidate> useful;
   for (const Candidate& candidate : AllCandidates()) {
-    absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
-    if (!tried.ok()) return tried.status();
-    if (tried->had_effect) useful.push_back(candidate);
-    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try({candidate}));
+    if (tried.had_effect) useful.push_back(candidate);
+    MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
   }
-  for (const Variation& variation : question.variations) {
-    if (absl::Status tried = TryValues(question, variation, answer, useful); !tried.ok())
-      return tried;
+  for (const Variation& variation : question_.variations) {
+    MEMTRACE_RETURN_IF_ERROR(TryValues(variation, useful));
   }
-  return TryCombinations(question, useful, answer);
+  return TryCombinations(useful);
 }
 
 // Those that ask less than what is recommended already, with the one of them that got furthest; if
 // none of these pairs fits, each third with the pair that did. A set without the furthest would
 // fail where that alone no longer does.
-absl::Status Search::TryCombinations(const Question& question, const std::vector<Candidate>& useful,
-                                     Answer& answer) {
+absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
   std::vector<Candidate> cheaper;
   for (const Candidate& candidate : useful)
-    if (MayBeBest({candidate}, answer)) cheaper.push_back(candidate);
-  std::vector<Candidate> base = FurthestOf(answer, cheaper, 1);
+    if (MayBeBest({candidate})) cheaper.push_back(candidate);
+  std::vector<Candidate> base = FurthestOf(answer_, cheaper, 1);
   for (size_t members = 2; members <= kMostMembers && !base.empty(); ++members) {
     for (const std::vector<Candidate>& changes : Extensions(base, cheaper)) {
-      if (!MayBeBest(changes, answer)) break;  // nor is any after it
-      absl::StatusOr<TriedRemedy> tried = Try(question, changes);
-      if (!tried.ok()) return tried.status();
-      if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
+      if (!MayBeBest(changes)) break;  // nor is any after it
+      MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try(changes));
+      MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
     }
-    base = FurthestOf(answer, cheaper, members);
+    base = FurthestOf(answer_, cheaper, members);
   }
   return absl::OkStatus();
 }
 
 // Until one fits.
-absl::Status Search::TryValues(const Question& question, const Variation& variation, Answer& answer,
-                               std::vector<Candidate>& useful) {
+absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate>& useful) {
   std::optional<Candidate> last;
   for (const Candidate& candidate : CandidatesOf(variation)) {
-    absl::StatusOr<TriedRemedy> tried = Try(question, {candidate});
-    if (!tried.ok()) return tried.status();
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try({candidate}));
     last = candidate;
-    const bool fits = tried->outcome.fits();
-    if (absl::Status noted = Note(question, *std::move(tried), answer); !noted.ok()) return noted;
+    const bool fits = tried.outcome.fits();
+    MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
     if (fits) break;
   }
   if (last) useful.push_back(*std::move(last));  // the one that takes least
@@ -231,18 +208,15 @@ absl::Status Search::TryValues(const Question& question, const Variation& variat
 }
 
 // What cannot become the recommendation is not asked for its margin.
-absl::Status Search::Note(const Question& question, TriedRemedy tried, Answer& answer) {
-  const TriedRemedy* best = answer.recommended ? &answer.remedies[*answer.recommended] : nullptr;
-  if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes, answer)) {
-    const absl::StatusOr<bool> margin = HasMargin(
-        question,
-        WithChanges(question.trial, tried.changes, question.user_settings, question.Options()),
-        tried.outcome, NameOf(tried.changes));
-    if (!margin.ok()) return margin.status();
-    tried.has_margin = *margin;
-    if (best == nullptr || IsBetter(tried, *best)) answer.recommended = answer.remedies.size();
+absl::Status Search::Note(TriedRemedy tried) {
+  if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes)) {
+    MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(tried.changes), tried.outcome,
+                                                          NameOf(tried.changes)));
+    const bool is_best =
+        !answer_.recommended || IsBetter(tried, answer_.remedies[*answer_.recommended]);
+    if (is_best) answer_.recommended = answer_.remedies.size();
   }
-  answer.remedies.push_back(std::move(tried));
+  answer_.remedies.push_back(std::move(tried));
   return absl::OkStatus();
 }
 

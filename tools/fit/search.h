@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/fit/answer.h"
 #include "tools/fit/question.h"
@@ -15,31 +16,37 @@
 
 namespace memtrace::fit {
 
+// Answers one question by trials: the need, whether it fits, what would make it fit, and what else
+// is asked.
+//
+// Thread rule: one thread at a time.
 class Search {
  public:
-  explicit Search(Runner run) : run_(std::move(run)) {}
+  Search(Question question, Runner run) : question_(std::move(question)), run_(std::move(run)) {}
 
-  // The need, whether it fits, what would make it fit, and what else is asked. kFailedPrecondition:
-  // the program fails by itself, in a sentence; else as of the runner.
-  absl::StatusOr<Answer> Run(const Question& question);
+  // Runs the trials. Errors: kFailedPrecondition if the program fails by itself, in a sentence;
+  // else those of the runner. Call it once.
+  absl::Status Run();
 
-  // The same; what was found before an error stays in `answer`.
-  absl::Status Run(Question question, Answer& answer);
+  // What was found; after an error, what was found before it.
+  const Answer& answer() const { return answer_; }
 
  private:
-  absl::Status AskNeed(const Question& question, Answer& answer);
-  absl::Status AskCard(const Question& question, const Trial& within, Answer& answer);
-  absl::Status TryValues(const Question& question, const Variation& variation, Answer& answer,
-                         std::vector<Candidate>& useful);
-  absl::Status TryRemedies(const Question& question, Answer& answer);
-  absl::Status TryCombinations(const Question& question, const std::vector<Candidate>& useful,
-                               Answer& answer);
-  absl::Status Note(const Question& question, TriedRemedy tried, Answer& answer);
-  absl::StatusOr<TriedRemedy> Try(const Question& question, std::vector<Candidate> changes);
-  absl::StatusOr<bool> HasMargin(const Question& question, Trial trial, const Outcome& outcome,
-                                 std::string_view name);
+  absl::Status AskNeed();
+  absl::Status AskCard(const Trial& within);
+  absl::Status TryRemedies();
+  absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);
+  absl::Status TryCombinations(const std::vector<Candidate>& useful);
+  absl::Status Note(TriedRemedy tried);
+  absl::StatusOr<TriedRemedy> Try(std::vector<Candidate> changes) const;
+  Trial TrialWith(const std::vector<Candidate>& changes) const;
+  absl::StatusOr<bool> HasMargin(Trial trial, const Outcome& outcome, std::string_view name) const;
+  // True if these changes would be recommended if the program completed with them.
+  bool MayBeBest(const std::vector<Candidate>& changes) const;
 
+  Question question_;
   Runner run_;
+  Answer answer_;
 };
 
 }  // namespace memtrace::fit

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "base/units.h"
 #include "interpose/simulated_card/spec/card_profile.h"
 #include "tools/fit/card_limit.h"
@@ -43,10 +44,10 @@ class Bisection {
     const absl::StatusOr<Outcome> outcome =
         run_(*unlimited, found_.allocator + ", without a limit");
     if (!outcome.ok()) return outcome.status();
-    if (absl::Status useless = WhyUseless(*outcome, *unlimited); !useless.ok()) return useless;
+    MEMTRACE_RETURN_IF_ERROR(WhyUseless(*outcome, *unlimited));
     const Bounds bounds = BoundsOf(*outcome);
-    if (absl::Status halved = Halve(bounds); !halved.ok()) return halved;
-    if (absl::Status named = NameProduct(); !named.ok()) return named;
+    MEMTRACE_RETURN_IF_ERROR(Halve(bounds));
+    MEMTRACE_RETURN_IF_ERROR(NameProduct());
     return found_;
   }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "allocator/plan/plan.h"
 #include "base/environment.h"
+#include "base/status_macros.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/coding/format.h"
@@ -221,21 +222,21 @@ bool IsSwitchedOff(const Environment& environment) {
 }
 
 absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment environment) {
-  if (absl::Status status = CheckCards(request.cards); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(CheckCards(request.cards));
   absl::StatusOr<std::string> program = FindProgram(request.command.front());
   if (!program.ok()) return program.status();
   LaunchPlan plan;
   plan.program = *std::move(program);
   plan.arguments = request.command;
   plan.environment = std::move(environment);
-  if (absl::Status status = CheckHostValues(request); !status.ok()) return status;
-  if (absl::Status status = CheckPlan(request); !status.ok()) return status;
-  if (absl::Status status = CheckKeep(request.keep); !status.ok()) return status;
-  if (absl::Status status = CheckScript(request, plan.program); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(CheckHostValues(request));
+  MEMTRACE_RETURN_IF_ERROR(CheckPlan(request));
+  MEMTRACE_RETURN_IF_ERROR(CheckKeep(request.keep));
+  MEMTRACE_RETURN_IF_ERROR(CheckScript(request, plan.program));
   if (IsSwitchedOff(plan.environment)) return plan;
   if (!request.output.empty())
     plan.output = fs::absolute(request.output).lexically_normal().string();
-  if (absl::Status status = CheckOutput(plan.output, request.force); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(CheckOutput(plan.output, request.force));
   absl::StatusOr<fs::path> package = FindPackageFolder();
   if (!package.ok()) return package.status();
   AddMemtrace(request, *package, plan);

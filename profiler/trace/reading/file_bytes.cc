@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/status_macros.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/reading/block_scan.h"
 
@@ -129,7 +130,7 @@ absl::StatusOr<std::vector<uint8_t>> ReadTraceBytes(const std::string& path) {
   absl::StatusOr<std::vector<uint8_t>> bytes = ReadAll(fd, path);
   close(fd);
   if (!bytes.ok()) return bytes;
-  if (absl::Status valid = CheckTraceHeader(*bytes, path); !valid.ok()) return valid;
+  MEMTRACE_RETURN_IF_ERROR(CheckTraceHeader(*bytes, path));
   return bytes;
 }
 

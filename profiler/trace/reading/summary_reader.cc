@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "profiler/trace/coding/checksum.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/reading/file_bytes.h"
@@ -52,7 +53,7 @@ absl::StatusOr<std::string> Read(int fd, const std::string& path) {
   const ssize_t got = pread(fd, beginning.data(), beginning.size(), 0);
   if (got < 0) return absl::ErrnoToStatus(errno, "cannot read " + path);
   beginning.resize(static_cast<size_t>(got));
-  if (absl::Status valid = CheckTraceHeader(beginning, path); !valid.ok()) return valid;
+  MEMTRACE_RETURN_IF_ERROR(CheckTraceHeader(beginning, path));
   FileHeader header;
   std::memcpy(&header, beginning.data(), beginning.size());
   if (beginning.size() < sizeof(header) || header.summary_offset == 0) {

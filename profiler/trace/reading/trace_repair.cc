@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/status_macros.h"
 #include "base/units.h"
 #include "profiler/trace/coding/checksum.h"
 #include "profiler/trace/coding/format.h"
@@ -157,7 +158,7 @@ absl::StatusOr<Repair> RepairTrace(const TraceReader& damaged, std::string_view 
     events.Lose(repair.lost_events);
     events.AddTo(file, {.kind = BlockKind::kEvents, .first_sequence = extent.last_sequence + 1});
   }
-  if (absl::Status written = file.Write(path); !written.ok()) return written;
+  MEMTRACE_RETURN_IF_ERROR(file.Write(path));
   return repair;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "base/status_macros.h"
 
 namespace memtrace::fit {
 namespace {
@@ -59,8 +60,10 @@ class Program {
   }
 
   absl::StatusOr<Answer> Ask(const Question& question) {
-    Search search([this](const Trial& trial, std::string_view name) { return Run(trial, name); });
-    return search.Run(question);
+    Search search(question,
+                  [this](const Trial& trial, std::string_view name) { return Run(trial, name); });
+    MEMTRACE_RETURN_IF_ERROR(search.Run());
+    return search.answer();
   }
 
   const std::vector<std::string>& ran() const { return ran_; }

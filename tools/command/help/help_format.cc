@@ -4,23 +4,33 @@
 
 #include <vector>
 
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "tools/command/help/command_tree.h"
+#include "tools/report/words/printable.h"
+
 namespace memtrace::command {
 namespace {
 
 constexpr size_t kColumn = 26;  // where descriptions begin
 
+// Wraps the description to the terminal's width, each of its lines beginning at kColumn.
 std::string Entry(const std::string& name, const std::string& description) {
-  std::string entry = "  " + name;
-  if (entry.size() + 2 > kColumn) {
-    entry += "\n" + std::string(kColumn, ' ');
-  } else {
-    entry.resize(kColumn, ' ');
+  const std::string begin = "  " + name;
+  const std::string lines = report::Wrapped(std::string(kColumn, ' ') + description, kColumn);
+  if (begin.size() + 2 > kColumn) return begin + "\n" + lines;
+  return begin + lines.substr(begin.size());
+}
+
+// What the command is for: its title, what is said of it, wrapped, and how it is called.
+std::string Purpose(const CLI::App& app) {
+  const CommandFacts facts = DescribeCommand(app);
+  std::string text = facts.title + "\n";
+  const std::vector<std::string> paragraphs = absl::StrSplit(facts.text, "\n\n", absl::SkipEmpty());
+  for (const std::string& paragraph : paragraphs) {
+    text += report::Wrapped(absl::StrReplaceAll(paragraph, {{"\n", " "}}), 0);
   }
-  for (char c : description) {
-    entry += c;
-    if (c == '\n') entry += std::string(kColumn, ' ');
-  }
-  return entry + "\n";
+  return text + "\nUsage: " + facts.synopsis + "\n";
 }
 
 // "-o, --output FILE"
@@ -65,8 +75,7 @@ std::string Commands(const CLI::App& app) {
 
 std::string HelpFormat::make_help(const CLI::App* app, std::string /*name*/,
                                   CLI::AppFormatMode /*mode*/) const {
-  return app->get_description() + "\n" + Commands(*app) + Options(*app) + "\n" + app->get_footer() +
-         "\n";
+  return Purpose(*app) + Commands(*app) + Options(*app) + "\n" + app->get_footer() + "\n";
 }
 
 }  // namespace memtrace::command

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/help/shell_completion.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -14,7 +16,14 @@ std::string Quoted(const std::string& text) {
   return "'" + absl::StrReplaceAll(text, {{"'", "'\\''"}}) + "'";
 }
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// The first statement of a description: what a shell has room for beside an option.
+std::string Brief(const std::string& description) {
+  constexpr size_t kMost = 70;
+  std::string brief = description;
+  for (const char* end : {". ", "; "}) brief.resize(std::min(brief.find(end), brief.size()));
+  if (brief.size() <= kMost) return brief;
+  return brief.substr(0, brief.rfind(' ', kMost)) + " ...";
+}
 
 // "-o --output"
 std::vector<std::string> Names(const OptionFacts& option) {
@@ -86,8 +95,8 @@ std::string ZshVerb(const CommandFacts& verb) {
   std::string text = absl::StrCat("    ", verb.name, ")\n      _arguments -S");
   for (const OptionFacts& option : verb.options) {
     for (const std::string& name : Names(option))
-      absl::StrAppend(&text, " \\\n        '", name, "[", ZshText(FirstLine(option.description)),
-                      "]", ZshValue(option), "'");
+      absl::StrAppend(&text, " \\\n        '", name, "[", ZshText(Brief(option.description)), "]",
+                      ZshValue(option), "'");
   }
   if (const OptionFacts* argument = Argument(verb); argument != nullptr)
     absl::StrAppend(&text, " \\\n        '*", ZshValue(*argument), "'");
@@ -105,7 +114,7 @@ std::string FishOption(const std::string& when, const OptionFacts& option) {
     absl::StrAppend(&line, " -a ", Quoted(absl::StrJoin(option.values, " ")));
   if (option.kind == ValueKind::kFile) line += " -F";
   if (option.kind == ValueKind::kProcess) line += " -a '(__fish_complete_pids)'";
-  return absl::StrCat(line, " -d ", Quoted(FirstLine(option.description)), "\n");
+  return absl::StrCat(line, " -d ", Quoted(Brief(option.description)), "\n");
 }
 
 std::string BashText(const CommandFacts& program) {

@@ -27,7 +27,7 @@ void AddLevelsOption(CLI::App& app, const std::string& what,
            if (!parsed.ok()) throw CLI::ValidationError(std::string(parsed.status().message()));
            levels = *parsed;
          },
-         what + ": role, owner, module, site\nand step (default: " + Listed(levels) + ")")
+         what + ": role, owner, module, site and step (default: " + Listed(levels) + ")")
       ->type_name("LEVELS")
       ->group("Output");
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/status_macros.h"
 #include "tools/command/inputs/foreign_file.h"
 #include "tools/command/inputs/sibling_traces.h"
 #include "tools/command/program/exit_code.h"
@@ -122,7 +123,7 @@ bool IsPickle(const std::string& path) {
 absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path) {
   absl::StatusOr<trace::TraceReader> reader = trace::TraceReader::Open(path);
   if (reader.ok()) return reader;
-  if (absl::Status refusal = Refusal(path); !refusal.ok()) return refusal;
+  MEMTRACE_RETURN_IF_ERROR(Refusal(path));
   const absl::Status& status = reader.status();
   std::string sentence(status.message());
   if (sentence.find(path) == std::string::npos) sentence = path + ": " + sentence;

@@ -229,12 +229,12 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
                             : isatty(STDERR_FILENO) == 0 ? Progress::kLines
                                                          : Progress::kTerminal;
   FitTrials trials(scratch->path(), *keeping, progress);
-  fit::Search search([&trials](const fit::Trial& trial, std::string_view name) {
+  fit::Search search(question, [&trials](const fit::Trial& trial, std::string_view name) {
     return trials.Run(trial, name);
   });
   const UserFiles files(question.trial.command, scratch->path());
-  fit::Answer answer;
-  const absl::Status searched = search.Run(question, answer);
+  const absl::Status searched = search.Run();
+  fit::Answer answer = search.answer();
   files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
     Print(answer, output);

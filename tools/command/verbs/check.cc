@@ -101,7 +101,7 @@ void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
   app.add_option_function<std::string>(
          "--max-growth",
          [&limits](const std::string& text) { limits.growth_per_step = RateIn(text); },
-         "Most that live memory may grow from step to step,\n"
+         "Most that live memory may grow from step to step, "
          "on average from step 3 on (needs 5 steps)")
       ->type_name("SIZE/step")
       ->group("Limits");

@@ -162,7 +162,7 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
            for (const std::string& text : texts) options->moments.push_back(MomentIn(text));
            if (texts.size() > 2) throw CLI::ValidationError("--at is given at most twice");
          },
-         std::string(kMomentHelp) + ";\ntwice: before and after")
+         std::string(kMomentHelp) + "; twice: before and after")
       ->type_name("MOMENT")
       ->type_size(1)
       ->expected(1)

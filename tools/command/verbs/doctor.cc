@@ -134,13 +134,13 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   CLI::Option* file = app.add_option("FILE", options->file, "A trace that memtrace run wrote");
   file->group("Input");
   CLI::Option* symbols = app.add_flag("--symbols", options->symbols,
-                                      "List every symbol of the card: library, name, and\n"
-                                      "full, partial with what is not done, inert or\n"
+                                      "List every symbol of the card: library, name, and "
+                                      "full, partial with what is not done, inert or "
                                       "unsupported");
   symbols->group("Output");
   app.add_flag("--hooks", options->hooks,
-               "List what memtrace goes round in Python, torch and\n"
-               "other libraries, and why; what memtrace fit changes in\n"
+               "List what memtrace goes round in Python, torch and "
+               "other libraries, and why; what memtrace fit changes in "
                "its trials is not of it")
       ->excludes(file)
       ->excludes(symbols)

@@ -228,14 +228,14 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->required()
       ->group("Input");
   app.add_option("--to", options->format,
-                 "snapshot (of torch), perfetto, pprof, speedscope, collapsed,\n"
+                 "snapshot (of torch), perfetto, pprof, speedscope, collapsed, "
                  "chrome, sqlite, parquet, csv or jsonl")
       ->required()
       ->type_name("FORMAT")
       ->check(SuggestedValues(absl::StrReplaceAll(FormatNames(), {{" ", ""}})))
       ->group("Output");
   app.add_option("-o,--output", options->output,
-                 "File to write (default: FILE with the format's own ending, here);\n"
+                 "File to write (default: FILE with the format's own ending, here); "
                  "- is stdout")
       ->type_name("OUT")
       ->group("Output");

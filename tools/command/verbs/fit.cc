@@ -140,12 +140,12 @@ void DefinePlaces(CLI::App& app, Options& options) {
       ->allow_extra_args(false)
       ->group("Where it runs");
   app.add_option("--steps", options.steps,
-                 "Optimizer steps of each run: N, or LEAST:MOST to stop when the peak\n"
+                 "Optimizer steps of each run: N, or LEAST:MOST to stop when the peak "
                  "stops rising (default: 2:8, the first two runs as many as --watch says)")
       ->type_name("N")
       ->group("Where it runs");
   app.add_option("--watch", options.watch,
-                 "Seconds for which the first two runs go on after their first step, to see\n"
+                 "Seconds for which the first two runs go on after their first step, to see "
                  "later data (default: 20; 0: until the peak stops rising)")
       ->type_name("N")
       ->check(CLI::Range(0, 86400))
@@ -156,13 +156,13 @@ void DefinePlaces(CLI::App& app, Options& options) {
       ->check(CountFromOne())
       ->group("Where it runs");
   app.add_option("--stub", options.question.trial.stub,
-                 "A Python file that is run before the program's first line, to\n"
+                 "A Python file that is run before the program's first line, to "
                  "stand in for data, a network or a hub: it replaces functions")
       ->type_name("FILE")
       ->check(CLI::ExistingFile)
       ->group("Where it runs");
   app.add_option("--host-values", options.question.trial.host_values,
-                 "As of memtrace run: on, off, or a file of answers for values that the\n"
+                 "As of memtrace run: on, off, or a file of answers for values that the "
                  "program reads back from the card (default: on)")
       ->type_name("on|off|FILE")
       ->group("Where it runs");
@@ -170,19 +170,19 @@ void DefinePlaces(CLI::App& app, Options& options) {
 
 void DefineTries(CLI::App& app, Options& options) {
   app.add_option("--vary", options.variations,
-                 "Values of the script's own option that may be tried, the usual\n"
+                 "Values of the script's own option that may be tried, the usual "
                  "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("What is tried");
   app.add_option("--scale", options.scalings,
-                 "Say how the need grows with an option, and the largest value\n"
+                 "Say how the need grows with an option, and the largest value "
                  "that fits the card: batch=1,2,4 -- python train.py --batch {batch}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("What is tried");
   app.add_flag("--smallest-card", options.question.with_smallest_card,
-               "Find the smallest card that it fits, by bisection:\n"
+               "Find the smallest card that it fits, by bisection: "
                "with torch's allocator, expandable segments, and memtrace's")
       ->group("What is tried");
   app.add_option("--margin", options.question.margin_percent,

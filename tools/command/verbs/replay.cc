@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/command/outputs/replayed_remedies.h"
@@ -103,10 +104,10 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
         options.trace.file + ": no allocation is in the trace; there is nothing to replay");
   }
   PlacementFile placements;
-  if (absl::Status opened = placements.Open(options.placements); !opened.ok()) return opened;
+  MEMTRACE_RETURN_IF_ERROR(placements.Open(options.placements));
   const auto result =
       replay::Replay(input, run, {*replay::PolicyOf(options.policy), *card, placements.sink()});
-  if (absl::Status written = placements.Close(); !written.ok()) return written;
+  MEMTRACE_RETURN_IF_ERROR(placements.Close());
   const analysis::RunFacts facts = input.Facts({});
   return options.trace.json ? report::JsonReplay(result, facts) : report::TextReplay(result, facts);
 }

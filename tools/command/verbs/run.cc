@@ -134,7 +134,7 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->allow_extra_args(false)
       ->group("Where it runs");
   app.add_option("--events", options->request.events,
-                 "When work on a simulated card is done. eager (default): at once, the\n"
+                 "When work on a simulated card is done. eager (default): at once, the "
                  "least memory waits for it; lazy: when the host waits, the most does")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"eager", "lazy"}))
@@ -145,34 +145,33 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->check(CLI::IsMember({"memtrace", "native"}))
       ->group("Where it runs");
   app.add_option("--plan", options->request.plan,
-                 "Put blocks where FILE has them (memtrace plan makes it of a\n"
+                 "Put blocks where FILE has them (memtrace plan makes it of a "
                  "trace); what it does not have is placed as without it")
       ->type_name("FILE")
       ->group("Where it runs");
   app.add_option("--host-values", options->request.host_values,
-                 "Small tensors keep true values on a simulated card: on (default\n"
-                 "where torch allows it), off, or FILE with own answers for\n"
+                 "Small tensors keep true values on a simulated card: on (default "
+                 "where torch allows it), off, or FILE with own answers for "
                  "values that are unknown")
       ->type_name("on|off|FILE")
       ->group("Where it runs");
   app.add_option("--generate-length", options->request.generate_length,
-                 "Tokens that generate() makes on a simulated card, whatever\n"
+                 "Tokens that generate() makes on a simulated card, whatever "
                  "they are (default: the program's own)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Where it runs");
-  CLI::Option* output =
-      app.add_option("-o,--output", options->request.output,
-                     "Trace file (default: memtrace-SCRIPT.PID.trace here); more\n"
-                     "processes than one add FILE.PID")
-          ->type_name("FILE")
-          ->group("What it leaves");
+  CLI::Option* output = app.add_option("-o,--output", options->request.output,
+                                       "Trace file (default: memtrace-SCRIPT.PID.trace here); more "
+                                       "processes than one add FILE.PID")
+                            ->type_name("FILE")
+                            ->group("What it leaves");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("What it leaves");
   app.add_flag("--native-stacks", options->request.native_stacks,
                "Also record the C++ frames of every allocation; costs some us each")
       ->group("What it leaves");
   app.add_option("--keep", options->request.keep,
-                 "Let no trace get larger: the oldest events are dropped (at least\n"
+                 "Let no trace get larger: the oldest events are dropped (at least "
                  "4MiB; 256MiB are some 25 million events)")
       ->type_name("SIZE")
       ->group("What it leaves");
@@ -183,12 +182,12 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
                "Leave call stacks out: no file, function or line of your code")
       ->group("What it leaves");
   app.add_flag("--keep-secrets", options->request.keep_secrets,
-               "Record the command with its passwords, tokens and keys; without this,\n"
+               "Record the command with its passwords, tokens and keys; without this, "
                "*** stands in their place")
       ->group("What it leaves");
   CLI::Option* cupti =
       app.add_flag("--cupti", options->request.cupti,
-                   "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie\n"
+                   "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie "
                    "unwritten. It takes some MiB of the card, and time (docs/cupti.md)")
           ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,

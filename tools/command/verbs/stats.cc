@@ -80,7 +80,7 @@ void DefineStats(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.stats/1");
   app.add_flag("--summary", options->summary,
-               "Only what the process wrote about itself, at most 10 s old if it was\n"
+               "Only what the process wrote about itself, at most 10 s old if it was "
                "killed: reads 32 KiB of any trace (schema memtrace.summary/1)")
       ->group("Output");
   app.callback([options, &exit_code] {

@@ -96,7 +96,7 @@ void DefineTop(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) 
   app.footer(kExamples);
   AddProcess(app, options->pid);
   app.add_option("-n", options->count,
-                 "Show it so often (default: for ever; once where stdout is\n"
+                 "Show it so often (default: for ever; once where stdout is "
                  "no terminal)")
       ->type_name("N")
       ->check(CountFromOne())

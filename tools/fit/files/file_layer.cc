@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
+#include "base/status_macros.h"
 #include "profiler/trace/events/amount.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/mount_table.h"
@@ -129,7 +130,7 @@ FileLayer::~FileLayer() {
 
 absl::Status FileLayer::Enter(launch::Environment& environment) const {
   LayeredRoot root(plan_);
-  if (absl::Status entered = root.Enter(); !entered.ok()) return entered;
+  MEMTRACE_RETURN_IF_ERROR(root.Enter());
   if (!PassDescriptor(childs_, root.memory()))
     return absl::UnavailableError("cannot hand over the layer of the run");
   if (root.has_own_users()) OpenLedger(environment);

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "tools/fit/files/bound_sockets.h"
 
 namespace memtrace::fit {
@@ -108,7 +109,7 @@ absl::Status LayeredRoot::Enter() {
                     &LayeredRoot::PlaceAll, &LayeredRoot::ShowAsTheyAre}) {
     if (absl::Status done = (this->*step)(); !done.ok()) return done;
   }
-  if (absl::Status written = WritePlaces(); !written.ok()) return written;
+  MEMTRACE_RETURN_IF_ERROR(WritePlaces());
   return MakeRoot();
 }
 

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
+#include "base/status_macros.h"
 #include "tools/interchange/importers/guessed_segments.h"
 #include "tools/interchange/importers/json_elements.h"
 #include "tools/interchange/importers/kineto_events.h"
@@ -43,7 +44,7 @@ class KinetoProfile : public ImportedRun {
     const absl::Status status =
         ForEachKinetoEvent(bytes, facts_, [&](const KinetoEvent& event) { Take(event, stacks); });
     if (records_.empty()) return Empty(status);
-    if (const absl::Status wrong = CheckAddresses(); !wrong.ok()) return wrong;
+    MEMTRACE_RETURN_IF_ERROR(CheckAddresses());
     if (!status.ok()) fault_ = std::string(status.message());
     Sort();
     ResolveStacks(stacks);
@@ -240,7 +241,7 @@ bool IsKinetoProfile(std::string_view beginning) {
 
 absl::StatusOr<std::unique_ptr<ImportedRun>> OpenKinetoProfile(std::string_view bytes) {
   auto profile = std::make_unique<KinetoProfile>();
-  if (absl::Status status = profile->Read(bytes); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(profile->Read(bytes));
   return profile;
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "tools/interchange/parquet/parquet_part.h"
 #include "tools/interchange/writers/rows/block_row.h"
 #include "tools/interchange/writers/rows/event_detail.h"
@@ -195,7 +196,7 @@ absl::Status WriteParquetEvents(const ExportedRun& run, const std::string& path,
   const auto part = OpenPart(library);
   if (!part.ok()) return part.status();
   ParquetTable table(*part, run, kEventColumns);
-  if (absl::Status status = table.Create(path, "memtrace.events/1"); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(table.Create(path, "memtrace.events/1"));
   ForEachRow(run, [&table](const EventRow& row) { table.Add(row); });
   return table.Close();
 }
@@ -205,7 +206,7 @@ absl::Status WriteParquetBlocks(const ExportedRun& run, const std::string& path,
   const auto part = OpenPart(library);
   if (!part.ok()) return part.status();
   ParquetTable table(*part, run, kBlockColumns);
-  if (absl::Status status = table.Create(path, "memtrace.blocks/1"); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(table.Create(path, "memtrace.blocks/1"));
   BlockWalk walk;
   run.events.ForEach([&](const trace::Event& event) {
     walk.Apply(event);
