@@ -24,8 +24,8 @@ void Snapshot(std::string_view pickle) {
     before = event.sequence;
   });
   const analysis::Explanation explanation = *analysis::Explain(*snapshot);
-  const analysis::RunFacts run =
-      analysis::ReadRunFacts("fuzz", snapshot->info(), explanation.annotations, {.closed = true});
+  const analysis::RunFacts run = analysis::ReadRunFacts(
+      "fuzz", snapshot->info(), explanation.run.annotations, {.closed = true});
   CheckText(report::TextReport(explanation, run));
   MEMTRACE_CHECK(nlohmann::json::accept(report::JsonReport(explanation, run)));
 }

@@ -46,7 +46,7 @@ void ReportEverything(const trace::TraceReader& reader) {
   const Source source(reader);
   const analysis::Explanation explanation = *analysis::Explain(source);
   const analysis::RunFacts run = analysis::ReadRunFacts(
-      "run.trace", reader.info(), explanation.annotations, reader.completeness());
+      "run.trace", reader.info(), explanation.run.annotations, reader.completeness());
   CheckText(report::TextReport(explanation, run));
   CheckText(report::TextStats(explanation, run));
   CheckJson(report::JsonReport(explanation, run));

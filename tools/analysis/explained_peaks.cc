@@ -23,11 +23,11 @@ Explanation ExplainPeaks(const EventSource& source) {
       at_peak[next->second] = live.Capture(next->second);
   });
   Explanation result;
-  result.annotations = timeline.annotations();
-  result.counts = timeline.counts();
-  if (timeline.got_over()) result.got_over.emplace();
+  result.run.annotations = timeline.annotations();
+  result.run.counts = timeline.counts();
+  if (timeline.got_over()) result.failure.got_over.emplace();
   result.timelines = timeline.cards();
-  result.activities = timeline.activities();
+  result.run.activities = timeline.activities();
   for (const auto& [device, card] : timeline.cards()) {
     CardExplanation& explained = result.cards.emplace_back();
     explained.index = device;

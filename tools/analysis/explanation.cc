@@ -22,7 +22,7 @@ Update UpdateOf(const Timeline& timeline) {
 }
 
 bool IsGrowing(const Explanation& explanation) {
-  const auto& contributing = explanation.verdict.contributing;
+  const auto& contributing = explanation.failure.verdict.contributing;
   return std::any_of(contributing.begin(), contributing.end(),
                      [](const Contribution& found) { return found.name == "growth"; });
 }
@@ -77,9 +77,9 @@ class Explainer {
   }
   // As they stood then; at the end of the trace without a failure.
   const Annotations& annotations() const {
-    return is_failure() ? timeline_.failed()->annotations : result_.annotations;
+    return is_failure() ? timeline_.failed()->annotations : result_.run.annotations;
   }
-  int32_t device() const { return result_.cards[result_.card].index; }
+  int32_t device() const { return result_.card_of_verdict().index; }
   // Of the card of the verdict.
   const CapturedCard& captured() { return at_moment_[device()]; }
 
@@ -106,11 +106,11 @@ class Explainer {
 absl::StatusOr<Explanation> Explainer::Run() {
   MEMTRACE_RETURN_IF_ERROR(ReadFirst());
   ReadAgain();
-  result_.annotations = timeline_.annotations();
-  result_.counts = timeline_.counts();
-  result_.is_one_of_ranks = source_.is_one_of_ranks();
+  result_.run.annotations = timeline_.annotations();
+  result_.run.counts = timeline_.counts();
+  result_.run.is_one_of_ranks = source_.is_one_of_ranks();
   result_.timelines = timeline_.cards();
-  result_.activities = timeline_.activities();
+  result_.run.activities = timeline_.activities();
   if (!is_failure() && !is_peak()) result_.asked = spec_;
   ExplainCards();
   result_.card = CardOfVerdict();
@@ -119,7 +119,7 @@ absl::StatusOr<Explanation> Explainer::Run() {
   if (is_failure()) ExplainFailure();
   if (is_peak()) {
     if (timeline_.got_over())
-      result_.got_over =
+      result_.failure.got_over =
           DescribeRequest(*timeline_.failed(), timeline_.counts().out_of_memory, source_, sites_);
     ExplainNextStep();
     ExplainRemedies();
@@ -227,62 +227,65 @@ void Explainer::AddOtherMoments(CardExplanation& card) {
 void Explainer::ExplainHolders() {
   const CapturedCard& card = captured();
   const LiveSet& live = captures_.live();
-  result_.held = BreakDown(card.blocks, live, source_, sites_);
-  result_.attributed = Attribute(card.blocks, live, source_);
+  result_.holders.held = BreakDown(card.blocks, live, source_, sites_);
+  result_.holders.attributed = Attribute(card.blocks, live, source_);
   const Position& now = is_failure() ? timeline_.failed()->at : card.when.at;
-  result_.kept_for_backward =
+  result_.kept.kept_for_backward =
       FindKeptForBackward(card.blocks, now, device(), live, source_, annotations());
-  result_.untrained_passes = untrained_.Kept(card.blocks, live);
-  result_.holder_lines = HolderLines(result_.held, source_);
+  result_.kept.untrained_passes = untrained_.Kept(card.blocks, live);
+  result_.holders.lines = HolderLines(result_.holders.held, source_);
   const bool known = timeline_.cards().contains(device());
-  result_.outside =
+  result_.holders.outside =
       HoldingsOf(known ? card.outside : captures_.outside().Capture(device()), sites_);
   if (known) {
-    result_.idle = FindIdleBlocks(card.blocks, card.when.time_ns, live, timeline_.activities(),
-                                  source_, sites_);
+    result_.holders.idle = FindIdleBlocks(card.blocks, card.when.time_ns, live,
+                                          timeline_.activities(), source_, sites_);
   }
   const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
-  result_.fragmentation = MeasureFragmentation(maps, live, sites_);
-  if (options_.with_map) result_.map = NameMaps(maps, live, source_, sites_);
-  if (!is_failure()) result_.scratch = FindScratch(card.blocks, live, sites_);
+  result_.layout.fragmentation = MeasureFragmentation(maps, live, sites_);
+  if (options_.with_map) result_.layout.map = NameMaps(maps, live, source_, sites_);
+  if (!is_failure()) result_.layout.scratch = FindScratch(card.blocks, live, sites_);
   const GrowthMoment moment{.device = device(),
                             .event = card.when.ordinal,
-                            .held = result_.held.bytes,
+                            .held = result_.holders.held.bytes,
                             .captured = card.blocks,
                             .annotations = annotations(),
                             .is_failure = is_failure()};
-  result_.growth = growth_.Found(moment, live, sites_);
-  result_.deleted_models = FindDeletedModels(moment, live, source_);
+  result_.kept.growth = growth_.Found(moment, live, sites_);
+  result_.kept.deleted_models = FindDeletedModels(moment, live, source_);
 }
 
 void Explainer::ExplainFailure() {
   const FailedRequest& failed = *timeline_.failed();
   const std::vector<CapturedBlock>& blocks = captured().blocks;
   const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
-  result_.request = DescribeRequest(failed, number, source_, sites_);
-  result_.summed_passes =
+  result_.failure.request = DescribeRequest(failed, number, source_, sites_);
+  result_.kept.summed_passes =
       FindSummedPasses(blocks, failed.at, captures_.live(), source_, annotations());
-  if (result_.summed_passes && result_.summed_passes->hands_on() &&
-      !result_.growth.is_of_graphs_within_step())
-    result_.summed_passes.reset();
+  if (result_.kept.summed_passes && result_.kept.summed_passes->hands_on() &&
+      !result_.kept.growth.is_of_graphs_within_step())
+    result_.kept.summed_passes.reset();
   if (IsOfPass(failed.at) && failed.at.step > 1)
-    result_.largest_call = call_sizes_.LargestAt(failed.ordinal);
-  result_.variables = ParseVariables(failed.annotations, device());
-  result_.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
-  result_.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
-  result_.foreach_copy = FindForeachCopy(failed, blocks, result_.held, captures_.live(), source_);
-  const Ledger& ledger = result_.cards[result_.card].ledger;
+    result_.failure.largest_call = call_sizes_.LargestAt(failed.ordinal);
+  result_.failure.variables = ParseVariables(failed.annotations, device());
+  result_.kept.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
+  result_.kept.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
+  result_.failure.foreach_copy =
+      FindForeachCopy(failed, blocks, result_.holders.held, captures_.live(), source_);
+  const Ledger& ledger = result_.card_of_verdict().ledger;
   const BegunPass pass{.cache = FindCacheToCome(failed, blocks, captures_.live(), source_),
                        .layers = FindLayersToCome(failed, blocks, captures_.live(), source_)};
-  const RestOfStep rest = ForeseeRestOfStep(failed, result_.held, result_.foreach_copy, pass);
+  const RestOfStep rest =
+      ForeseeRestOfStep(failed, result_.holders.held, result_.failure.foreach_copy, pass);
   FailureEvidence evidence{.rest = LikeFirstStep(rest, failed, Unused(ledger)),
-                           .copy = result_.foreach_copy,
+                           .copy = result_.failure.foreach_copy,
                            .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
-  if (result_.fragmentation.segments > 0) evidence.releasable = result_.fragmentation.releasable;
-  result_.verdict = JudgeFailure(failed, ledger, evidence);
+  if (result_.layout.fragmentation.segments > 0)
+    evidence.releasable = result_.layout.fragmentation.releasable;
+  result_.failure.verdict = JudgeFailure(failed, ledger, evidence);
   // A card that fills up ends in pieces.
-  if (result_.verdict.cause == Cause::kFragmentation && result_.growth_is_reason())
-    result_.verdict.cause = Cause::kCapacity;
+  if (result_.failure.verdict.cause == Cause::kFragmentation && result_.growth_is_reason())
+    result_.failure.verdict.cause = Cause::kCapacity;
   ExplainNextStep();
   ExplainRemedies();
 }
@@ -291,21 +294,21 @@ void Explainer::ExplainNextStep() {
   // Too much to build on phases that are guessed.
   if (source_.best_evidence() < Evidence::kPhase) return;
   const Update update = UpdateOf(timeline_);
-  const CardExplanation& card = result_.cards[result_.card];
+  const CardExplanation& card = result_.card_of_verdict();
   const std::vector<CapturedBlock> made =
       MadeByUpdate(update, after_update_[card.index], captures_.live());
-  const uint64_t to_come = update.over ? 0 : result_.verdict.rest.optimizer.states;
-  result_.next_step = ForeseeNextStep(
+  const uint64_t to_come = update.over ? 0 : result_.failure.verdict.rest.optimizer.states;
+  result_.cures.next_step = ForeseeNextStep(
       update, card.index, BreakDown(made, captures_.live(), source_, sites_), to_come, card.ledger);
-  if (result_.next_step && is_failure())
-    result_.next_step->left_gradients =
+  if (result_.cures.next_step && is_failure())
+    result_.cures.next_step->left_gradients =
         GradientsLeft(captured().blocks, timeline_.failed()->at, captures_.live(), source_);
 }
 
 void Explainer::ExplainUnreadNames() {
   static const std::vector<trace::Frame> kNone;
-  const auto& request = result_.request;
-  result_.unread =
+  const auto& request = result_.failure.request;
+  result_.kept.unread =
       unread_names_.Values(device(), {.captured = captured().blocks,
                                       .live = captures_.live(),
                                       .source = source_,
@@ -316,7 +319,7 @@ void Explainer::ExplainUnreadNames() {
 void Explainer::ExplainRemedies() {
   ExplainUnreadNames();
   const auto& failed = timeline_.failed();
-  const Ledger& ledger = result_.cards[result_.card].ledger;
+  const Ledger& ledger = result_.card_of_verdict().ledger;
   const Update update = UpdateOf(timeline_);
   const bool is_growing = result_.growth_goes_on();
   const GrowthCourse none;
@@ -326,40 +329,41 @@ void Explainer::ExplainRemedies() {
       .captured = captured().blocks,
       .live = captures_.live(),
       .source = source_,
-      .held = result_.held,
+      .held = result_.holders.held,
       .annotations = annotations(),
       .update = update,
       .ledger = ledger,
-      .verdict = result_.verdict,
-      .copy = result_.foreach_copy,
-      .kept = result_.kept_for_backward,
-      .untrained = result_.untrained_passes,
+      .verdict = result_.failure.verdict,
+      .copy = result_.failure.foreach_copy,
+      .kept = result_.kept.kept_for_backward,
+      .untrained = result_.kept.untrained_passes,
       .of_others = of_others,
-      .largest_call = result_.largest_call,
-      .summed = result_.summed_passes,
-      .deleted = result_.deleted_models,
-      .growth = is_growing ? result_.growth : none,
-      .dead = result_.dead_cycles,
-      .attempts = result_.failed_attempts,
-      .unread = result_.unread,
+      .largest_call = result_.failure.largest_call,
+      .summed = result_.kept.summed_passes,
+      .deleted = result_.kept.deleted_models,
+      .growth = is_growing ? result_.kept.growth : none,
+      .dead = result_.kept.dead_cycles,
+      .attempts = result_.kept.failed_attempts,
+      .unread = result_.kept.unread,
       .is_after_loop = growth_.is_after_loop(),
       .device = device(),
-      .others = result_.cards[result_.card].others,
+      .others = result_.card_of_verdict().others,
       .moment = is_failure() ? failed->at : captured().when.at,
       .request_stack = {},
       .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt,
       .peak_of_earlier_steps = is_failure() ? failed->peak_of_earlier_steps : 0};
-  if (result_.request) {
-    facts.request_stack = result_.request->stack;
-    facts.request_bytes = result_.request->bytes;
+  if (result_.failure.request) {
+    facts.request_stack = result_.failure.request->stack;
+    facts.request_bytes = result_.failure.request->bytes;
   }
-  result_.remedies = FindRemedies(result_.verdict, ledger, result_.next_step,
-                                  is_failure() ? failed->at.step : 0, FindSavings(facts));
+  result_.cures.remedies = FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
+                                        is_failure() ? failed->at.step : 0, FindSavings(facts));
   // Of a run that an exception ended nobody knows the rest.
   const bool is_cut = is_peak() && !ExceptionThatEnded(annotations()).empty();
-  if (is_growing || is_cut || IsGrowing(result_)) WithholdFits(result_.remedies, ledger);
-  const bool ends = result_.summed_passes && result_.summed_passes->hands_on();  // with the loop
-  if (result_.growth_is_reason() && !ends) DropWhatPostpones(result_.remedies);
+  if (is_growing || is_cut || IsGrowing(result_)) WithholdFits(result_.cures.remedies, ledger);
+  const bool ends =
+      result_.kept.summed_passes && result_.kept.summed_passes->hands_on();  // with the loop
+  if (result_.growth_is_reason() && !ends) DropWhatPostpones(result_.cures.remedies);
 }
 
 }  // namespace

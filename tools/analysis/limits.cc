@@ -13,8 +13,8 @@ std::vector<LimitCheck> CheckLimits(const Explanation& explanation, const Limits
     checks.push_back({card, std::move(what), found, static_cast<int64_t>(limit)});
   };
   if (!limits.allow_out_of_memory) {
-    const bool counts = limits.fail_on_retry || !explanation.got_over;
-    const uint64_t failures = counts ? explanation.counts.out_of_memory : 0;
+    const bool counts = limits.fail_on_retry || !explanation.failure.got_over;
+    const uint64_t failures = counts ? explanation.run.counts.out_of_memory : 0;
     add(std::nullopt, "out of memory", static_cast<int64_t>(failures), 0);
   }
   for (const CardExplanation& card : explanation.cards) {

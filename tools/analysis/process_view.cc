@@ -75,15 +75,15 @@ Explanation ExplainFirstFailure(const EventSource& source) {
 }
 
 ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
-  const CardExplanation& card = explanation.cards[explanation.card];
+  const CardExplanation& card = explanation.card_of_verdict();
   ProcessView view;
   view.file = run.file;
   view.run = run;
-  view.failures = explanation.counts.out_of_memory;
-  if (explanation.request) {
+  view.failures = explanation.run.counts.out_of_memory;
+  if (explanation.failure.request) {
     view.first_failure = FirstFailure{.time_ns = card.when.time_ns,
-                                      .verdict = explanation.verdict,
-                                      .at = explanation.request->at};
+                                      .verdict = explanation.failure.verdict,
+                                      .at = explanation.failure.request->at};
   }
   view.card = card.index;
   view.card_bytes = card.ledger.total_known ? card.ledger.total : 0;

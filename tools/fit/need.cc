@@ -106,7 +106,8 @@ std::string LineOf(const analysis::Request& request) {
 
 // The request that ended the run, else the last one that it got over.
 std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
-  const auto& failed = explanation.request ? explanation.request : explanation.got_over;
+  const auto& failed =
+      explanation.failure.request ? explanation.failure.request : explanation.failure.got_over;
   if (!failed) return std::nullopt;
   const analysis::Request& request = *failed;
   return FailedLine{
@@ -114,22 +115,22 @@ std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
       .bytes = request.bytes,
       .short_by = request.bytes - std::min(request.bytes, request.obtainable),
       .at = request.at,
-      .is_fragmentation = explanation.verdict.cause == analysis::Cause::kFragmentation};
+      .is_fragmentation = explanation.failure.verdict.cause == analysis::Cause::kFragmentation};
 }
 
 TrialEnd EndOf(const Explanation& explanation) {
-  const auto ended = explanation.annotations.find(trace::fact::kFitEnded);
-  if (ended == explanation.annotations.end()) return TrialEnd::kProgram;
+  const auto ended = explanation.run.annotations.find(trace::fact::kFitEnded);
+  if (ended == explanation.run.annotations.end()) return TrialEnd::kProgram;
   return ended->second == "settled" ? TrialEnd::kSettled : TrialEnd::kSteps;
 }
 
 // That ended: as the process says it, else all that began but the last.
 uint64_t StepsOf(const Explanation& explanation) {
-  const auto stated = explanation.annotations.find(trace::fact::kFitSteps);
+  const auto stated = explanation.run.annotations.find(trace::fact::kFitSteps);
   uint64_t steps = 0;
-  if (stated != explanation.annotations.end() && absl::SimpleAtoi(stated->second, &steps))
+  if (stated != explanation.run.annotations.end() && absl::SimpleAtoi(stated->second, &steps))
     return steps;
-  return explanation.counts.steps - std::min<uint64_t>(explanation.counts.steps, 1);
+  return explanation.run.counts.steps - std::min<uint64_t>(explanation.run.counts.steps, 1);
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ uint64_t StepsOf(const Explanation& explanation) {
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
   const std::string rises =
-      analysis::AnnotatedText(explanation.annotations, trace::fact::kFitRises);
+      analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitRises);
   for (const CardExplanation& card : explanation.cards) {
     const auto timeline = explanation.timelines.find(card.index);
     if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
@@ -146,8 +147,9 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.failed = FailedLineOf(explanation);
-  need.failures = explanation.counts.out_of_memory;
-  need.went_on = analysis::AnnotatedText(explanation.annotations, trace::fact::kFitWentOn) == "1";
+  need.failures = explanation.run.counts.out_of_memory;
+  need.went_on =
+      analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitWentOn) == "1";
   return need;
 }
 

@@ -23,13 +23,13 @@ std::string WithSign(int64_t hundredths) {
 std::string SideText(const DiffSide& side) {
   return Printable(side.run.file) + ", card " + std::to_string(side.card().index) + " at " +
          MomentName(side.explanation) + ", " + DescribePosition(side.card().when.at) + ": " +
-         FormatBytes(side.explanation.held.bytes) + " held, peak " +
+         FormatBytes(side.explanation.holders.held.bytes) + " held, peak " +
          FormatBytes(side.card().peak.bytes);
 }
 
 Section ChangeSection(const DiffSide& before, const DiffSide& after) {
-  const auto total =
-      static_cast<int64_t>(after.explanation.held.bytes - before.explanation.held.bytes);
+  const auto total = static_cast<int64_t>(after.explanation.holders.held.bytes -
+                                          before.explanation.holders.held.bytes);
   return {.id = "changed",
           .title = "WHAT CHANGED",
           .subtitle = (total < 0 ? "" : "+") + FormatSignedBytes(total) + " requested bytes in use",
@@ -75,8 +75,8 @@ Table TableOf(const std::vector<ChangedRow>& rows, size_t shown) {
 }
 
 Section RowsSection(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
-  const std::vector<ChangedRow> rows =
-      ChangedRows(before.explanation.attributed, after.explanation.attributed, style.levels);
+  const std::vector<ChangedRow> rows = ChangedRows(
+      before.explanation.holders.attributed, after.explanation.holders.attributed, style.levels);
   if (rows.empty()) return {.id = "rows", .parts = {Paragraph{"nothing changed"}}};
   const size_t shown = style.rows == 0 ? rows.size() : std::min(rows.size(), style.rows);
   return {.id = "rows", .title = TitleOf(style), .parts = {TableOf(rows, shown)}};

@@ -20,9 +20,9 @@ ordered_json SideJson(const DiffSide& side) {
           {"card", side.card().index},
           {"moment", MomentName(side.explanation)},
           {"event", side.card().when.ordinal},
-          {"bytes", side.explanation.held.bytes},
+          {"bytes", side.explanation.holders.held.bytes},
           {"peak", side.card().peak.bytes},
-          {"cause", std::string(trace::FailureCauseName(side.explanation.verdict.cause))}};
+          {"cause", std::string(trace::FailureCauseName(side.explanation.failure.verdict.cause))}};
 }
 
 ordered_json RowJson(const ChangedRow& row, const std::vector<TreeLevel>& levels) {
@@ -47,8 +47,8 @@ std::string JsonDiff(const DiffSide& before, const DiffSide& after, const DiffSt
   ordered_json levels = ordered_json::array();
   for (const TreeLevel level : style.levels) levels.push_back(std::string(LevelName(level)));
   ordered_json rows = ordered_json::array();
-  for (const ChangedRow& row :
-       ChangedRows(before.explanation.attributed, after.explanation.attributed, style.levels))
+  for (const ChangedRow& row : ChangedRows(before.explanation.holders.attributed,
+                                           after.explanation.holders.attributed, style.levels))
     rows.push_back(RowJson(row, style.levels));
   return JsonText({{"schema", "memtrace.diff/1"},
                    {"before", SideJson(before)},

@@ -51,12 +51,12 @@ ordered_json PositionJson(const analysis::Position& position) {
 
 // What the ledger and the holders are of.
 ordered_json MomentJson(const Explanation& explanation) {
-  const analysis::Moment& when = explanation.cards[explanation.card].when;
+  const analysis::Moment& when = explanation.card_of_verdict().when;
   return {{"name", MomentName(explanation)},
           {"event", when.ordinal},
           {"time_ns", when.time_ns},
           {"at", PositionJson(when.at)},
-          {"held", explanation.held.bytes}};
+          {"held", explanation.holders.held.bytes}};
 }
 
 ordered_json PeakJson(const analysis::CardExplanation& card) {
@@ -129,7 +129,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
   for (const std::string& part : VerdictSentences(explanation)) {
     sentence += (sentence.empty() ? "" : " ") + part;
   }
-  const analysis::Verdict& verdict = explanation.verdict;
+  const analysis::Verdict& verdict = explanation.failure.verdict;
   ordered_json contributing = ordered_json::array();
   ordered_json contributing_bytes = ordered_json::object();
   for (const analysis::Contribution& contribution : verdict.contributing) {
@@ -150,8 +150,8 @@ ordered_json VerdictJson(const Explanation& explanation) {
 
 // Null unless the program completed although requests failed; then of the last.
 ordered_json GotOverJson(const Explanation& explanation) {
-  if (!explanation.got_over) return nullptr;
-  const analysis::Request& last = *explanation.got_over;
+  if (!explanation.failure.got_over) return nullptr;
+  const analysis::Request& last = *explanation.failure.got_over;
   return {{"requests", last.number},
           {"bytes", last.bytes},
           {"site", last.site},
@@ -159,8 +159,8 @@ ordered_json GotOverJson(const Explanation& explanation) {
 }
 
 ordered_json RequestJson(const Explanation& explanation) {
-  if (!explanation.request) return nullptr;
-  const analysis::Request& request = *explanation.request;
+  if (!explanation.failure.request) return nullptr;
+  const analysis::Request& request = *explanation.failure.request;
   ordered_json stack = ordered_json::array();
   for (const trace::Frame& frame : request.stack) {
     stack.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}});
@@ -173,7 +173,7 @@ ordered_json RequestJson(const Explanation& explanation) {
           {"site", request.site},
           {"obtainable", request.obtainable},
           {"oom", request.number},
-          {"of", explanation.counts.out_of_memory},
+          {"of", explanation.run.counts.out_of_memory},
           {"at", PositionJson(request.at)},
           {"line", line.empty() ? ordered_json() : ordered_json(line)},
           {"stack", stack}};
@@ -181,8 +181,8 @@ ordered_json RequestJson(const Explanation& explanation) {
 
 ordered_json HoldingsJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
-  for (size_t i = 0; i < explanation.held.holdings.size(); ++i) {
-    const analysis::Holding& holding = explanation.held.holdings[i];
+  for (size_t i = 0; i < explanation.holders.held.holdings.size(); ++i) {
+    const analysis::Holding& holding = explanation.holders.held.holdings[i];
     ordered_json row = {
         {"role", std::string(RoleName(holding.role))},
         {"site", holding.site},
@@ -192,8 +192,8 @@ ordered_json HoldingsJson(const Explanation& explanation) {
     AddKnownBytes(holding.known, row);
     row["blocks"] = holding.blocks;
     row["since_step"] = holding.since.step;
-    row["line"] = explanation.holder_lines[i].line;
-    const std::string& library = explanation.holder_lines[i].library;
+    row["line"] = explanation.holders.lines[i].line;
+    const std::string& library = explanation.holders.lines[i].library;
     if (!library.empty()) row["library_line"] = library;
     rows.push_back(std::move(row));
   }
@@ -213,7 +213,7 @@ ordered_json KeptForBackwardJson(const analysis::KeptForBackward& kept) {
 
 ordered_json OutsideJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
-  for (const analysis::OutsideHolding& holding : explanation.outside) {
+  for (const analysis::OutsideHolding& holding : explanation.holders.outside) {
     rows.push_back({{"kind", std::string(OutsideKindName(holding.kind))},
                     {"site", holding.site},
                     {"bytes", holding.bytes},
@@ -224,7 +224,7 @@ ordered_json OutsideJson(const Explanation& explanation) {
 
 ordered_json RemediesJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
-  for (const analysis::Remedy& remedy : explanation.remedies) {
+  for (const analysis::Remedy& remedy : explanation.cures.remedies) {
     rows.push_back(
         {{"name", remedy.name},
          {"predicted_peak", remedy.need()},
@@ -240,10 +240,10 @@ ordered_json RemediesJson(const Explanation& explanation) {
 }
 
 ordered_json NextStepJson(const Explanation& explanation) {
-  if (!explanation.next_step) return nullptr;
-  return {{"number", explanation.next_step->number},
-          {"need", explanation.next_step->need},
-          {"new_states", explanation.next_step->new_states},
+  if (!explanation.cures.next_step) return nullptr;
+  return {{"number", explanation.cures.next_step->number},
+          {"need", explanation.cures.next_step->need},
+          {"new_states", explanation.cures.next_step->new_states},
           {"how_known", "estimated"}};
 }
 
@@ -299,10 +299,11 @@ ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
                        {"torch", run.torch},
                        {"allocator", run.allocator},
                        {"card", run.card},
-                       {"events", explanation.counts.events},
+                       {"events", explanation.run.counts.events},
                        {"closed", run.completeness.closed},
                        {"siblings", run.siblings}};
-  if (!explanation.ran_out_beside.empty()) json["ran_out_beside"] = explanation.ran_out_beside;
+  if (!explanation.failure.ran_out_beside.empty())
+    json["ran_out_beside"] = explanation.failure.ran_out_beside;
   if (!run.repaired.empty()) json["repaired"] = run.repaired;
   return json;
 }
@@ -310,7 +311,7 @@ ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {
 }  // namespace
 
 std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   ordered_json report;
   report["schema"] = "memtrace.report/1";
   report["run"] = RunJson(explanation, run);
@@ -324,25 +325,26 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["cards"] = CardsJson(explanation);
   report["moment"] = MomentJson(explanation);
   report["fragmentation"] = FragmentationJson(explanation);
-  if (explanation.map) report["segments"] = SegmentsJson(explanation);
+  if (explanation.layout.map) report["segments"] = SegmentsJson(explanation);
   report["growth"] = GrowthJson(explanation);
-  report["scratch"] = ScratchJson(explanation);
+  report["scratch"] = ScratchJson(explanation.layout.scratch);
   report["holdings"] = HoldingsJson(explanation);
-  if (!explanation.variables.empty()) report["variables"] = VariablesJson(explanation);
-  if (!explanation.outside.empty()) report["outside"] = OutsideJson(explanation);
-  if (const auto& call = explanation.largest_call)
+  if (!explanation.failure.variables.empty())
+    report["variables"] = VariablesJson(explanation.failure.variables);
+  if (!explanation.holders.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (const auto& call = explanation.failure.largest_call)
     report["largest_call"] = {{"now", CallSizeJson(call->now)},
                               {"before", CallSizeJson(call->before)}};
-  if (const auto& untrained = explanation.untrained_passes)
+  if (const auto& untrained = explanation.kept.untrained_passes)
     report["untrained_passes"] = {
         {"bytes", untrained->bytes}, {"calls", untrained->calls}, {"line", untrained->line}};
-  if (explanation.kept_for_backward)
-    report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept_for_backward);
-  if (const auto& deleted = explanation.deleted_models)
+  if (explanation.kept.kept_for_backward)
+    report["kept_for_backward"] = KeptForBackwardJson(*explanation.kept.kept_for_backward);
+  if (const auto& deleted = explanation.kept.deleted_models)
     report["deleted_models"] = {{"bytes", deleted->bytes}, {"keeper", KeeperJson(deleted->keeper)}};
-  if (explanation.idle) report["idle"] = IdleJson(*explanation.idle);
-  if (!explanation.activities.state().empty())
-    report["activities"] = ActivitiesJson(explanation.activities);
+  if (explanation.holders.idle) report["idle"] = IdleJson(*explanation.holders.idle);
+  if (!explanation.run.activities.state().empty())
+    report["activities"] = ActivitiesJson(explanation.run.activities);
   AddUnneeded(explanation, report);
   report["remedies"] = RemediesJson(explanation);
   report["next_step"] = NextStepJson(explanation);

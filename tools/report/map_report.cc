@@ -78,11 +78,11 @@ std::string_view KindName(MapPiece::Kind kind) {
 
 Section MapSection(const analysis::Explanation& explanation) {
   Section section{.id = "segments", .title = "SEGMENTS", .subtitle = "by address"};
-  if (!explanation.map || explanation.map->empty()) return section;
+  if (!explanation.layout.map || explanation.layout.map->empty()) return section;
   const TableUnit unit = UnitFor(1);
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}, {"", 0}};
-  for (const MapSegment& segment : *explanation.map) {
+  for (const MapSegment& segment : *explanation.layout.map) {
     table.rows.push_back({.cells = {Address(segment.address), FormatFigure(segment.bytes, unit),
                                     "|" + Strip(segment)}});
   }
@@ -100,7 +100,7 @@ Section MapSection(const analysis::Explanation& explanation) {
 
 ordered_json SegmentsJson(const analysis::Explanation& explanation) {
   ordered_json segments = ordered_json::array();
-  for (const MapSegment& segment : *explanation.map) {
+  for (const MapSegment& segment : *explanation.layout.map) {
     ordered_json pieces = ordered_json::array();
     for (const MapPiece& piece : segment.pieces) {
       ordered_json json = {{"offset", piece.offset},

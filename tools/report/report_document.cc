@@ -35,11 +35,12 @@ Section VerdictSection(const Explanation& explanation) {
 Document ReportDocument(const Explanation& explanation, const analysis::RunFacts& run) {
   Document document = RunSections(explanation, run);
   for (const Section& section :
-       {VerdictSection(explanation), RequestSection(explanation), LedgerSection(explanation),
-        CardsSection(explanation), HolderSection(explanation), OutsideSection(explanation),
-        IdleSection(explanation), GrowthSection(explanation), ScratchSection(explanation),
-        FragmentationSection(explanation), MapSection(explanation), PeakSection(explanation),
-        SimulationSection(run), RemedySection(explanation)}) {
+       {VerdictSection(explanation), RequestSection(explanation.failure.request),
+        LedgerSection(explanation), CardsSection(explanation), HolderSection(explanation),
+        OutsideSection(explanation.holders.outside), IdleSection(explanation.holders),
+        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
+        MapSection(explanation), PeakSection(explanation), SimulationSection(run),
+        RemedySection(explanation)}) {
     if (!section.parts.empty()) document.push_back(section);
   }
   return document;

@@ -63,13 +63,13 @@ std::string SteeringText(const RunFacts& run) {
 std::string EventText(const analysis::Explanation& explanation, const RunFacts& run) {
   const uint64_t lost = run.completeness.lost_events;
   if (!run.snapshot.empty()) {
-    return "a memory snapshot of " + FormatCount(explanation.counts.events) + " events, " +
+    return "a memory snapshot of " + FormatCount(explanation.run.counts.events) + " events, " +
            (run.snapshot == "whole"  ? "from the start of the run on"
             : run.snapshot == "late" ? "which begin in the middle of the run"
                                      : "with a gap where its file was cut") +
            "; what is on a card beside them (context, other processes) is not known";
   }
-  return FormatCount(explanation.counts.events) + " events, " +
+  return FormatCount(explanation.run.counts.events) + " events, " +
          (lost == 0 ? "none lost" : FormatCount(lost) + " LOST (figures may be too low)");
 }
 
@@ -211,7 +211,7 @@ Document RunSections(const analysis::Explanation& explanation, const RunFacts& r
       {Printable(run.file), command, RankText(run), Versions(run), CardText(run)}};
   const Clauses trust = {
       {SteeringText(run), PlanLine(run), EventText(explanation, run),
-       ActivityText(explanation.activities),
+       ActivityText(explanation.run.activities),
        run.completeness.closed ? "" : "file not closed: killed or still running"}};
   sections.push_back({.id = "run", .parts = {what, trust}});
   return sections;

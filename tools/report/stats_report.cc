@@ -100,9 +100,9 @@ std::string TextStats(const analysis::Explanation& explanation, const analysis::
     text += "  (the first three at the end of the trace; the peak is of requested bytes)\n";
   }
   for (const analysis::CardExplanation& card : explanation.cards) text += PeakText(card);
-  return text + "\nEVENTS\n" + EventRows(explanation.counts, run.completeness.lost_events) +
-         ActivitySection(explanation.activities) + "\nTRACE\n" + FileRows(explanation.counts, run) +
-         SnapshotRows(explanation.annotations);
+  return text + "\nEVENTS\n" + EventRows(explanation.run.counts, run.completeness.lost_events) +
+         ActivitySection(explanation.run.activities) + "\nTRACE\n" +
+         FileRows(explanation.run.counts, run) + SnapshotRows(explanation.run.annotations);
 }
 
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run) {

@@ -32,16 +32,16 @@ std::string NextSection(const Explanation& explanation, const RunFacts& run) {
   const std::string file = Printable(run.file);
   std::string text =
       SiblingLine(run) + "\nall rows, exact bytes: memtrace report --json " + file + "\n";
-  const uint64_t failures = explanation.counts.out_of_memory;
-  if (explanation.got_over)
+  const uint64_t failures = explanation.run.counts.out_of_memory;
+  if (explanation.failure.got_over)
     text += Wrapped("the request that failed last: memtrace report --oom " +
                         std::to_string(failures) + " " + file,
                     2);
-  if (failures > 1 && explanation.request) {
-    text +=
-        Wrapped("this is out-of-memory " + std::to_string(explanation.request->number) + " of " +
-                    std::to_string(failures) + "; another: memtrace report --oom 1 " + file,
-                2);
+  if (failures > 1 && explanation.failure.request) {
+    text += Wrapped("this is out-of-memory " + std::to_string(explanation.failure.request->number) +
+                        " of " + std::to_string(failures) + "; another: memtrace report --oom 1 " +
+                        file,
+                    2);
   }
   return text;
 }

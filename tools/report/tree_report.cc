@@ -55,7 +55,7 @@ struct Node {
 
 Node TreeOf(const Explanation& explanation, const TreeStyle& style) {
   Node root;
-  for (const AttributedBytes& row : explanation.attributed) {
+  for (const AttributedBytes& row : explanation.holders.attributed) {
     Node* node = &root;
     node->Add(row);
     std::string joined;
@@ -166,7 +166,8 @@ ordered_json NodeJson(const Node& node, uint64_t step) {
 
 std::string Legend(const Explanation& explanation) {
   analysis::KnownBytes known;
-  for (const AttributedBytes& row : explanation.attributed) known.Add(row.evidence, row.bytes);
+  for (const AttributedBytes& row : explanation.holders.attributed)
+    known.Add(row.evidence, row.bytes);
   if (known.guessed > 0) return "(~ the role of some of it is guessed from stacks)\n";
   return known.inferred > 0 ? "(* the role of some of it is inferred, not stated by a hook)\n" : "";
 }
@@ -175,7 +176,7 @@ std::string Legend(const Explanation& explanation) {
 
 std::string TextTree(const Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   const Node root = TreeOf(explanation, style);
   std::string text =
       TextOf(RunSections(explanation, run)) + "\n" +
@@ -192,7 +193,7 @@ std::string TextTree(const Explanation& explanation, const analysis::RunFacts& r
 
 std::string JsonTree(const Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   ordered_json levels = ordered_json::array();
   for (const TreeLevel level : style.levels) levels.push_back(std::string(LevelName(level)));
   const ordered_json root = NodeJson(TreeOf(explanation, style), card.when.at.step);

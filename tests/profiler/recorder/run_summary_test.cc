@@ -58,9 +58,9 @@ TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
   input.ForEach([&live](const trace::Event& event) { live.Apply(event); });
 
   EXPECT_EQ(summary["last"], 1);
-  EXPECT_EQ(summary["events"], all.counts.events);
-  EXPECT_EQ(summary["steps"], all.counts.steps);
-  EXPECT_EQ(summary["out_of_memory"], all.counts.out_of_memory);
+  EXPECT_EQ(summary["events"], all.run.counts.events);
+  EXPECT_EQ(summary["steps"], all.run.counts.steps);
+  EXPECT_EQ(summary["out_of_memory"], all.run.counts.out_of_memory);
   EXPECT_EQ(summary["at"]["step"], live.position().step);
   EXPECT_EQ(summary["at"]["phase"], std::string(PhaseName(live.position().phase)));
   ASSERT_EQ(summary["cards"].size(), 2U);

@@ -119,7 +119,7 @@ Program TwoSteps() {
 }
 
 uint64_t HeldAt(const Program& program, const MomentSpec& spec) {
-  return Explained(program, spec).held.bytes;
+  return Explained(program, spec).holders.held.bytes;
 }
 
 TEST(MomentTest, HoldersAreThoseOfTheMoment) {
@@ -146,11 +146,12 @@ TEST(MomentTest, OneThatIsNotThereIsSaidWhy) {
 
 TEST(AttributionTest, SumsToWhatIsHeld) {
   const Explanation explanation = Explained(TwoSteps(), {Kind::kPeakOfStep, 2});
-  ASSERT_EQ(explanation.attributed.size(), 2U);
-  EXPECT_EQ(explanation.attributed[0].bytes + explanation.attributed[1].bytes, 20_MiB);
-  EXPECT_EQ(explanation.attributed[0].site, "train.py:1");
-  EXPECT_EQ(explanation.attributed[0].step, 1U);
-  EXPECT_EQ(explanation.attributed[1].step, 2U);
+  ASSERT_EQ(explanation.holders.attributed.size(), 2U);
+  EXPECT_EQ(explanation.holders.attributed[0].bytes + explanation.holders.attributed[1].bytes,
+            20_MiB);
+  EXPECT_EQ(explanation.holders.attributed[0].site, "train.py:1");
+  EXPECT_EQ(explanation.holders.attributed[0].step, 1U);
+  EXPECT_EQ(explanation.holders.attributed[1].step, 2U);
 }
 
 TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
@@ -160,13 +161,13 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
     program.Allocate(kSegment, 1_MiB, 8).Free(kSegment);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growth.sites.size(), 1U);
-  EXPECT_EQ(explanation.growth.sites[0].site, "train.py:7");
-  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growth.sites[0].bytes, 7000U);
-  EXPECT_EQ(explanation.growth.sites[0].since, 1U);
-  EXPECT_EQ(explanation.growth.sites[0].line, "train.py:7");
-  EXPECT_EQ(explanation.growth.bytes_per_iteration, 1000);
+  ASSERT_EQ(explanation.kept.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].site, "train.py:7");
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes, 7000U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].since, 1U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].line, "train.py:7");
+  EXPECT_EQ(explanation.kept.growth.bytes_per_iteration, 1000);
 }
 
 // A line that makes states in step 1 and keeps 1000 bytes of each: as `y = m(x); o.step(); kept +=
@@ -178,10 +179,10 @@ TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
     if (step == 1) program.Allocate(kSegment, 1_MiB, Program::kLower + 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growth.sites.size(), 1U);
-  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growth.sites[0].gained, 7000U);
-  EXPECT_EQ(explanation.growth.sites[0].bytes, 1_MiB + 7000U);
+  ASSERT_EQ(explanation.kept.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].gained, 7000U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes, 1_MiB + 7000U);
 }
 
 TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
@@ -191,9 +192,9 @@ TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
     program.Allocate(step * 10_MiB + 1_MiB, 500, Program::kLower + 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growth.sites.size(), 1U);
-  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1500U);
-  EXPECT_EQ(explanation.growth.sites[0].line, "train.py:7");
+  ASSERT_EQ(explanation.kept.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes_per_step, 1500U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].line, "train.py:7");
 }
 
 TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
@@ -201,9 +202,9 @@ TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
   for (uint64_t step = 1; step <= 8; ++step)
     program.Step(step).Allocate(step * 10_MiB, step == 1 ? 9_MiB : 1000, 7);
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  ASSERT_EQ(explanation.growth.sites.size(), 1U);
-  EXPECT_EQ(explanation.growth.sites[0].bytes_per_step, 1000U);
-  EXPECT_EQ(explanation.growth.sites[0].since, 2U);
+  ASSERT_EQ(explanation.kept.growth.sites.size(), 1U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].bytes_per_step, 1000U);
+  EXPECT_EQ(explanation.kept.growth.sites[0].since, 2U);
 }
 
 TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
@@ -213,8 +214,8 @@ TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
     if (step < 3) program.Allocate(step * 1_MiB, 1_MiB, 7);
   }
   const Explanation explanation = Explained(program, {Kind::kEnd, 0});
-  EXPECT_THAT(explanation.growth.sites, IsEmpty());
-  EXPECT_EQ(explanation.growth.bytes_per_iteration, 0);
+  EXPECT_THAT(explanation.kept.growth.sites, IsEmpty());
+  EXPECT_EQ(explanation.kept.growth.bytes_per_iteration, 0);
 }
 
 TEST(GrowthTest, OfManyStepsTheLastAndSomeBeforeThemAreSeen) {
@@ -233,11 +234,11 @@ TEST(ScratchTest, IsWhatDiesInThePhaseOfThePeak) {
   program.Allocate(0, 5_MiB, 1).Allocate(8_MiB, 20_MiB, 2).Allocate(40_MiB, 1_MiB, 3);
   program.Free(8_MiB).Phase(trace::Phase::kForward).Free(0);
   const Explanation explanation = Explained(program);
-  ASSERT_EQ(explanation.scratch.size(), 1U);
-  EXPECT_EQ(explanation.scratch[0].site, "train.py:2");
-  EXPECT_EQ(explanation.scratch[0].bytes, 20_MiB);
-  EXPECT_EQ(explanation.scratch[0].stays, 1_MiB);
-  EXPECT_EQ(explanation.scratch[0].lifetime_ns, 2'000'000U);
+  ASSERT_EQ(explanation.layout.scratch.size(), 1U);
+  EXPECT_EQ(explanation.layout.scratch[0].site, "train.py:2");
+  EXPECT_EQ(explanation.layout.scratch[0].bytes, 20_MiB);
+  EXPECT_EQ(explanation.layout.scratch[0].stays, 1_MiB);
+  EXPECT_EQ(explanation.layout.scratch[0].lifetime_ns, 2'000'000U);
 }
 
 // A ledger of holes has to add up, whatever lies where.
@@ -255,7 +256,7 @@ void ExpectSums(const Fragmentation& fragmentation) {
 TEST(FragmentationTest, ABlockKeepsTheWholeOfASegmentThatTheDriverGaveInOnePiece) {
   Program program;
   program.Map(0, 20_MiB).Allocate(6_MiB, 512, 4).Map(kSegment, 2_MiB).Fail(30_MiB);
-  const Fragmentation found = Explained(program).fragmentation;
+  const Fragmentation found = Explained(program).layout.fragmentation;
   ExpectSums(found);
   EXPECT_EQ(found.holes, 22_MiB - 512);
   EXPECT_EQ(found.largest_hole, 14_MiB - 512);
@@ -270,7 +271,7 @@ TEST(FragmentationTest, ABlockKeepsTheWholeOfASegmentThatTheDriverGaveInOnePiece
 TEST(FragmentationTest, InAnExpandableSegmentItKeepsOnlyItsGranules) {
   Program program;
   program.Reserve(0, 1_GiB).Map(0, 20_MiB).Allocate(6_MiB, 512, 4).Fail(30_MiB);
-  const Fragmentation found = Explained(program).fragmentation;
+  const Fragmentation found = Explained(program).layout.fragmentation;
   ExpectSums(found);
   EXPECT_EQ(found.releasable, 18_MiB);
   EXPECT_EQ(found.pins[0].strands, 2_MiB - 512);
@@ -280,7 +281,7 @@ TEST(FragmentationTest, BlocksOfOneGranuleShareWhatTheyStrand) {
   Program program;
   program.Reserve(0, 1_GiB).Map(0, 4_MiB).Allocate(0, 1_MiB, 4).Allocate(1_MiB + 512, 512, 5);
   program.Fail(30_MiB);
-  const Fragmentation found = Explained(program).fragmentation;
+  const Fragmentation found = Explained(program).layout.fragmentation;
   ExpectSums(found);
   ASSERT_EQ(found.pins.size(), 2U);
   EXPECT_EQ(found.pins[0].strands, found.pins[1].strands);
@@ -290,7 +291,7 @@ TEST(FragmentationTest, BlocksOfOneGranuleShareWhatTheyStrand) {
 TEST(FragmentationTest, ABlockAcrossTwoMappingsMakesThemOneSegment) {
   Program program;
   program.Map(0, 20_MiB).Map(20_MiB, 20_MiB).Allocate(10_MiB, 20_MiB).Fail(30_MiB);
-  const Fragmentation found = Explained(program).fragmentation;
+  const Fragmentation found = Explained(program).layout.fragmentation;
   ExpectSums(found);
   EXPECT_EQ(found.segments, 1U);
   EXPECT_EQ(found.holes, 20_MiB);

@@ -27,7 +27,7 @@ class SegmentMapTest : public testing::Test {
     program_.Fail(1_GiB);
     const Explanation explanation = *Explain(program_);
     const Ledger& ledger = explanation.cards[0].ledger;
-    const Fragmentation& fragmentation = explanation.fragmentation;
+    const Fragmentation& fragmentation = explanation.layout.fragmentation;
     EXPECT_EQ(ledger.positive(LedgerPart::kCached), fragmentation.releasable);
     EXPECT_EQ(ledger.positive(LedgerPart::kHoles), fragmentation.stranded());
     EXPECT_EQ(ledger.positive(LedgerPart::kPrivatePools), fragmentation.private_pools);

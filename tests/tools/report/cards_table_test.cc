@@ -12,7 +12,7 @@ namespace {
 // Two cards of 8 GiB; card 0 is the one of the verdict.
 class CardsTableTest : public testing::Test {
  protected:
-  CardsTableTest() { explanation_.request.emplace(); }
+  CardsTableTest() { explanation_.failure.request.emplace(); }
 
   void Add(uint64_t live, uint64_t others = 0) {
     trace::CardLedger account;
@@ -51,12 +51,12 @@ TEST_F(CardsTableTest, AnIdleCardThatAnotherProcessUsesIsNotOfThisLoad) {
 TEST_F(CardsTableTest, ARankHasACardOfItsOwn) {
   Add(7_GiB);
   Add(0);
-  explanation_.is_one_of_ranks = true;
+  explanation_.run.is_one_of_ranks = true;
   EXPECT_EQ(UnevenSentence(explanation_), "");
 }
 
 TEST_F(CardsTableTest, ACompletedRunThatFillsNoCardNeedsNoOtherSplit) {
-  explanation_.request.reset();
+  explanation_.failure.request.reset();
   Add(3_GiB);
   Add(1_GiB);
   EXPECT_EQ(UnevenSentence(explanation_), "");

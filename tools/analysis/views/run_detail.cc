@@ -45,7 +45,7 @@ std::vector<EventRange> ExactRanges(const Explanation& explanation, const CardEx
   for (const uint64_t event : moments) {
     if (event == 0) continue;
     ranges.push_back({event - std::min(event - 1, limits.around),
-                      std::min(explanation.counts.events, event + limits.around)});
+                      std::min(explanation.run.counts.events, event + limits.around)});
   }
   return Joined(std::move(ranges));
 }
@@ -164,7 +164,7 @@ RunDetail DetailOf(const EventSource& source, const Explanation& explanation,
     card.index = explained.index;
     card.choice.exact = ExactRanges(explanation, explained, limits);
   }
-  Clock clock(detail.cards, explanation.counts.events, limits.clock);
+  Clock clock(detail.cards, explanation.run.counts.events, limits.clock);
   BlockIndex blocks(source.best_evidence());
   source.ForEach([&](const trace::Event& event) {
     blocks.Apply(event);
@@ -175,7 +175,7 @@ RunDetail DetailOf(const EventSource& source, const Explanation& explanation,
   for (CardDetail& card : detail.cards) {
     card.curve = CurveOf(source, blocks,
                          {.device = card.index,
-                          .events = explanation.counts.events,
+                          .events = explanation.run.counts.events,
                           .levels = limits.levels,
                           .columns = limits.columns,
                           .edges = card.choice.exact});

@@ -38,8 +38,8 @@ std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis:
 // What is largest on the card of the explanation.
 void AddLargest(const Explanation& explanation, const TraceInput& input,
                 OtherProcess::Holdings& holds) {
-  if (explanation.held.holdings.empty()) return;
-  const analysis::Holding& largest = explanation.held.holdings.front();
+  if (explanation.holders.held.holdings.empty()) return;
+  const analysis::Holding& largest = explanation.holders.held.holdings.front();
   holds.line = analysis::UserLine(input.Stack(largest.stack));
   holds.largest = std::string(trace::RoleName(largest.role)) + " " + largest.site;
   const bool has_line = !holds.line.empty() && holds.line != largest.site;
@@ -128,13 +128,13 @@ void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
 }
 
 void AddWhoRanOut(const analysis::RunFacts& run, Explanation& explanation) {
-  if (explanation.request) return;
+  if (explanation.failure.request) return;
   for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i) {
     std::error_code error;
     const uint64_t size = std::filesystem::file_size(run.siblings[i], error);
     if (error || size > kLargestLookedAt) continue;
     const absl::StatusOr<TraceInput> input = TraceInput::Open(run.siblings[i]);
-    if (input.ok() && RanOut(*input)) explanation.ran_out_beside.push_back(run.siblings[i]);
+    if (input.ok() && RanOut(*input)) explanation.failure.ran_out_beside.push_back(run.siblings[i]);
   }
 }
 

@@ -44,10 +44,11 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   if (!explained.ok()) return;
   fit::ProcessNeed need = fit::NeedOf(*explained);
   if (need.cards.empty()) return;
-  analysis::RunFacts facts = input->Facts(explained->annotations);
+  analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
   if (outcome.processes.empty()) {
-    outcome.annotations.insert(explained->annotations.begin(), explained->annotations.end());
+    outcome.annotations.insert(explained->run.annotations.begin(),
+                               explained->run.annotations.end());
     outcome.reads = std::move(facts.simulation.reads);
   }
   outcome.processes.push_back(std::move(need));

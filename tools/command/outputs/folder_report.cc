@@ -30,9 +30,9 @@ analysis::ProcessView Read(const std::string& file) {
   if (!input.ok()) return Unreadable(file, std::string(input.status().message()));
   const analysis::Explanation explanation = analysis::ExplainFirstFailure(*input);
   // Not Facts(), which looks for siblings: each file of a folder would look at every other.
-  return analysis::ViewOf(
-      explanation,
-      analysis::ReadRunFacts(file, input->info(), explanation.annotations, input->completeness()));
+  return analysis::ViewOf(explanation,
+                          analysis::ReadRunFacts(file, input->info(), explanation.run.annotations,
+                                                 input->completeness()));
 }
 
 analysis::ProcessView View(const std::string& file) {

@@ -38,7 +38,8 @@ constexpr Alternative kAlternatives[] = {
 bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explanation,
                     int32_t device) {
   const auto timeline = explanation.timelines.find(device);
-  const bool is_run_of_torch = !explanation.request && InfoOf(input, "allocator") == "native";
+  const bool is_run_of_torch =
+      !explanation.failure.request && InfoOf(input, "allocator") == "native";
   if (!is_run_of_torch || timeline == explanation.timelines.end()) return false;
   constexpr uint64_t kPart = 4;
   const uint64_t reserved = timeline->second.most_reserved;
@@ -47,7 +48,7 @@ bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explan
 
 bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, int32_t device) {
   using analysis::Cause;
-  const Cause cause = explanation.verdict.cause;
+  const Cause cause = explanation.failure.verdict.cause;
   return cause == Cause::kFragmentation || cause == Cause::kCached ||
          ReservesInVain(input, explanation, device);
 }
@@ -83,10 +84,10 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
   if (explanation.growth_is_reason()) return;  // they only postpone it
-  const int32_t device = explanation.cards[explanation.card].index;
+  const int32_t device = explanation.card_of_verdict().index;
   if (!IsAsked(input, explanation, device)) return;
-  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
-  const analysis::Cause cause = explanation.verdict.cause;
+  const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
+  const analysis::Cause cause = explanation.failure.verdict.cause;
   const replay::RecordedRun run = RecordedRunOf(input);
   for (const Alternative& alternative : kAlternatives) {
     // torch does not release its cache for a request inside a pool, expandable or not.
@@ -98,10 +99,10 @@ void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explana
     for (const replay::ReplayOutcome& outcome : result.devices) {
       const bool helps = !ledger.total_known || outcome.smallest_card <= ledger.total;
       if (outcome.device != device || !helps) continue;
-      explanation.remedies.push_back(RemedyOf(alternative, outcome.smallest_card, cause));
+      explanation.cures.remedies.push_back(RemedyOf(alternative, outcome.smallest_card, cause));
     }
   }
-  RankRemedies(explanation.remedies, ledger);
+  RankRemedies(explanation.cures.remedies, ledger);
 }
 
 }  // namespace memtrace::command

@@ -79,7 +79,7 @@ int Check(const Options& options) {
         const auto checks = analysis::CheckLimits(explanation, options.limits);
         hold = std::all_of(checks.begin(), checks.end(),
                            [](const analysis::LimitCheck& check) { return check.holds(); });
-        const analysis::RunFacts run = input.Facts(explanation.annotations);
+        const analysis::RunFacts run = input.Facts(explanation.run.annotations);
         return options.json ? report::JsonCheck(checks, run) : report::TextCheck(checks, run);
       });
   return hold ? code : kLimitExceeded;

@@ -82,7 +82,7 @@ int Read(const std::string& file, const analysis::MomentSpec& moment, std::vecto
     Note(file + ": " + std::string(explanation.status().message()));
     return kUsage;
   }
-  analysis::RunFacts run = source->input.Facts(explanation->annotations);
+  analysis::RunFacts run = source->input.Facts(explanation->run.annotations);
   const int code = source->input.exit_code();
   sides.push_back({std::move(source), *std::move(explanation), std::move(run)});
   return code;

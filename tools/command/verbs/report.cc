@@ -64,7 +64,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   const analysis::NativeNames named(input);
   analysis::RunFacts run;
   const auto add_others = [&input, &run](analysis::Explanation& explanation) {
-    run = input.Facts(explanation.annotations);
+    run = input.Facts(explanation.run.annotations);
     AddWhatOthersHeld(input, run, explanation);
   };
   absl::StatusOr<analysis::Explanation> explained = analysis::Explain(

@@ -69,7 +69,7 @@ std::string Json(const TraceInput& input) {
 
 std::string Text(const TraceInput& input) {
   const analysis::Explanation explanation = analysis::ExplainPeaks(input);
-  return report::TextStats(explanation, input.Facts(explanation.annotations));
+  return report::TextStats(explanation, input.Facts(explanation.run.annotations));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ absl::StatusOr<std::string> Tree(const TraceInput& input, const Options& options
   const absl::StatusOr<analysis::Explanation> explanation =
       analysis::Explain(named, options.moment.spec);
   if (!explanation.ok()) return explanation.status();
-  const analysis::RunFacts run = input.Facts(explanation->annotations);
+  const analysis::RunFacts run = input.Facts(explanation->run.annotations);
   return options.json ? report::JsonTree(*explanation, run, options.style)
                       : report::TextTree(*explanation, run, options.style);
 }

@@ -92,7 +92,7 @@ LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
 }
 
 LedgerBar BarOfTold(const Explanation& explanation, std::string_view side) {
-  return BarOf(explanation.cards[explanation.card], &explanation.held, side);
+  return BarOf(explanation.card_of_verdict(), &explanation.holders.held, side);
 }
 
 // `scale`: of the whole width.
@@ -117,7 +117,7 @@ std::string LedgerBars(const Explanation& explanation) {
   std::string figures;
   for (size_t i = 0; i < explanation.cards.size(); ++i) {
     const LedgerBar bar =
-        BarOf(explanation.cards[i], i == explanation.card ? &explanation.held : nullptr);
+        BarOf(explanation.cards[i], i == explanation.card ? &explanation.holders.held : nullptr);
     figures += FigureOf(bar, bar.total);
   }
   return SectionOf(figures);

@@ -34,8 +34,8 @@ std::string PageWith(const std::string& title, const Document& document,
 std::string Page(const Explanation& explanation, const RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source) {
   const UsageChart chart =
-      UsageChartOf(explanation.cards[explanation.card], detail.cards[explanation.card].curve);
-  return PageWith((explanation.request ? "out of memory: " : "") + run.file,
+      UsageChartOf(explanation.card_of_verdict(), detail.cards[explanation.card].curve);
+  return PageWith((explanation.failure.request ? "out of memory: " : "") + run.file,
                   ReportDocument(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }

@@ -71,7 +71,7 @@ class Members {
 std::string Told(const analysis::Explanation& explanation) {
   return Members()
       .Add("card", explanation.card)
-      .Add("event", explanation.cards[explanation.card].when.ordinal)
+      .Add("event", explanation.card_of_verdict().when.ordinal)
       .Object();
 }
 
@@ -93,8 +93,8 @@ class DataWriter {
     return Members()
         .Add("schema", json("memtrace.page/1").dump())
         .Add("file", json(Safe(file)).dump())
-        .Add("events", explanation_.counts.events)
-        .Add("last_ns", explanation_.counts.last_ns)
+        .Add("events", explanation_.run.counts.events)
+        .Add("last_ns", explanation_.run.counts.last_ns)
         .Add("told", Told(explanation_))
         .Add("after", after_ == nullptr ? "null" : Told(*after_))
         .Add("clock", Clock())

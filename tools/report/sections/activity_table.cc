@@ -36,9 +36,9 @@ TableRow RowOf(const IdleSite& site, TableUnit unit) {
 }
 
 // Small things always lie about: counters, random states.
-bool IsWorthSaying(const analysis::Explanation& explanation) {
-  if (!explanation.idle || explanation.idle->bytes == 0) return false;
-  return explanation.idle->bytes >= explanation.held.bytes / 100;
+bool IsWorthSaying(const analysis::ExplainedHolders& holders) {
+  if (!holders.idle || holders.idle->bytes == 0) return false;
+  return holders.idle->bytes >= holders.held.bytes / 100;
 }
 
 }  // namespace
@@ -84,18 +84,18 @@ ordered_json ActivitiesJson(const ActivityWatch& activities) {
           {"dropped", activities.dropped()}};
 }
 
-std::string IdleSentence(const analysis::Explanation& explanation) {
-  if (!IsWorthSaying(explanation)) return "";
-  const IdleBlocks& idle = *explanation.idle;
+std::string IdleSentence(const analysis::ExplainedHolders& holders) {
+  if (!IsWorthSaying(holders)) return "";
+  const IdleBlocks& idle = *holders.idle;
   return "By then " + FormatBytes(idle.bytes) + " in " + FormatCounted(idle.blocks, "block") +
          " had not been written since an earlier step, for at least " +
          FormatSeconds(idle.idle_ns) + " (inferred from kernels; reads are not seen).";
 }
 
-Section IdleSection(const analysis::Explanation& explanation) {
+Section IdleSection(const analysis::ExplainedHolders& holders) {
   Section section{.id = "idle", .title = "NOT WRITTEN SINCE AN EARLIER STEP"};
-  if (!IsWorthSaying(explanation)) return section;
-  const IdleBlocks& idle = *explanation.idle;
+  if (!IsWorthSaying(holders)) return section;
+  const IdleBlocks& idle = *holders.idle;
   const TableUnit unit = UnitFor(idle.bytes);
   Table table;
   table.columns = {{"", 17},

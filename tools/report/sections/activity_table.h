@@ -6,8 +6,9 @@
 #include <string>
 
 #include "nlohmann/json.hpp"
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/holders.h"
 #include "tools/analysis/replayed/activity_watch.h"
+#include "tools/analysis/replayed/timeline.h"
 #include "tools/report/words/document.h"
 
 // What CUPTI told of the cards (docs/cupti.md). Everything is empty for a trace in which it was not
@@ -24,8 +25,8 @@ std::string ActivitySection(const analysis::ActivityWatch& activities);
 nlohmann::ordered_json ActivitiesJson(const analysis::ActivityWatch& activities);
 
 // What lay unwritten since an earlier step: a sentence for the verdict, a table, and as JSON.
-std::string IdleSentence(const analysis::Explanation& explanation);
-Section IdleSection(const analysis::Explanation& explanation);
+std::string IdleSentence(const analysis::ExplainedHolders& holders);
+Section IdleSection(const analysis::ExplainedHolders& holders);
 nlohmann::ordered_json IdleJson(const analysis::IdleBlocks& idle);
 
 }  // namespace memtrace::report

@@ -31,13 +31,13 @@ uint64_t Other(const Ledger& ledger) {
 }
 
 bool IsOfVerdict(const Explanation& explanation, const CardExplanation& card) {
-  return &card == &explanation.cards[explanation.card];
+  return &card == &explanation.card_of_verdict();
 }
 
 std::string RemarkOf(const Explanation& explanation, const CardExplanation& card) {
   if (card.peak.bytes == 0) return "never used";
   if (!IsOfVerdict(explanation, card)) return "";
-  return explanation.request ? "ran out of memory" : "the fullest";
+  return explanation.failure.request ? "ran out of memory" : "the fullest";
 }
 
 // A snapshot knows what was free where a request failed.
@@ -69,16 +69,16 @@ bool IsUneven(const std::vector<const CardExplanation*>& cards) {
 
 // A run that completed and left most of each card free needs no other split.
 bool IsHardlyFilled(const Explanation& explanation) {
-  const Ledger& ledger = explanation.cards[explanation.card].ledger;
-  return !explanation.request && ledger.total_known &&
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
+  return !explanation.failure.request && ledger.total_known &&
          ledger.positive(analysis::LedgerPart::kLive) < ledger.total / 2;
 }
 
 // Of a run that completed, only cards that it used count. At a failure an idle card counts, too,
 // unless another process has memory there: that may be the one for which it is meant.
 bool Counts(const Explanation& explanation, const CardExplanation& card) {
-  const bool is_idle =
-      explanation.request && card.ledger.positive(analysis::LedgerPart::kOtherProcesses) == 0;
+  const bool is_idle = explanation.failure.request &&
+                       card.ledger.positive(analysis::LedgerPart::kOtherProcesses) == 0;
   return Live(card) > 0 || is_idle;
 }
 
@@ -141,7 +141,7 @@ Section CardsSection(const Explanation& explanation) {
 
 std::string UnevenSentence(const Explanation& explanation) {
   const std::vector<const CardExplanation*> cards = CardsThatCount(explanation);
-  if (explanation.is_one_of_ranks || cards.size() < 2 || cards.size() > kCardsNamed ||
+  if (explanation.run.is_one_of_ranks || cards.size() < 2 || cards.size() > kCardsNamed ||
       IsHardlyFilled(explanation) || !IsUneven(cards))
     return "";
   return "The load is uneven: " + FiguresOf(cards) + " are live on cards " + IndicesOf(cards) + ".";

@@ -14,7 +14,7 @@ namespace {
 
 // "No out-of-memory in this process. Another one of the run ran out: memtrace report run.trace.7".
 std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
-  const std::vector<std::string>& beside = explanation.ran_out_beside;
+  const std::vector<std::string>& beside = explanation.failure.ran_out_beside;
   return "No out-of-memory in this process. " +
          (beside.size() == 1 ? "Another one of the run ran"
                              : FormatCount(beside.size()) + " others of the run ran") +
@@ -24,7 +24,7 @@ std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
 // " An exception, KeyError, ended the program: what it would have needed later is not in these
 // figures."; empty if none did, as far as the hooks know.
 std::string ExceptionSentence(const analysis::Explanation& explanation) {
-  const std::string name = analysis::ExceptionThatEnded(explanation.annotations);
+  const std::string name = analysis::ExceptionThatEnded(explanation.run.annotations);
   if (name.empty()) return "";
   return " An exception, " + Printable(name) +
          ", ended the program: what it would have needed later is not in these figures.";
@@ -35,11 +35,11 @@ std::string ExceptionSentence(const analysis::Explanation& explanation) {
 // "The program completed. 3 requests for memory failed and were got over; the last: 2.00 GiB
 // (train.py:9), in step 1, forward."
 std::string EndSentence(const analysis::Explanation& explanation) {
-  if (!explanation.got_over && explanation.ran_out_beside.empty()) {
+  if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty()) {
     return "No out-of-memory." + ExceptionSentence(explanation);
   }
-  if (!explanation.got_over) return RanOutBesideSentence(explanation);
-  const analysis::Request& last = *explanation.got_over;
+  if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
+  const analysis::Request& last = *explanation.failure.got_over;
   const std::string failed =
       last.number == 1
           ? "One request for memory failed and was got over: "

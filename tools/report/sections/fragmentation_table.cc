@@ -18,26 +18,26 @@ using nlohmann::ordered_json;
 constexpr size_t kPins = 5;
 
 uint64_t FreeOf(const Explanation& explanation) {
-  return explanation.cards[explanation.card].ledger.positive(analysis::LedgerPart::kFree);
+  return explanation.card_of_verdict().ledger.positive(analysis::LedgerPart::kFree);
 }
 
 // What the driver could hand out in one piece once it has back what it can get. An upper bound: of
 // what torch maps in larger pages than a granule it gets less.
 uint64_t AfterEmptyCache(const Explanation& explanation) {
-  return FreeOf(explanation) + explanation.fragmentation.releasable;
+  return FreeOf(explanation) + explanation.layout.fragmentation.releasable;
 }
 // ... and if every free granule could be mapped elsewhere.
 uint64_t AfterRemapping(const Explanation& explanation) {
-  const Fragmentation& fragmentation = explanation.fragmentation;
+  const Fragmentation& fragmentation = explanation.layout.fragmentation;
   return FreeOf(explanation) + fragmentation.holes - fragmentation.private_pools -
          fragmentation.below_granule;
 }
 
 bool IsWorthShowing(const Explanation& explanation) {
-  const Fragmentation& fragmentation = explanation.fragmentation;
+  const Fragmentation& fragmentation = explanation.layout.fragmentation;
   if (fragmentation.holes == 0) return false;
-  if (explanation.request || explanation.asked) return true;
-  return fragmentation.holes >= explanation.held.bytes / 20;
+  if (explanation.failure.request || explanation.asked) return true;
+  return fragmentation.holes >= explanation.holders.held.bytes / 20;
 }
 
 std::string SizesOf(const Fragmentation& fragmentation) {
@@ -55,9 +55,10 @@ std::string SizesOf(const Fragmentation& fragmentation) {
 }
 
 std::string CouldBeHad(const Explanation& explanation) {
-  const std::string asked =
-      explanation.request ? "asked " + FormatBytes(explanation.request->bytes) + "; " : "";
-  return asked + "largest hole " + FormatBytes(explanation.fragmentation.largest_hole) +
+  const std::string asked = explanation.failure.request
+                                ? "asked " + FormatBytes(explanation.failure.request->bytes) + "; "
+                                : "";
+  return asked + "largest hole " + FormatBytes(explanation.layout.fragmentation.largest_hole) +
          ", with empty_cache() " + FormatBytes(AfterEmptyCache(explanation)) +
          ", if free granules were remapped " + FormatBytes(AfterRemapping(explanation));
 }
@@ -97,7 +98,7 @@ Table PinTable(const Fragmentation& fragmentation) {
 Section FragmentationSection(const Explanation& explanation) {
   Section section{.id = "fragmentation", .title = "FREE IN SEGMENTS"};
   if (!IsWorthShowing(explanation)) return section;
-  const Fragmentation& fragmentation = explanation.fragmentation;
+  const Fragmentation& fragmentation = explanation.layout.fragmentation;
   section.subtitle =
       FormatBytes(fragmentation.holes) + " in " + FormatCounted(fragmentation.hole_count, "hole") +
       " of " + FormatCounted(fragmentation.segments, "segment") + "; " +
@@ -109,7 +110,7 @@ Section FragmentationSection(const Explanation& explanation) {
 }
 
 ordered_json FragmentationJson(const Explanation& explanation) {
-  const Fragmentation& fragmentation = explanation.fragmentation;
+  const Fragmentation& fragmentation = explanation.layout.fragmentation;
   ordered_json sizes = ordered_json::array();
   for (const analysis::HolesOfSize& size : fragmentation.by_size)
     sizes.push_back({{"from", size.from}, {"holes", size.holes}, {"bytes", size.bytes}});

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 constexpr size_t kRows = 5;
 
 bool Grows(const Explanation& explanation) {
-  return explanation.growth.is_worth_saying(explanation.held.bytes);
+  return explanation.kept.growth.is_worth_saying(explanation.holders.held.bytes);
 }
 
 // What an iteration is called; `key` in JSON.
@@ -79,24 +79,24 @@ std::string GrowthNote(const GrowthCourse& growth) {
 
 // How long it can go on, of a run that fitted.
 std::string Lasts(const Explanation& explanation) {
-  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
-  if (explanation.request || !ledger.total_known) return "";
+  const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
+  if (explanation.failure.request || !ledger.total_known) return "";
   const int64_t left =
       ledger.bytes(analysis::LedgerPart::kFree) + ledger.bytes(analysis::LedgerPart::kCached);
   if (left <= 0) return "";
   return "; at that rate the card is full in about " +
-         FormatCount(static_cast<uint64_t>(left / explanation.growth.bytes_per_iteration)) + " " +
-         std::string(WordsOf(explanation.growth).plural) + " (estimated)";
+         FormatCount(static_cast<uint64_t>(left / explanation.kept.growth.bytes_per_iteration)) +
+         " " + std::string(WordsOf(explanation.kept.growth).plural) + " (estimated)";
 }
 
 bool HasScratch(const Explanation& explanation) {
-  return !explanation.scratch.empty() &&
-         explanation.is_of_weight(explanation.scratch.front().bytes, 100);
+  return !explanation.layout.scratch.empty() &&
+         explanation.holders.is_of_weight(explanation.layout.scratch.front().bytes, 100);
 }
 
 // Snapshots of torch before 2.2 have no times.
 std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
-  return explanation.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
+  return explanation.run.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
 }
 
 std::string RestOf(size_t rows, size_t shown) {
@@ -121,8 +121,9 @@ ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
 
 // "The list 'kept' (train.py) keeps it: 12,000 elements."
 std::string KeeperSentence(const Explanation& explanation) {
-  if (!Grows(explanation) || !explanation.growth.keeper || explanation.summed_passes) return "";
-  const Keeper& keeper = *explanation.growth.keeper;
+  if (!Grows(explanation) || !explanation.kept.growth.keeper || explanation.kept.summed_passes)
+    return "";
+  const Keeper& keeper = *explanation.kept.growth.keeper;
   if (keeper.kind == Keeper::Kind::kGradients) {
     return "backward(create_graph=True) at " + Printable(keeper.line) +
            " makes gradients that have graphs: a tensor and its gradient then refer to each other, "
@@ -161,16 +162,16 @@ std::string ShareText(const GrowingSite& site, uint64_t of_card) {
 
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
-  const GrowthCourse& growth = explanation.growth;
+  const GrowthCourse& growth = explanation.kept.growth;
   const auto of_card = static_cast<uint64_t>(growth.bytes_per_iteration);
   return "Live memory grows by " + FormatBytes(of_card) + " " + PerIteration(growth) + "; " +
          ShareText(growth.sites.front(), of_card) + Lasts(explanation) + ".";
 }
 
 std::string ScratchSentence(const Explanation& explanation) {
-  if (explanation.scratch.empty()) return "";
-  const Scratch& first = explanation.scratch.front();
-  if (!explanation.is_of_weight(first.bytes, 10)) return "";
+  if (explanation.layout.scratch.empty()) return "";
+  const Scratch& first = explanation.layout.scratch.front();
+  if (!explanation.holders.is_of_weight(first.bytes, 10)) return "";
   const std::string phase = PhaseOf(first.site);
   const std::string whose = phase.empty() ? "of " + Printable(first.site) : phase;
   const std::string stays = first.stays > 0 ? ", and left " + FormatBytes(first.stays) : "";
@@ -179,7 +180,7 @@ std::string ScratchSentence(const Explanation& explanation) {
 }
 
 Section GrowthSection(const Explanation& explanation) {
-  const GrowthCourse& growth = explanation.growth;
+  const GrowthCourse& growth = explanation.kept.growth;
   const std::string name(WordsOf(growth).name);
   Section section{.id = "growth", .title = std::string(WordsOf(growth).title)};
   if (!Grows(explanation)) return section;
@@ -207,7 +208,7 @@ Section GrowthSection(const Explanation& explanation) {
 Section ScratchSection(const Explanation& explanation) {
   Section section{.id = "scratch", .title = "SCRATCH", .subtitle = "gone when the phase was over"};
   if (!HasScratch(explanation)) return section;
-  const TableUnit unit = UnitFor(explanation.scratch.front().bytes);
+  const TableUnit unit = UnitFor(explanation.layout.scratch.front().bytes);
   Table table;
   table.columns = {{"", 0},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
@@ -215,21 +216,21 @@ Section ScratchSection(const Explanation& explanation) {
                    {"lasted", 10},
                    {"left behind", 12}};
   size_t shown = 0;
-  while (shown < std::min(explanation.scratch.size(), kRows) &&
-         Hundredths(static_cast<int64_t>(explanation.scratch[shown].bytes), unit) > 0) {
-    const Scratch& scratch = explanation.scratch[shown++];
+  while (shown < std::min(explanation.layout.scratch.size(), kRows) &&
+         Hundredths(static_cast<int64_t>(explanation.layout.scratch[shown].bytes), unit) > 0) {
+    const Scratch& scratch = explanation.layout.scratch[shown++];
     table.rows.push_back({.cells = {Printable(scratch.site), FormatFigure(scratch.bytes, unit),
                                     FormatCount(scratch.blocks), Lasted(explanation, scratch),
                                     FormatBytes(scratch.stays)}});
   }
-  table.rest = RestOf(explanation.scratch.size(), shown);
+  table.rest = RestOf(explanation.layout.scratch.size(), shown);
   section.parts.emplace_back(std::move(table));
   return section;
 }
 
 ordered_json GrowthJson(const Explanation& explanation) {
   ordered_json sites = ordered_json::array();
-  const GrowthCourse& growth = explanation.growth;
+  const GrowthCourse& growth = explanation.kept.growth;
   for (const GrowingSite& site : growth.sites) {
     sites.push_back({{"site", site.site},
                      {"line", site.line},
@@ -247,9 +248,9 @@ ordered_json GrowthJson(const Explanation& explanation) {
           {"keeper", KeeperJson(growth.keeper)}};
 }
 
-ordered_json ScratchJson(const Explanation& explanation) {
+ordered_json ScratchJson(const std::vector<Scratch>& scratches) {
   ordered_json rows = ordered_json::array();
-  for (const Scratch& scratch : explanation.scratch) {
+  for (const Scratch& scratch : scratches) {
     rows.push_back({{"site", scratch.site},
                     {"bytes", scratch.bytes},
                     {"blocks", scratch.blocks},

@@ -26,7 +26,7 @@ Section ScratchSection(const analysis::Explanation& explanation);
 // Null if it is not known.
 nlohmann::ordered_json KeeperJson(const std::optional<analysis::Keeper>& keeper);
 nlohmann::ordered_json GrowthJson(const analysis::Explanation& explanation);
-nlohmann::ordered_json ScratchJson(const analysis::Explanation& explanation);
+nlohmann::ordered_json ScratchJson(const std::vector<analysis::Scratch>& scratches);
 
 }  // namespace memtrace::report
 

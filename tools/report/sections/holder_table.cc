@@ -49,15 +49,15 @@ std::string KeptText(const analysis::KeptForBackward& kept) {
 // these the largest; empty if there are none that are worth a word.
 std::string MadeAgainText(const Explanation& explanation) {
   constexpr uint64_t kPart = 100;
-  const Breakdown& held = explanation.held;
+  const Breakdown& held = explanation.holders.held;
   const analysis::HolderLine* first = nullptr;  // of most parameters
   for (size_t i = 0; i < held.holdings.size(); ++i) {
     const Holding& holding = held.holdings[i];
     if (holding.role != trace::Role::kParameter) continue;
-    const analysis::HolderLine& made = explanation.holder_lines[i];
+    const analysis::HolderLine& made = explanation.holders.lines[i];
     if (first == nullptr) first = &made;
     if (made.library.empty() || made.line == first->line ||
-        !explanation.is_of_weight(holding.bytes, kPart))
+        !explanation.holders.is_of_weight(holding.bytes, kPart))
       continue;
     return Printable(made.line) + " made parameters of " + Printable(holding.site) + ", in " +
            Printable(made.library);
@@ -66,7 +66,7 @@ std::string MadeAgainText(const Explanation& explanation) {
 }
 
 std::string SinceText(const Holding& holding, const Explanation& explanation) {
-  const analysis::Position& now = explanation.cards[explanation.card].when.at;
+  const analysis::Position& now = explanation.card_of_verdict().when.at;
   if (holding.since.step == 0) return "start";
   if (holding.since.step == now.step) return "this step";
   return "step " + std::to_string(holding.since.step);
@@ -125,7 +125,7 @@ Table ShareTable(std::string_view title, const std::vector<Share>& shares, Table
 }  // namespace
 
 Section HolderSection(const Explanation& explanation) {
-  const Breakdown& held = explanation.held;
+  const Breakdown& held = explanation.holders.held;
   Section section{.id = "holders", .title = "WHO HOLDS IT"};
   if (held.holdings.empty()) return section;
   const TableUnit unit = UnitFor(held.bytes);
@@ -139,15 +139,16 @@ Section HolderSection(const Explanation& explanation) {
   const size_t shown = ShownRows(held.holdings, kRows, unit);
   for (size_t i = 0; i < shown; ++i) {
     table.rows.push_back(
-        HolderRow(held.holdings[i], explanation.holder_lines[i].line, explanation, unit));
+        HolderRow(held.holdings[i], explanation.holders.lines[i].line, explanation, unit));
   }
   table.rest = RestOf(held.holdings, shown);
   section.parts = {std::move(table), Note{KnownText(held)}};
-  if (std::string variables = VariablesText(explanation); !variables.empty())
+  if (std::string variables = VariablesText(explanation.failure.variables, explanation.holders);
+      !variables.empty())
     section.parts.emplace_back(Note{std::move(variables)});
   if (std::string made = MadeAgainText(explanation); !made.empty())
     section.parts.emplace_back(Note{std::move(made)});
-  const auto& kept = explanation.kept_for_backward;
+  const auto& kept = explanation.kept.kept_for_backward;
   if (kept && kept->is_in_vain()) section.parts.emplace_back(Note{KeptText(*kept)});
   return section;
 }

@@ -88,10 +88,10 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
 }
 
 std::string Title(const Explanation& explanation) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   const std::string title = "CARD " + std::to_string(card.index);
   if (explanation.asked) return title + " at " + MomentText(*explanation.asked);
-  return explanation.request ? title : title + " at its peak";
+  return explanation.failure.request ? title : title + " at its peak";
 }
 
 class LedgerTable {
@@ -136,11 +136,11 @@ std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry)
 }
 
 Section LedgerSection(const Explanation& explanation) {
-  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
   Section section{.id = "card", .title = Title(explanation)};
   if (ledger.total == 0) return section;
   section.parts.emplace_back(
-      LedgerTable(explanation.cards[explanation.card], explanation.held).Run());
+      LedgerTable(explanation.card_of_verdict(), explanation.holders.held).Run());
   if (!ledger.total_known)
     section.parts.emplace_back(
         Paragraph{"the card's size is not in the trace: this is what memtrace saw"});

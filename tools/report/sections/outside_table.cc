@@ -20,11 +20,10 @@ TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
 
 }  // namespace
 
-Section OutsideSection(const analysis::Explanation& explanation) {
+Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings) {
   Section section{.id = "outside",
                   .title = "OUTSIDE THE ALLOCATOR",
                   .subtitle = "taken from the driver itself"};
-  const std::vector<analysis::OutsideHolding>& holdings = explanation.outside;
   if (holdings.empty()) return section;
   uint64_t largest = 0;
   for (const analysis::OutsideHolding& holding : holdings)

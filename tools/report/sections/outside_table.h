@@ -3,14 +3,14 @@
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/replayed/outside_set.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
 // What the process took from the driver beside its allocator, by kind and site; "" if nothing was
 // seen.
-Section OutsideSection(const analysis::Explanation& explanation);
+Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings);
 
 }  // namespace memtrace::report
 

@@ -17,8 +17,8 @@ std::string SizeText(const analysis::CallSize& size) {
 }  // namespace
 
 std::string SummedPassesSentence(const analysis::Explanation& explanation) {
-  if (!explanation.summed_passes) return "";
-  const analysis::SummedPasses& summed = *explanation.summed_passes;
+  if (!explanation.kept.summed_passes) return "";
+  const analysis::SummedPasses& summed = *explanation.kept.summed_passes;
   if (summed.hands_on()) {
     return "Each pass of the loop at " + Printable(summed.loop) + " hands '" +
            Printable(summed.name) + "' on to the next, and the backward comes after them (" +
@@ -31,15 +31,15 @@ std::string SummedPassesSentence(const analysis::Explanation& explanation) {
 }
 
 std::string EvalModeSentence(const analysis::Explanation& explanation) {
-  const auto& kept = explanation.kept_for_backward;
-  if (!kept || !kept->is_eval || !explanation.is_of_weight(kept->bytes, 10)) return "";
+  const auto& kept = explanation.kept.kept_for_backward;
+  if (!kept || !kept->is_eval || !explanation.holders.is_of_weight(kept->bytes, 10)) return "";
   return "The model is in eval mode and gradients are on: " + FormatBytes(kept->bytes) +
          " of activations are kept for a backward that such passes had none of so far.";
 }
 
 std::string UntrainedSentence(const analysis::Explanation& explanation) {
-  const auto& untrained = explanation.untrained_passes;
-  if (!untrained || !explanation.is_of_weight(untrained->bytes, 10)) return "";
+  const auto& untrained = explanation.kept.untrained_passes;
+  if (!untrained || !explanation.holders.is_of_weight(untrained->bytes, 10)) return "";
   return FormatBytes(untrained->bytes) +
          " of activations are kept for a backward through the call at " +
          Printable(untrained->line) +
@@ -47,7 +47,7 @@ std::string UntrainedSentence(const analysis::Explanation& explanation) {
 }
 
 std::string LargestCallSentence(const analysis::Explanation& explanation) {
-  const auto& call = explanation.largest_call;
+  const auto& call = explanation.failure.largest_call;
   if (!call) return "";
   const std::string unit = call->now.length == 0 ? "" : " (examples x length)";
   return "This batch is the largest so far: " + SizeText(call->now) + unit +

@@ -36,7 +36,7 @@ constexpr std::array<Component, 4> kComponents = {
      {LedgerPart::kPrivatePools, "free in private pools"}}};
 
 const CardExplanation& CardOf(const Explanation& explanation) {
-  return explanation.cards[explanation.card];
+  return explanation.card_of_verdict();
 }
 
 uint64_t Allocated(const Ledger& ledger) {

@@ -18,7 +18,7 @@ constexpr size_t kRemedies = 6;
 std::string Deciding(const Explanation& explanation, const analysis::Remedy& remedy,
                      uint64_t total) {
   if (!remedy.next_step || *remedy.next_step <= remedy.this_step) return "";
-  const std::string next = "step " + std::to_string(explanation.next_step->number);
+  const std::string next = "step " + std::to_string(explanation.cures.next_step->number);
   const std::string need = FormatBytes(*remedy.next_step);
   if (remedy.this_step <= total && *remedy.next_step > total) {
     return "fits this step (" + FormatBytes(remedy.this_step) + "); " + next + " needs " + need +
@@ -41,7 +41,7 @@ std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& led
 }
 
 TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Remedy& remedy) {
-  const analysis::Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   const std::string cost = remedy.cost.empty() ? "" : "; costs: " + remedy.cost;
   TableRow row{.cells = {std::to_string(number) + " " + Printable(remedy.name),
                          NeedText(remedy, ledger), std::string(remedy.how_known)},
@@ -58,17 +58,18 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
 }  // namespace
 
 Section RemedySection(const Explanation& explanation) {
-  Section section{.id = "remedies",
-                  .title = explanation.request ? "WHAT WOULD HELP" : "WHAT WOULD TAKE LESS"};
-  if (explanation.remedies.empty()) return section;
+  Section section{
+      .id = "remedies",
+      .title = explanation.failure.request ? "WHAT WOULD HELP" : "WHAT WOULD TAKE LESS"};
+  if (explanation.cures.remedies.empty()) return section;
   Table table;
   table.columns = {{"", 28}, {"need of the card", 22}, {"how known", 10}};
-  for (const analysis::Remedy& remedy : explanation.remedies) {
+  for (const analysis::Remedy& remedy : explanation.cures.remedies) {
     if (table.rows.size() == kRemedies) break;
     table.rows.push_back(RowOf(table.rows.size() + 1, explanation, remedy));
   }
-  if (explanation.remedies.size() > kRemedies)
-    table.rest = FormatCount(explanation.remedies.size() - kRemedies) + " more";
+  if (explanation.cures.remedies.size() > kRemedies)
+    table.rest = FormatCount(explanation.cures.remedies.size() - kRemedies) + " more";
   section.parts.emplace_back(std::move(table));
   return section;
 }

@@ -61,10 +61,10 @@ void AddStack(const analysis::Request& request, Facts& facts) {
 
 }  // namespace
 
-Section RequestSection(const analysis::Explanation& explanation) {
+Section RequestSection(const std::optional<analysis::Request>& failed) {
   Section section{.id = "request", .title = "THE REQUEST"};
-  if (!explanation.request) return section;
-  const analysis::Request& request = *explanation.request;
+  if (!failed) return section;
+  const analysis::Request& request = *failed;
   section.subtitle = FormatBytes(request.bytes);
   std::string what = std::string(RoleName(request.role));
   what += request.role == trace::Role::kUnknown

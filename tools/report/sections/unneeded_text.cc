@@ -20,9 +20,9 @@ constexpr uint64_t kPart = 100;  // of what is held, that is worth a word
 
 // "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
 std::string WhatLives(const analysis::UnreadValue& value, const Explanation& explanation) {
-  const uint64_t now = explanation.cards[explanation.card].when.at.step;
-  const std::string lives = explanation.request ? " still lives" : " still lived";
-  const std::string makes = explanation.request ? " makes " : " made ";
+  const uint64_t now = explanation.card_of_verdict().when.at.step;
+  const std::string lives = explanation.failure.request ? " still lives" : " still lived";
+  const std::string makes = explanation.failure.request ? " makes " : " made ";
   const std::string what = " (" + FormatBytes(value.bytes) + ", " + Printable(value.made_at) + ")";
   if (value.step == 0 || value.step >= now)
     return "The value from before" + what + lives + " while the line" + makes + "the next";
@@ -31,8 +31,8 @@ std::string WhatLives(const analysis::UnreadValue& value, const Explanation& exp
 }
 
 std::string DeadCyclesSentence(const Explanation& explanation) {
-  const auto& dead = explanation.dead_cycles;
-  if (!dead || !explanation.is_of_weight(dead->bytes, kPart)) return "";
+  const auto& dead = explanation.kept.dead_cycles;
+  if (!dead || !explanation.holders.is_of_weight(dead->bytes, kPart)) return "";
   const std::string made = dead->made_at.empty() ? "" : ", made by " + Printable(dead->made_at);
   return FormatBytes(dead->bytes) + " are dead (" + FormatCounted(dead->blocks, "block") + made +
          "): objects in reference cycles hold them, which only the garbage collector frees. ";
@@ -51,8 +51,8 @@ std::string KeeperText(const analysis::FailedAttempts& left) {
 }
 
 std::string AttemptsSentence(const Explanation& explanation) {
-  const auto& left = explanation.failed_attempts;
-  if (!left || !explanation.is_of_weight(left->bytes, kPart)) return "";
+  const auto& left = explanation.kept.failed_attempts;
+  if (!left || !explanation.holders.is_of_weight(left->bytes, kPart)) return "";
   const std::string whose = left->attempts == 1
                                 ? "an attempt that failed before"
                                 : FormatCount(left->attempts) + " attempts that failed before";
@@ -61,7 +61,7 @@ std::string AttemptsSentence(const Explanation& explanation) {
 
 ordered_json UnreadNamesJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
-  for (const analysis::UnreadValue& value : explanation.unread) {
+  for (const analysis::UnreadValue& value : explanation.kept.unread) {
     rows.push_back({{"name", value.name},
                     {"at", value.place},
                     {"made_at", value.made_at},
@@ -97,25 +97,27 @@ ordered_json DeadCyclesJson(const analysis::DeadCycles& dead) {
 }  // namespace
 
 std::string EarlierValueSentence(const Explanation& explanation) {
-  const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
+  const auto found = std::find_if(explanation.kept.unread.begin(), explanation.kept.unread.end(),
                                   [](const auto& value) { return value.is_earlier; });
-  if (found == explanation.unread.end() || !explanation.is_of_weight(found->bytes, kPart))
+  if (found == explanation.kept.unread.end() ||
+      !explanation.holders.is_of_weight(found->bytes, kPart))
     return "";
   return WhatLives(*found, explanation) + ": '" + Printable(found->name) +
-         (explanation.request ? "' holds it." : "' held it.");
+         (explanation.failure.request ? "' holds it." : "' held it.");
 }
 
 std::string UnreadSentence(const Explanation& explanation) {
   constexpr uint64_t kTwentieth = 20;
-  const auto found = std::find_if(explanation.unread.begin(), explanation.unread.end(),
+  const auto found = std::find_if(explanation.kept.unread.begin(), explanation.kept.unread.end(),
                                   [](const auto& value) { return !value.is_earlier; });
-  if (found == explanation.unread.end() || !explanation.is_of_weight(found->bytes, kTwentieth))
+  if (found == explanation.kept.unread.end() ||
+      !explanation.holders.is_of_weight(found->bytes, kTwentieth))
     return "";
   const std::string made = found->made_at.empty() ? "" : " (" + Printable(found->made_at) + ")";
   if (found->is_cached)
     return "The functools.lru_cache of " + Printable(found->name) + " (" + Printable(found->place) +
            ") alone holds " + FormatBytes(found->bytes) + ".";
-  return "'" + Printable(found->name) + "' " + (explanation.request ? "holds " : "held ") +
+  return "'" + Printable(found->name) + "' " + (explanation.failure.request ? "holds " : "held ") +
          FormatBytes(found->bytes) + made + " that nothing reads again.";
 }
 
@@ -127,17 +129,18 @@ std::string UnneededSentences(const Explanation& explanation) {
 
 std::string CollectionsSentence(const Explanation& explanation) {
   const auto runs =
-      analysis::AnnotatedNumber(explanation.annotations, trace::fact::kCyclesCollections);
+      analysis::AnnotatedNumber(explanation.run.annotations, trace::fact::kCyclesCollections);
   if (!runs) return "";
   return "The garbage collector was called " + FormatCounted(*runs, "time") +
          " for requests that would have failed (MEMTRACE_COLLECT=1).";
 }
 
 void AddUnneeded(const Explanation& explanation, ordered_json& report) {
-  if (!explanation.unread.empty()) report["unread_names"] = UnreadNamesJson(explanation);
-  if (explanation.failed_attempts)
-    report["failed_attempts"] = FailedAttemptsJson(*explanation.failed_attempts);
-  if (explanation.dead_cycles) report["dead_cycles"] = DeadCyclesJson(*explanation.dead_cycles);
+  if (!explanation.kept.unread.empty()) report["unread_names"] = UnreadNamesJson(explanation);
+  if (explanation.kept.failed_attempts)
+    report["failed_attempts"] = FailedAttemptsJson(*explanation.kept.failed_attempts);
+  if (explanation.kept.dead_cycles)
+    report["dead_cycles"] = DeadCyclesJson(*explanation.kept.dead_cycles);
 }
 
 }  // namespace memtrace::report

@@ -10,7 +10,6 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
 using analysis::Variable;
 
 constexpr size_t kMost = 5;
@@ -26,26 +25,27 @@ std::string VariableText(const Variable& variable) {
 
 }  // namespace
 
-std::string VariablesText(const Explanation& explanation) {
+std::string VariablesText(const std::vector<Variable>& variables,
+                          const analysis::ExplainedHolders& holders) {
   std::string text;
   uint64_t reached = 0;
   size_t told = 0;
-  for (const Variable& variable : explanation.variables) {
+  for (const Variable& variable : variables) {
     reached += variable.bytes;
-    if (told == kMost || !explanation.is_of_weight(variable.bytes, kPart)) continue;
+    if (told == kMost || !holders.is_of_weight(variable.bytes, kPart)) continue;
     text += (told++ == 0 ? "" : " · ") + VariableText(variable);
   }
   if (told == 0) return "";
-  const uint64_t held = explanation.held.bytes;
+  const uint64_t held = holders.held.bytes;
   const uint64_t rest = held - std::min(held, reached);
-  if (explanation.is_of_weight(rest, kRestPart))
+  if (holders.is_of_weight(rest, kRestPart))
     text += " · by none " + FormatBytes(rest) + ", as the graph of a pass or a library's own";
   return "reached by variables: " + text;
 }
 
-nlohmann::ordered_json VariablesJson(const Explanation& explanation) {
+nlohmann::ordered_json VariablesJson(const std::vector<Variable>& variables) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Variable& variable : explanation.variables) {
+  for (const Variable& variable : variables) {
     rows.push_back({{"name", variable.name},
                     {"place", variable.place},
                     {"kind", variable.kind},

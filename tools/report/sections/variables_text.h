@@ -8,14 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/holders.h"
+#include "tools/analysis/source/variables.h"
 
 namespace memtrace::report {
 
 // "reached by variables: optimizer (AdamW, train.py) 11.61 GiB · ..."; empty if none is known.
-std::string VariablesText(const analysis::Explanation& explanation);
+std::string VariablesText(const std::vector<analysis::Variable>& variables,
+                          const analysis::ExplainedHolders& holders);
 
-nlohmann::ordered_json VariablesJson(const analysis::Explanation& explanation);
+nlohmann::ordered_json VariablesJson(const std::vector<analysis::Variable>& variables);
 
 }  // namespace memtrace::report
 

@@ -35,9 +35,9 @@ std::string Held(const Ledger& ledger, LedgerPart part) {
 
 // What was foreseen of the step that failed, at the update before it.
 const analysis::NextStep* Foreseen(const Explanation& explanation) {
-  const auto& next = explanation.next_step;
-  const bool is_this = next && next->number == explanation.request->at.step;
-  const analysis::Verdict& verdict = explanation.verdict;
+  const auto& next = explanation.cures.next_step;
+  const bool is_this = next && next->number == explanation.failure.request->at.step;
+  const analysis::Verdict& verdict = explanation.failure.verdict;
   const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
   return is_this && !is_known ? &*next : nullptr;
 }
@@ -54,7 +54,7 @@ std::string LiveText(const Ledger& ledger) {
 std::string FragmentationReason(const Explanation& explanation, const Ledger& ledger) {
   const std::string pieces =
       UnusedText(ledger) + " are unused, but in pieces that cannot be joined.";
-  const analysis::RestOfStep& rest = explanation.verdict.rest;
+  const analysis::RestOfStep& rest = explanation.failure.verdict.rest;
   if (rest.rise && !rest.at_least) return "The card is fragmented, not full: " + pieces;
   return "The card is fragmented: " + pieces +
          " Joined, they would have served this request; what would have been requested after it "
@@ -65,7 +65,7 @@ std::string FragmentationReason(const Explanation& explanation, const Ledger& le
 std::string ReasonWithoutSize(const Explanation& explanation, const Ledger& ledger) {
   const std::string held = Held(ledger, LedgerPart::kLive) + " are live and the driver had " +
                            Held(ledger, LedgerPart::kFree) + " left";
-  if (analysis::Unused(ledger) >= explanation.request->bytes) return held + ".";
+  if (analysis::Unused(ledger) >= explanation.failure.request->bytes) return held + ".";
   return held + ": all unused memory in one piece would not serve the request.";
 }
 
@@ -78,17 +78,18 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
   const bool live_fills_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
   std::string full =
       live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
-  if (analysis::Unused(ledger) < explanation.request->bytes) return full + " It is not fragmented.";
-  const auto& rise = explanation.verdict.rest.rise;
+  if (analysis::Unused(ledger) < explanation.failure.request->bytes)
+    return full + " It is not fragmented.";
+  const auto& rise = explanation.failure.verdict.rest.rise;
   if (!rise || *rise <= analysis::Unused(ledger)) return full;
   return full + " The " + UnusedText(ledger) +
          " that lie in pieces would have served this request, not the rest of the step.";
 }
 
 std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger) {
-  const analysis::Request& request = *explanation.request;
+  const analysis::Request& request = *explanation.failure.request;
   const std::string one = "One request for " + FormatBytes(request.bytes) + LineInBrackets(request);
-  if (explanation.verdict.is_larger_than_card) {
+  if (explanation.failure.verdict.is_larger_than_card) {
     return one + " is larger than the card: it has " + FormatBytes(ledger.total) + ", of which " +
            UnusedText(ledger) + " are unused.";
   }
@@ -98,10 +99,10 @@ std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger)
 
 // Allocators give whole cached segments back before they fail, with these exceptions.
 std::string CachedReason(const Explanation& explanation) {
-  return FormatBytes(explanation.verdict.releasable) +
+  return FormatBytes(explanation.failure.verdict.releasable) +
          " are cached and unused, and would have served the request if they had been "
          "given back. " +
-         (analysis::IsOfAnotherLibrary(explanation.request->stack)
+         (analysis::IsOfAnotherLibrary(explanation.failure.request->stack)
               ? "Another library asked the driver itself, for which no allocator of torch releases "
                 "its cache."
               : "torch does not release its cache for a request inside a memory pool "
@@ -110,9 +111,9 @@ std::string CachedReason(const Explanation& explanation) {
 }
 
 std::string OtherProcessReason(const Explanation& explanation, const Ledger& ledger) {
-  const analysis::RestOfStep& rest = explanation.verdict.rest;
+  const analysis::RestOfStep& rest = explanation.failure.verdict.rest;
   const bool is_known = rest.rise && !rest.at_least;
-  const std::string who = OthersClause(explanation.cards[explanation.card]);
+  const std::string who = OthersClause(explanation.card_of_verdict());
   return (who.empty()
               ? "Other processes hold " + Held(ledger, LedgerPart::kOtherProcesses) + " of the card"
               : who) +
@@ -121,8 +122,8 @@ std::string OtherProcessReason(const Explanation& explanation, const Ledger& led
 }
 
 std::string Reason(const Explanation& explanation, const Ledger& ledger) {
-  const analysis::Request& request = *explanation.request;
-  switch (explanation.verdict.cause) {
+  const analysis::Request& request = *explanation.failure.request;
+  switch (explanation.failure.verdict.cause) {
     case Cause::kNone:
       return "";
     case Cause::kLimit:
@@ -146,14 +147,14 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
 }
 
 std::string Shortage(const Explanation& explanation) {
-  const analysis::Request& request = *explanation.request;
-  const uint64_t free = explanation.cards[explanation.card].ledger.positive(LedgerPart::kFree);
-  if (explanation.verdict.short_by == 0 && free >= request.bytes)
+  const analysis::Request& request = *explanation.failure.request;
+  const uint64_t free = explanation.card_of_verdict().ledger.positive(LedgerPart::kFree);
+  if (explanation.failure.verdict.short_by == 0 && free >= request.bytes)
     return FormatBytes(request.bytes) + " were asked while " + FormatBytes(free) +
            " of the card were free: torch takes memory from the driver in pieces of up to 20 MiB, "
            "and the last of them did not fit.";
   return FormatBytes(request.bytes) + " were asked and " + FormatBytes(request.obtainable) +
-         " could be had: short by " + FormatBytes(explanation.verdict.short_by) + ".";
+         " could be had: short by " + FormatBytes(explanation.failure.verdict.short_by) + ".";
 }
 
 std::string ForeachSentence(const analysis::ForeachCopy& copy) {
@@ -199,7 +200,7 @@ std::string StatesSentence(const analysis::OptimizerNeed& need) {
 
 // What training makes and had not made yet.
 std::string OptimizerSentence(const Explanation& explanation) {
-  const analysis::OptimizerNeed& need = explanation.verdict.rest.optimizer;
+  const analysis::OptimizerNeed& need = explanation.failure.verdict.rest.optimizer;
   std::string text = StatesSentence(need);
   if (need.gradients == 0) return text;
   return text + (text.empty() ? "" : " ") + FormatBytes(need.gradients) +
@@ -208,7 +209,7 @@ std::string OptimizerSentence(const Explanation& explanation) {
 
 // What of the KV cache a pass over the prompt had not made yet.
 std::string CacheSentence(const Explanation& explanation) {
-  const auto& cache = explanation.verdict.rest.cache;
+  const auto& cache = explanation.failure.verdict.rest.cache;
   if (!cache) return "";
   return FormatBytes(cache->made) + " of KV cache exist, of " + FormatCount(cache->layers_made) +
          " of " + FormatCount(cache->layers) + " layers; the others would make about " +
@@ -217,7 +218,7 @@ std::string CacheSentence(const Explanation& explanation) {
 
 // What the layers that a forward pass had not come to would have kept.
 std::string LayersSentence(const Explanation& explanation) {
-  const auto& layers = explanation.verdict.rest.layers;
+  const auto& layers = explanation.failure.verdict.rest.layers;
   if (!layers) return "";
   return "Layer " + FormatCount(layers->current + 1) + " of " + FormatCount(layers->layers) + " (" +
          Printable(layers->name) +
@@ -227,13 +228,13 @@ std::string LayersSentence(const Explanation& explanation) {
 
 // What the step or the micro-batch before tells of the rest of this one.
 std::string PreviousSentence(const Explanation& explanation) {
-  const analysis::Verdict& verdict = explanation.verdict;
+  const analysis::Verdict& verdict = explanation.failure.verdict;
   const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
   if (!is_step && verdict.rest.source != analysis::NeedSource::kPreviousMicroBatch) return "";
   const std::string rest = "Going by the previous " +
                            std::string(is_step ? "step" : "micro-batch") +
                            ", the rest of this one would ";
-  const uint64_t unused = analysis::Unused(explanation.cards[explanation.card].ledger);
+  const uint64_t unused = analysis::Unused(explanation.card_of_verdict().ledger);
   return *verdict.rest.rise <= unused
              ? rest + "have needed " + FormatBytes(*verdict.rest.rise) + ", less than is unused."
              : rest + "still have needed " + FormatBytes(*verdict.step_short_by) +
@@ -245,7 +246,8 @@ void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sen
                            CacheSentence(explanation), LayersSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
-  if (explanation.foreach_copy) sentences.push_back(ForeachSentence(*explanation.foreach_copy));
+  if (explanation.failure.foreach_copy)
+    sentences.push_back(ForeachSentence(*explanation.failure.foreach_copy));
   if (std::string text = PreviousSentence(explanation); !text.empty())
     sentences.push_back(std::move(text));
 }
@@ -265,7 +267,7 @@ std::string ContributionSentence(const analysis::Contribution& contribution) {
 }
 
 std::string PeakSentence(const Explanation& explanation) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   if (card.peak.bytes == 0) return EndWithoutMemorySentence(explanation);
   std::string text = EndSentence(explanation);
   const std::string peak = "The peak, " + FormatBytes(card.peak.bytes) + " requested, was " +
@@ -278,19 +280,20 @@ std::string PeakSentence(const Explanation& explanation) {
 }
 
 std::string AskedSentence(const Explanation& explanation) {
-  const analysis::CardExplanation& card = explanation.cards[explanation.card];
-  std::string text =
-      "At " + MomentText(*explanation.asked) + " (" + DescribePosition(card.when.at) + ", event " +
-      FormatCount(card.when.ordinal) + ", " + FormatSeconds(card.when.time_ns) + ") card " +
-      std::to_string(card.index) + " held " + FormatBytes(explanation.held.bytes) + " requested";
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
+  std::string text = "At " + MomentText(*explanation.asked) + " (" +
+                     DescribePosition(card.when.at) + ", event " + FormatCount(card.when.ordinal) +
+                     ", " + FormatSeconds(card.when.time_ns) + ") card " +
+                     std::to_string(card.index) + " held " +
+                     FormatBytes(explanation.holders.held.bytes) + " requested";
   if (card.peak.bytes > 0) text += "; its peak was " + FormatBytes(card.peak.bytes);
   return text + ".";
 }
 
 // Only what decides something: that the next step does not fit, although this one did.
 std::string NextStepSentence(const Explanation& explanation) {
-  const auto& next = explanation.next_step;
-  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const auto& next = explanation.cures.next_step;
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
   if (!next || !ledger.total_known || next->need <= ledger.total) return "";
   return "The next step would need " + FormatBytes(next->need) + " of this " +
          FormatBytes(ledger.total) + " card (estimated): the " + FormatBytes(next->new_states) +
@@ -299,9 +302,9 @@ std::string NextStepSentence(const Explanation& explanation) {
 
 // Empty if there are none.
 std::string DeletedModelsSentence(const Explanation& explanation) {
-  if (!explanation.deleted_models) return "";
-  const analysis::Keeper& keeper = explanation.deleted_models->keeper;
-  return FormatBytes(explanation.deleted_models->bytes) +
+  if (!explanation.kept.deleted_models) return "";
+  const analysis::Keeper& keeper = explanation.kept.deleted_models->keeper;
+  return FormatBytes(explanation.kept.deleted_models->bytes) +
          " are parameters of models that the program deleted: the graphs of the tensors in the " +
          Printable(keeper.container) + " '" + Printable(keeper.name) + "' (" +
          Printable(keeper.place) + ") hold them.";
@@ -315,7 +318,7 @@ void AddCourse(const Explanation& explanation, std::vector<std::string>& sentenc
         CollectionsSentence(explanation)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
-  for (std::string& text : CheckpointingSentences(explanation.annotations))
+  for (std::string& text : CheckpointingSentences(explanation.run.annotations))
     sentences.push_back(std::move(text));
 }
 
@@ -323,7 +326,7 @@ void AddCourse(const Explanation& explanation, std::vector<std::string>& sentenc
 void AddEmptyCards(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (const analysis::CardExplanation& card : explanation.cards) {
     const Ledger& ledger = card.ledger;
-    if (card.index == explanation.cards[explanation.card].index || !ledger.total_known) continue;
+    if (card.index == explanation.card_of_verdict().index || !ledger.total_known) continue;
     if (analysis::Unused(ledger) <= ledger.total / 2) continue;
     sentences.push_back("Of card " + std::to_string(card.index) + "'s " +
                         FormatBytes(ledger.total) + " then " + UnusedText(ledger) +
@@ -332,7 +335,7 @@ void AddEmptyCards(const Explanation& explanation, std::vector<std::string>& sen
 }
 
 void AddIdle(const Explanation& explanation, std::vector<std::string>& sentences) {
-  if (std::string idle = IdleSentence(explanation); !idle.empty())
+  if (std::string idle = IdleSentence(explanation.holders); !idle.empty())
     sentences.push_back(std::move(idle));
 }
 
@@ -354,11 +357,11 @@ std::string DescribePosition(const analysis::Position& position) {
 
 std::string MomentName(const Explanation& explanation) {
   if (explanation.asked) return MomentText(*explanation.asked);
-  return explanation.request ? "oom" : "peak";
+  return explanation.failure.request ? "oom" : "peak";
 }
 
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {
-  if (!explanation.request) {
+  if (!explanation.failure.request) {
     std::vector<std::string> sentences = {explanation.asked ? AskedSentence(explanation)
                                                             : PeakSentence(explanation)};
     if (std::string earlier = EarlierValueSentence(explanation); !earlier.empty())
@@ -370,15 +373,15 @@ std::vector<std::string> VerdictSentences(const Explanation& explanation) {
     AddIdle(explanation, sentences);
     return sentences;
   }
-  const Ledger& ledger = explanation.cards[explanation.card].ledger;
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
   std::vector<std::string> sentences = {
-      "OUT OF MEMORY " + DescribePosition(explanation.request->at) + ". " +
+      "OUT OF MEMORY " + DescribePosition(explanation.failure.request->at) + ". " +
           UnneededSentences(explanation) + Reason(explanation, ledger),
       Shortage(explanation)};
   AddNeedOfStep(explanation, sentences);
   if (std::string deleted = DeletedModelsSentence(explanation); !deleted.empty())
     sentences.push_back(std::move(deleted));
-  for (const analysis::Contribution& contribution : explanation.verdict.contributing) {
+  for (const analysis::Contribution& contribution : explanation.failure.verdict.contributing) {
     const std::string text = ContributionSentence(contribution);
     if (!text.empty()) sentences.push_back(text);
   }

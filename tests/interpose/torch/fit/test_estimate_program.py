@@ -131,7 +131,7 @@ def test_options_change_what_is_needed(found: Any) -> None:
     assert peak["gpt2_copy"] == pytest.approx(6 * parameters, abs=small)
     # The first case makes cuBLAS's workspace and torch keeps it; since 2.15 each product takes one and gives it back.
     assert 2 * parameters - small <= peak["gpt2_sgd"] <= 2 * parameters + small + CUBLAS_WORKSPACE
-    assert peak["gpt2_forward"] == pytest.approx(parameters, abs=small)
+    assert parameters - small <= peak["gpt2_forward"] <= parameters + small + CUBLAS_WORKSPACE
     assert peak["llama_checkpointing"] < peak["llama_long"]
 
 

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_CARD_H_
+#define MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_CARD_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/holders/second_models.h"
+#include "tools/analysis/replayed/card_ledger.h"
+#include "tools/analysis/source/moment.h"
+#include "tools/analysis/source/other_processes.h"
+
+namespace memtrace::analysis {
+
+// Another moment of a card than that of its report.
+struct CardMoment {
+  Moment when;
+  Ledger ledger;
+};
+
+struct CardExplanation {
+  int32_t index = 0;
+  Moment when;     // when the request failed, on every card; the moment that was asked about; else
+                   // this card's peak
+  Ledger ledger;   // then
+  Breakdown peak;  // requested bytes in use
+  Position peak_at;
+  SecondModels second_models;  // of `peak`
+  // When most was reserved, and when most was in use or waited for a stream: both need not be the
+  // peak of requested bytes. Nothing without segments, or without blocks.
+  std::optional<CardMoment> most_reserved;
+  std::optional<CardMoment> fullest;
+  // How often torch gave back its cache for a request, and waited for all streams; nothing if the
+  // trace does not say.
+  std::optional<uint64_t> retries;
+  std::optional<uint64_t> waits;
+  // Of the same launch, with memory of this card then; most first. Their own traces are not read.
+  std::vector<OtherProcess> others;
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_CARD_H_

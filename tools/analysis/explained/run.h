@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_RUN_H_
+#define MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_RUN_H_
+
+#include "tools/analysis/replayed/timeline.h"
+#include "tools/analysis/source/event_source.h"
+
+namespace memtrace::analysis {
+
+// What the trace says of the run as a whole.
+struct ExplainedRun {
+  Annotations annotations;
+  EventCounts counts;
+  ActivityWatch activities;      // what CUPTI told
+  bool is_one_of_ranks = false;  // EventSource::is_one_of_ranks
+};
+
+}  // namespace memtrace::analysis
+
+#endif  // MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_RUN_H_
