@@ -19,7 +19,6 @@ _FACADE = "only locks and forwards; to be split with what it forwards to"
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "Recorder": (44, _TO_SPLIT),
-    "Streams": (40, _TO_SPLIT),
     "CachingAllocator": (31, _FACADE),
     "SegmentGroup": (30, _TO_SPLIT),
     "Process": (30, _TO_SPLIT),

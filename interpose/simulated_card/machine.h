@@ -26,11 +26,16 @@
 #include "interpose/simulated_card/test_bed/faults.h"
 #include "interpose/simulated_card/test_bed/listening.h"
 #include "interpose/simulated_card/test_bed/watched_calls.h"
+#include "interpose/simulated_card/work/captures.h"
+#include "interpose/simulated_card/work/events.h"
+#include "interpose/simulated_card/work/graph.h"
 #include "interpose/simulated_card/work/graph_memory.h"
 #include "interpose/simulated_card/work/kernel_writes.h"
 #include "interpose/simulated_card/work/kernels.h"
 #include "interpose/simulated_card/work/memory_uses.h"
 #include "interpose/simulated_card/work/modules.h"
+#include "interpose/simulated_card/work/progress.h"
+#include "interpose/simulated_card/work/stream_table.h"
 #include "interpose/simulated_card/work/streams.h"
 
 namespace memtrace::card {
@@ -73,10 +78,15 @@ struct Machine {
   ImportedBlocks imported;
   HostMemory host_memory;
   Copies copies;
-  GraphMemory graph_memory;  // before streams, whose graphs have blocks of it
+  GraphMemory graph_memory;  // before graphs, which have blocks of it
   Contexts contexts;
   Listening listening;
+  Graphs graphs;
+  Progress progress;
+  StreamTable stream_table;
+  Captures captures;
   Streams streams;
+  Events events;
   std::unique_ptr<KernelWrites> kernel_writes;  // null without host values
   Kernels kernels;
   RuntimeHeap variables;  // of modules: part of what the context is charged for

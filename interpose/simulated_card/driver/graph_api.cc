@@ -16,7 +16,7 @@ CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(nod
 
 template <typename Body>
 CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
-  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); }, call);
+  return WithMachine([&](Machine& machine) { return body(machine.graphs); }, call);
 }
 
 // cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
@@ -48,8 +48,8 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   GraphLaunch all;
   CaptureStatus status = CaptureStatus::kNone;
-  Result result = machine.streams.graphs().LaunchOf(exec, &all);
-  if (result == Result::kSuccess) result = machine.streams.CaptureState(stream, device, &status);
+  Result result = machine.graphs.LaunchOf(exec, &all);
+  if (result == Result::kSuccess) result = machine.captures.StateOf(stream, device, &status);
   // In a capture it becomes a child node, which a graph with memory cannot be.
   if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
   if (result == Result::kSuccess)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory and events between processes; the rules are in ImportedBlocks, PhysicalMemory and Streams.
+// Memory and events between processes; the rules are in ImportedBlocks, PhysicalMemory and Events.
 #include <unistd.h>
 
 #include <cerrno>
@@ -70,7 +70,7 @@ Result OpenEvent(Machine& machine, const SharedEventRecord& record, CUevent* eve
   if (record.magic != kSharedEventMagic) return Result::kInvalidHandle;
   if (record.process == getpid()) return Result::kInvalidContext;
   if (kill(static_cast<pid_t>(record.process), 0) != 0 && errno == ESRCH) return Result::kMapFailed;
-  *event = reinterpret_cast<CUevent>(machine.streams.CreateEvent(kEventDisableTiming));
+  *event = reinterpret_cast<CUevent>(machine.events.Create(kEventDisableTiming));
   return Result::kSuccess;
 }
 
@@ -110,7 +110,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
 CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
   return WithContext([&](Machine& machine, int) {
     if (handle == nullptr) return Result::kInvalidValue;
-    const Result result = machine.streams.CheckInterprocess(event);
+    const Result result = machine.events.CheckInterprocess(event);
     if (result != Result::kSuccess) return result;
     WriteTo(handle, SharedEventRecord{.magic = kSharedEventMagic,
                                       .process = getpid(),

@@ -75,7 +75,7 @@ Result SetAccess(Machine& machine, CUdeviceptr begin, std::size_t bytes,
     ToAccess(descriptors[i].flags, &access);
     result = machine.space.SetAccess(begin, bytes, descriptors[i].location.id, access);
   }
-  if (result == Result::kSuccess && machine.streams.Defers())
+  if (result == Result::kSuccess && machine.progress.Defers())
     machine.uses.MadeAccessible(machine.space.MappingsIn(begin, bytes));
   return result;
 }
