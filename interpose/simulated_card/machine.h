@@ -28,8 +28,9 @@
 #include "interpose/simulated_card/test_bed/watched_calls.h"
 #include "interpose/simulated_card/work/captures.h"
 #include "interpose/simulated_card/work/events.h"
-#include "interpose/simulated_card/work/graph.h"
+#include "interpose/simulated_card/work/graph_execs.h"
 #include "interpose/simulated_card/work/graph_memory.h"
+#include "interpose/simulated_card/work/graphs.h"
 #include "interpose/simulated_card/work/kernel_writes.h"
 #include "interpose/simulated_card/work/kernels.h"
 #include "interpose/simulated_card/work/memory_uses.h"
@@ -82,6 +83,7 @@ struct Machine {
   Contexts contexts;
   Listening listening;
   Graphs graphs;
+  GraphExecs graph_execs;
   Progress progress;
   StreamTable stream_table;
   Captures captures;

@@ -27,9 +27,9 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
                                      const CUgraphNode* dependencies, const CUgraphEdgeData*,
                                      std::size_t count, CUstreamCaptureMode mode) {
   return WithContext([&](Machine& machine, int device) {
-    Graphs::Nodes existing;
+    const auto exists = [](const Graph&) { return Result::kSuccess; };
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED ||
-        machine.graphs.NodesOf(graph, &existing) != Result::kSuccess) {
+        machine.graphs.Visit(graph, exists) != Result::kSuccess) {
       return Result::kInvalidValue;
     }
     return machine.captures.Begin(stream, device, static_cast<CaptureMode>(mode),

@@ -43,6 +43,11 @@ CUresult Add(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, 
   return static_cast<CUresult>(result);
 }
 
+Result BlockOf(Machine& machine, CUgraphNode node, NodeType type, GraphBlockPointer* block) {
+  return machine.graphs.VisitNode(
+      node, [type, block](const GraphNode& found) { return found.MemoryOf(type, block); });
+}
+
 bool IsOfGraphs(const CUmemPoolProps& properties) {
   return properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
          properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
@@ -78,7 +83,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
   return WithMachine([&](Machine& machine) {
     if (parameters == nullptr) return Result::kInvalidValue;
     GraphBlockPointer block;
-    const Result found = machine.graphs.MemoryOf(node, NodeType::kMemAlloc, &block);
+    const Result found = BlockOf(machine, node, NodeType::kMemAlloc, &block);
     if (found != Result::kSuccess) return found;
     *parameters = {};
     parameters->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -93,7 +98,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* pointer) {
   return WithMachine([&](Machine& machine) {
     if (pointer == nullptr) return Result::kInvalidValue;
     GraphBlockPointer block;
-    const Result found = machine.graphs.MemoryOf(node, NodeType::kMemFree, &block);
+    const Result found = BlockOf(machine, node, NodeType::kMemFree, &block);
     if (found == Result::kSuccess) *pointer = block->begin;
     return found;
   });

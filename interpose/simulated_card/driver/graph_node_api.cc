@@ -75,12 +75,12 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                   std::size_t count, CUgraph child) {
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
-  Graphs& graphs = Machine::OfProcess()->graphs;
+  GraphExecs& execs = Machine::OfProcess()->graph_execs;
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  if (graphs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
-  graphs.LaunchOf(exec, &all);
-  graphs.DestroyExec(exec);
+  if (execs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
+  execs.LaunchOf(exec, &all);
+  execs.Destroy(exec);
   if (!all.memory->empty()) return CUDA_ERROR_NOT_SUPPORTED;
   return Add(node, graph, dependencies, count, NodeType::kGraph,
              [work = all.work](const Work& launch) { return Do(work, launch); });

@@ -11,7 +11,7 @@
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/work/capture.h"
 #include "interpose/simulated_card/work/event.h"
-#include "interpose/simulated_card/work/graph.h"
+#include "interpose/simulated_card/work/graphs.h"
 #include "interpose/simulated_card/work/progress.h"
 #include "interpose/simulated_card/work/stream.h"
 #include "interpose/simulated_card/work/stream_table.h"

@@ -85,8 +85,8 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
   EXPECT_EQ(done, 0);
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  ASSERT_EQ(parts_.graphs.Instantiate(graph_, &exec), Result::kSuccess);
-  ASSERT_EQ(parts_.graphs.LaunchOf(exec, &all), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.Instantiate(graph_, &exec), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.LaunchOf(exec, &all), Result::kSuccess);
   for (int launch = 0; launch < 2; ++launch) {
     for (const HostWork& one : *all.work) EXPECT_EQ(one({}), Result::kSuccess);
   }

@@ -108,8 +108,8 @@ TEST_F(ListeningTest, ACapturedKernelIsToldAtEachLaunchOfTheGraph) {
   EXPECT_THAT(told, IsEmpty());
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  ASSERT_EQ(parts_.graphs.Instantiate(graph, &exec), Result::kSuccess);
-  ASSERT_EQ(parts_.graphs.LaunchOf(exec, &all), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.Instantiate(graph, &exec), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.LaunchOf(exec, &all), Result::kSuccess);
   const auto replay = [&](const Work& at) { return Do(all.work, at); };
   for (int launch = 0; launch < 2; ++launch)
     ASSERT_EQ(parts_.streams.Perform(stream, 0, NodeType::kGraph, replay), Result::kSuccess);

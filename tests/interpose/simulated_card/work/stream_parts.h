@@ -5,7 +5,8 @@
 
 #include "interpose/simulated_card/work/captures.h"
 #include "interpose/simulated_card/work/events.h"
-#include "interpose/simulated_card/work/graph.h"
+#include "interpose/simulated_card/work/graph_execs.h"
+#include "interpose/simulated_card/work/graphs.h"
 #include "interpose/simulated_card/work/progress.h"
 #include "interpose/simulated_card/work/stream_table.h"
 #include "interpose/simulated_card/work/streams.h"
@@ -23,6 +24,7 @@ struct StreamParts {
         events(progress, table, captures) {}
 
   Graphs graphs;
+  GraphExecs graph_execs{graphs};
   Progress progress;
   StreamTable table;
   Captures captures;
