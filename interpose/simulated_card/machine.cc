@@ -27,7 +27,7 @@ Cards MakeCards(const std::vector<CardSpec>& specs, const MachineSettings& setti
   Cards cards;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::size_t index = settings.ledger_cards.empty() ? i : settings.ledger_cards[i];
-    cards.push_back(std::make_unique<Card>(specs[i], shared, index));
+    cards.push_back(std::make_unique<Card>(specs[i], CardSharing(shared, index)));
   }
   return cards;
 }

@@ -128,7 +128,7 @@ int memtrace_card_visit_processes(int device, memtrace_card_process_visitor visi
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || !machine->HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
   if (visitor == nullptr) return MEMTRACE_CARD_INVALID_ARGUMENT;
-  for (const ProcessMemory& other : machine->CardAt(device).OtherProcesses())
+  for (const ProcessMemory& other : machine->CardAt(device).sharing().OtherProcesses())
     visitor(argument, other.process, other.bytes);
   return MEMTRACE_CARD_OK;
 }

@@ -124,7 +124,7 @@ Result AddressSpace::Export(HandleId handle, int* descriptor) {
 
 // -1 if this process does not have the card.
 int AddressSpace::DeviceOfCard(std::uint32_t card) const {
-  const auto has_card = [card](const auto& ours) { return ours->LedgerIndex() == card; };
+  const auto has_card = [card](const auto& ours) { return ours->sharing().LedgerIndex() == card; };
   const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
   return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
 }

@@ -13,7 +13,7 @@ Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Addres
                          record.bytes % kGranularity == 0 && record.block < record.bytes;
   if (!is_handle) return Result::kInvalidHandle;
   if (record.process == getpid()) return Result::kInvalidContext;
-  if (record.card != cards_[static_cast<std::size_t>(device)]->LedgerIndex())
+  if (record.card != cards_[static_cast<std::size_t>(device)]->sharing().LedgerIndex())
     return Result::kPeerAccessUnsupported;
   const MutexLock lock(mutex_);
   const Key key(record.inode, record.offset);

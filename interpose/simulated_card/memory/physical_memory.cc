@@ -25,7 +25,7 @@ Result PhysicalMemory::Create(int device, std::uint64_t bytes, ChargeKind kind, 
 Result PhysicalMemory::Describe(HandleId handle, SharedMemoryRecord* record) {
   const PhysicalAllocation& allocation = allocations_.at(handle);
   *record = {.magic = kSharedMemoryMagic, .bytes = allocation.bytes};
-  record->card = cards_[static_cast<std::size_t>(allocation.device)]->LedgerIndex();
+  record->card = cards_[static_cast<std::size_t>(allocation.device)]->sharing().LedgerIndex();
   return file_.Share(allocation.offset, record) ? Result::kSuccess : Result::kMapFailed;
 }
 
@@ -37,7 +37,7 @@ Result PhysicalMemory::Export(HandleId handle, int* descriptor) {
     const Result described = Describe(handle, &allocation.record);
     if (described != Result::kSuccess) return described;
     Card& card = *cards_[static_cast<std::size_t>(allocation.device)];
-    allocation.lent = card.Lend(allocation.record);
+    allocation.lent = card.sharing().Lend(allocation.record);
   }
   const int own = allocation.imported ? allocation.received->descriptor() : allocation.lent;
   *descriptor = fcntl(own, F_DUPFD_CLOEXEC, 0);
@@ -111,7 +111,7 @@ void PhysicalMemory::DropIfUnused(HandleId handle) {
 void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
   Card& card = *cards_[static_cast<std::size_t>(allocation.device)];
   const bool is_ours_alone =
-      allocation.lent < 0 || card.Reclaim(allocation.record, allocation.lent);
+      allocation.lent < 0 || card.sharing().Reclaim(allocation.record, allocation.lent);
   // A failure to clear only delays the host's pages: the offset is never handed out again.
   if (is_ours_alone) file_.Clear(allocation.offset, allocation.bytes);
   card.Discharge(allocation.kind, allocation.bytes);

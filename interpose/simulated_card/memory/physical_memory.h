@@ -30,7 +30,7 @@ struct PhysicalAllocation {
   bool exportable = false;    // as asked for when it was created
   bool imported = false;      // another process's, which is charged for it
   SharedMemoryRecord record;  // once exported or imported
-  int lent = -1;              // the descriptor that Card::Lend gave, once exported
+  int lent = -1;              // the descriptor that CardSharing::Lend gave, once exported
   OpenFilePointer received;   // the descriptor that it was imported by
 };
 
