@@ -27,7 +27,6 @@ LARGER = {
     "DeviceHeap": (26, _TO_SPLIT),
     "TraceWriter": (25, _TO_SPLIT),
     "TorchHeap": (24, _TO_SPLIT),
-    "AddressSpace": (20, _TO_SPLIT),
     "Accounting": (20, _TO_SPLIT),
     "PickleTree": (18, _TO_SPLIT),
     "TorchPolicy": (17, _TO_SPLIT),

@@ -19,6 +19,7 @@
 #include "interpose/simulated_card/memory/imported_blocks.h"
 #include "interpose/simulated_card/memory/known_ranges.h"
 #include "interpose/simulated_card/memory/memory_pools.h"
+#include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/memory/shared_ledger.h"
 #include "interpose/simulated_card/spec/event_timing.h"
@@ -69,10 +70,12 @@ struct Machine {
   // cuMemAllocManaged made in it is given back.
   void EndContext(const Context& context);
 
-  // In order of dependency. Each is safe from any thread by itself.
+  // In order of dependency. Each is safe from any thread by itself; of Progress, StreamTable and
+  // Captures only the functions that say so.
   std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
   BackingFile file;
+  PhysicalMemory physical;
   std::unique_ptr<KnownRanges> known;  // null without host values: nobody asks
   AddressSpace space;
   RuntimeHeap heap;

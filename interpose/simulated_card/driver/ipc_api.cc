@@ -53,7 +53,7 @@ void Shares(Machine& machine, std::span<const Extent> contents) {
 }
 
 void SharesHandle(Machine& machine, HandleId handle) {
-  const Extent contents = machine.space.ContentsOf(handle);
+  const Extent contents = machine.physical.ContentsOf(handle);
   Shares(machine, {&contents, 1});
 }
 
@@ -132,7 +132,7 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
     if (shareable == nullptr || flags != 0) return Result::kInvalidValue;
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return Result::kNotSupported;
     int descriptor = -1;
-    const Result result = machine.space.Export(handle, &descriptor);
+    const Result result = machine.physical.Export(handle, &descriptor);
     if (result != Result::kSuccess) return result;
     SharesHandle(machine, handle);
     *static_cast<int*>(shareable) = descriptor;
@@ -148,7 +148,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     HandleId imported = 0;
     // The descriptor itself, in a pointer's clothes.
     const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
-    const Result result = machine.space.Import(descriptor, &imported);
+    const Result result = machine.physical.Import(descriptor, &imported);
     if (result != Result::kSuccess) return result;
     SharesHandle(machine, imported);
     *handle = imported;

@@ -31,7 +31,7 @@ Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Addres
 
 Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped* mapped) {
   HandleId handle = 0;
-  const Result attached = space_.Attach(record, device, &handle);
+  const Result attached = space_.physical().Attach(record, device, &handle);
   if (attached != Result::kSuccess) return attached;
   const Result reserved = space_.Reserve(record.bytes, kGranularity, 0, &mapped->begin);
   if (reserved == Result::kSuccess) {
@@ -40,7 +40,7 @@ Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped*
     space_.SetAccess(mapped->begin, record.bytes, device, Access::kReadWrite);
   }
   // The mapping keeps the memory; without one this ends it.
-  space_.Release(handle);
+  space_.physical().Release(handle);
   return reserved;
 }
 
