@@ -27,7 +27,7 @@ Cards MakeCards(const std::vector<CardSpec>& specs, const MachineSettings& setti
   Cards cards;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::size_t index = settings.ledger_cards.empty() ? i : settings.ledger_cards[i];
-    cards.push_back(std::make_unique<Card>(specs[i], shared, index));
+    cards.push_back(std::make_unique<Card>(specs[i], CardSharing(shared, index)));
   }
   return cards;
 }
@@ -77,21 +77,27 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
                  const MachineSettings& settings)
     : shared(MakeShared(settings.shared_ledger)),
       cards(MakeCards(specs, settings, shared.get())),
+      physical(cards, file),
       known(settings.host_values ? std::make_unique<KnownRanges>() : nullptr),
-      space(cards, file),
+      space(cards, physical),
       heap(space),
       imported(space, cards),
       copies(space, file, copy_limit, known.get()),
       graph_memory(space, cards),
       contexts(cards),
-      streams(static_cast<int>(cards.size()), settings.timing, &listening),
+      graph_execs(graphs),
+      progress(settings.timing),
+      stream_table(static_cast<int>(cards.size()), progress),
+      captures(progress, stream_table, graphs),
+      streams(progress, stream_table, captures, &listening),
+      events(progress, stream_table, captures),
       kernel_writes(known ? std::make_unique<KernelWrites>(space, file, *known) : nullptr),
       kernels(kernel_writes.get()),
       variables(space, ChargeKind::kContext),
       device_variables(variables),
       modules(kernels, variables),
       pools(space, cards),
-      uses(streams, faults),
+      uses(progress, stream_table, faults),
       calls(
           [this](std::uint64_t bytes) {
             for (const auto& card : cards) card->TakeOther(bytes);

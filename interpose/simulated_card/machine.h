@@ -19,6 +19,7 @@
 #include "interpose/simulated_card/memory/imported_blocks.h"
 #include "interpose/simulated_card/memory/known_ranges.h"
 #include "interpose/simulated_card/memory/memory_pools.h"
+#include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/memory/shared_ledger.h"
 #include "interpose/simulated_card/spec/event_timing.h"
@@ -26,11 +27,17 @@
 #include "interpose/simulated_card/test_bed/faults.h"
 #include "interpose/simulated_card/test_bed/listening.h"
 #include "interpose/simulated_card/test_bed/watched_calls.h"
+#include "interpose/simulated_card/work/captures.h"
+#include "interpose/simulated_card/work/events.h"
+#include "interpose/simulated_card/work/graph_execs.h"
 #include "interpose/simulated_card/work/graph_memory.h"
+#include "interpose/simulated_card/work/graphs.h"
 #include "interpose/simulated_card/work/kernel_writes.h"
 #include "interpose/simulated_card/work/kernels.h"
 #include "interpose/simulated_card/work/memory_uses.h"
 #include "interpose/simulated_card/work/modules.h"
+#include "interpose/simulated_card/work/progress.h"
+#include "interpose/simulated_card/work/stream_table.h"
 #include "interpose/simulated_card/work/streams.h"
 
 namespace memtrace::card {
@@ -63,20 +70,28 @@ struct Machine {
   // cuMemAllocManaged made in it is given back.
   void EndContext(const Context& context);
 
-  // In order of dependency. Each is safe from any thread by itself.
+  // In order of dependency. Each is safe from any thread by itself; of Progress, StreamTable and
+  // Captures only the functions that say so.
   std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
   BackingFile file;
+  PhysicalMemory physical;
   std::unique_ptr<KnownRanges> known;  // null without host values: nobody asks
   AddressSpace space;
   RuntimeHeap heap;
   ImportedBlocks imported;
   HostMemory host_memory;
   Copies copies;
-  GraphMemory graph_memory;  // before streams, whose graphs have blocks of it
+  GraphMemory graph_memory;  // before graphs, which have blocks of it
   Contexts contexts;
   Listening listening;
+  Graphs graphs;
+  GraphExecs graph_execs;
+  Progress progress;
+  StreamTable stream_table;
+  Captures captures;
   Streams streams;
+  Events events;
   std::unique_ptr<KernelWrites> kernel_writes;  // null without host values
   Kernels kernels;
   RuntimeHeap variables;  // of modules: part of what the context is charged for

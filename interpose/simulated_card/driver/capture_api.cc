@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture; the rules are in Streams.
+// Stream capture; the rules are in Captures.
 #include "interpose/simulated_card/driver/driver_api.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -19,7 +19,7 @@ Capture::Frontier ToFrontier(const CUgraphNode* nodes, std::size_t count) {
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   return WithContext([&](Machine& machine, int device) {
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED) return Result::kInvalidValue;
-    return machine.streams.BeginCapture(stream, device, static_cast<CaptureMode>(mode));
+    return machine.captures.Begin(stream, device, static_cast<CaptureMode>(mode));
   });
 }
 
@@ -27,14 +27,13 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
                                      const CUgraphNode* dependencies, const CUgraphEdgeData*,
                                      std::size_t count, CUstreamCaptureMode mode) {
   return WithContext([&](Machine& machine, int device) {
-    Graphs::Nodes existing;
+    const auto exists = [](const Graph&) { return Result::kSuccess; };
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED ||
-        machine.streams.graphs().NodesOf(graph, &existing) != Result::kSuccess) {
+        machine.graphs.Visit(graph, exists) != Result::kSuccess) {
       return Result::kInvalidValue;
     }
-    return machine.streams.BeginCapture(stream, device, static_cast<CaptureMode>(mode),
-                                        reinterpret_cast<Graph*>(graph),
-                                        ToFrontier(dependencies, count));
+    return machine.captures.Begin(stream, device, static_cast<CaptureMode>(mode),
+                                  reinterpret_cast<Graph*>(graph), ToFrontier(dependencies, count));
   });
 }
 
@@ -42,7 +41,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   return WithContext([&](Machine& machine, int device) {
     if (graph == nullptr) return Result::kInvalidValue;
     Graph* captured = nullptr;
-    const Result result = machine.streams.EndCapture(stream, device, &captured);
+    const Result result = machine.captures.End(stream, device, &captured);
     *graph = reinterpret_cast<CUgraph>(captured);
     return result;
   });
@@ -61,7 +60,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
     if (status == nullptr) return Result::kInvalidValue;
     CaptureStatus state = CaptureStatus::kNone;
     CaptureView capture;
-    const Result result = machine.streams.CaptureState(stream, device, &state, &capture);
+    const Result result = machine.captures.StateOf(stream, device, &state, &capture);
     if (result != Result::kSuccess) return result;
     *status = static_cast<CUstreamCaptureStatus>(state);
     if (state != CaptureStatus::kActive) return Result::kSuccess;
@@ -80,14 +79,14 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* depende
                                            unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) return Result::kInvalidValue;
-    return machine.streams.ChangeFrontier(stream, device, ToFrontier(dependencies, count),
-                                          flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    return machine.captures.ChangeFrontier(stream, device, ToFrontier(dependencies, count),
+                                           flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
   });
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   if (mode == nullptr || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  const CaptureMode before = Streams::ExchangeCaptureMode(static_cast<CaptureMode>(*mode));
+  const CaptureMode before = Captures::ExchangeMode(static_cast<CaptureMode>(*mode));
   *mode = static_cast<CUstreamCaptureMode>(before);
   return CUDA_SUCCESS;
 }

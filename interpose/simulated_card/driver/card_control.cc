@@ -76,8 +76,8 @@ struct memtrace_card_live LiveOf(Machine& machine) {
           .mappings = memory.mappings,
           .reservations = memory.reservations,
           .pinned = machine.host_memory.Live(),
-          .streams = machine.streams.LiveStreams(),
-          .events = machine.streams.LiveEvents()};
+          .streams = machine.stream_table.Live(),
+          .events = machine.events.Live()};
 }
 
 // As late as a library can: after the program's own exit handlers and most destructors.
@@ -128,7 +128,7 @@ int memtrace_card_visit_processes(int device, memtrace_card_process_visitor visi
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || !machine->HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
   if (visitor == nullptr) return MEMTRACE_CARD_INVALID_ARGUMENT;
-  for (const ProcessMemory& other : machine->CardAt(device).OtherProcesses())
+  for (const ProcessMemory& other : machine->CardAt(device).sharing().OtherProcesses())
     visitor(argument, other.process, other.bytes);
   return MEMTRACE_CARD_OK;
 }
@@ -173,8 +173,8 @@ int memtrace_card_check(const char* spec, char* error, std::size_t error_size) {
 
 int memtrace_card_get_events(struct memtrace_card_events* events) {
   return WithCards([&](Machine& machine) {
-    const EventTiming timing = machine.streams.Timing();
-    const WaitCounts counts = machine.streams.Waits();
+    const EventTiming timing = machine.progress.Timing();
+    const WaitCounts counts = machine.progress.Waits();
     return CopyOut({.size = sizeof(struct memtrace_card_events),
                     .mode = static_cast<std::uint32_t>(timing.mode),
                     .questions = timing.questions,
@@ -190,7 +190,7 @@ int memtrace_card_set_events(int mode, std::uint64_t questions) {
   if (mode < MEMTRACE_CARD_EAGER || mode > MEMTRACE_CARD_DELAYED)
     return MEMTRACE_CARD_INVALID_ARGUMENT;
   return WithCards([&](Machine& machine) -> int {
-    machine.streams.SetTiming({.mode = static_cast<EventMode>(mode), .questions = questions});
+    machine.progress.SetTiming({.mode = static_cast<EventMode>(mode), .questions = questions});
     return MEMTRACE_CARD_OK;
   });
 }
@@ -240,9 +240,9 @@ int memtrace_card_note_use(std::uint64_t address, std::uint64_t bytes, void* str
                            const char* what) {
   return WithCards([&](Machine& machine) -> int {
     if (!machine.HasDevice(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
-    if (!machine.streams.Defers()) return MEMTRACE_CARD_OK;
+    if (!machine.progress.Defers()) return MEMTRACE_CARD_OK;
     Work work;
-    if (machine.streams.LastWork(stream, device, &work) != Result::kSuccess)
+    if (machine.stream_table.LastWork(stream, device, &work) != Result::kSuccess)
       return MEMTRACE_CARD_INVALID_ARGUMENT;
     machine.uses.Used(address, bytes, work, what);
     return MEMTRACE_CARD_OK;

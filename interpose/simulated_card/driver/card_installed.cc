@@ -16,7 +16,7 @@ namespace {
 Card* FindVisible(std::size_t card) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr) return nullptr;
-  const auto is_it = [card](const auto& ours) { return ours->LedgerIndex() == card; };
+  const auto is_it = [card](const auto& ours) { return ours->sharing().LedgerIndex() == card; };
   const auto found = std::find_if(machine->cards.begin(), machine->cards.end(), is_it);
   return found == machine->cards.end() ? nullptr : found->get();
 }
@@ -57,7 +57,7 @@ std::size_t memtrace_card_other_processes(int card, memtrace_card_process* proce
                                           std::size_t room) {
   const Card* visible = FindVisible(static_cast<std::size_t>(card));
   if (visible == nullptr) return 0;
-  const std::vector<ProcessMemory> others = visible->OtherProcesses();
+  const std::vector<ProcessMemory> others = visible->sharing().OtherProcesses();
   for (std::size_t i = 0; i < std::min(room, others.size()); ++i) {
     processes[i] = {.bytes = others[i].bytes, .process = others[i].process};
   }

@@ -103,7 +103,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return WithDevice(device, [&](Machine& machine) {
     if (uuid == nullptr) return Result::kInvalidValue;
-    const auto bytes = UuidOf(machine.CardAt(device).LedgerIndex());
+    const auto bytes = UuidOf(machine.CardAt(device).sharing().LedgerIndex());
     std::memcpy(uuid->bytes, bytes.data(), bytes.size());
     return Result::kSuccess;
   });

@@ -116,7 +116,7 @@ int DeviceAttribute(const Card& card, CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       return limits.shared_memory_per_multiprocessor - kReservedSharedMemory;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      return static_cast<int>(card.LedgerIndex()) + 1;  // as NVML counts cards, too
+      return static_cast<int>(card.sharing().LedgerIndex()) + 1;  // as NVML counts cards, too
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
       return 2;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:

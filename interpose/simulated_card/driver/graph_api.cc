@@ -16,11 +16,11 @@ CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(nod
 
 template <typename Body>
 CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
-  return WithMachine([&](Machine& machine) { return body(machine.streams.graphs()); }, call);
+  return WithMachine([&](Machine& machine) { return body(machine.graphs); }, call);
 }
 
 // cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
-Result Give(const Graphs::Nodes& all, CUgraphNode* room, std::size_t* count) {
+Result Give(const Graph::Nodes& all, CUgraphNode* room, std::size_t* count) {
   if (room != nullptr) {
     const std::size_t given = std::min(*count, all.size());
     std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(given), room, ToHandle);
@@ -38,7 +38,7 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
                    const char* call = __builtin_FUNCTION()) {
   const auto give = [&](Graphs& graphs) {
     if (count == nullptr) return Result::kInvalidValue;
-    Graphs::Nodes nodes;
+    Graph::Nodes nodes;
     const Result result = list(graphs, &nodes);
     return result == Result::kSuccess ? Give(nodes, room, count) : result;
   };
@@ -48,8 +48,8 @@ CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
 Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   GraphLaunch all;
   CaptureStatus status = CaptureStatus::kNone;
-  Result result = machine.streams.graphs().LaunchOf(exec, &all);
-  if (result == Result::kSuccess) result = machine.streams.CaptureState(stream, device, &status);
+  Result result = machine.graph_execs.LaunchOf(exec, &all);
+  if (result == Result::kSuccess) result = machine.captures.StateOf(stream, device, &status);
   // In a capture it becomes a child node, which a graph with memory cannot be.
   if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
   if (result == Result::kSuccess)
@@ -89,31 +89,43 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
 }
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
-  return GiveNodes(nodes, count,
-                   [&](Graphs& graphs, Graphs::Nodes* all) { return graphs.NodesOf(graph, all); });
+  return GiveNodes(nodes, count, [&](Graphs& graphs, Graph::Nodes* all) {
+    return graphs.Visit(graph, [all](const Graph& found) {
+      *all = found.AllNodes();
+      return Result::kSuccess;
+    });
+  });
 }
 
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
-  return GiveNodes(nodes, count, [&](Graphs& graphs, Graphs::Nodes* all) {
-    const Result result = graphs.NodesOf(graph, all);
-    std::erase_if(*all, [](const GraphNode* node) { return !node->dependencies.empty(); });
-    return result;
+  return GiveNodes(nodes, count, [&](Graphs& graphs, Graph::Nodes* all) {
+    return graphs.Visit(graph, [all](const Graph& found) {
+      *all = found.AllNodes();
+      std::erase_if(*all, [](const GraphNode* node) { return !node->dependencies.empty(); });
+      return Result::kSuccess;
+    });
   });
 }
 
 CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* dependencies,
                                     CUgraphEdgeData* edges, std::size_t* count) {
   if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
-  return GiveNodes(dependencies, count, [&](Graphs& graphs, Graphs::Nodes* all) {
-    return graphs.DependenciesOf(node, all);
+  return GiveNodes(dependencies, count, [&](Graphs& graphs, Graph::Nodes* all) {
+    return graphs.VisitNode(node, [all](const GraphNode& found) {
+      *all = found.dependencies;
+      return Result::kSuccess;
+    });
   });
 }
 
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* dependents,
                                       CUgraphEdgeData* edges, std::size_t* count) {
   if (edges != nullptr && count != nullptr) std::fill(edges, edges + *count, CUgraphEdgeData{});
-  return GiveNodes(dependents, count, [&](Graphs& graphs, Graphs::Nodes* all) {
-    return graphs.DependentsOf(node, all);
+  return GiveNodes(dependents, count, [&](Graphs& graphs, Graph::Nodes* all) {
+    return graphs.VisitNode(node, [all](const GraphNode& found) {
+      *all = found.graph->DependentsOf(&found);
+      return Result::kSuccess;
+    });
   });
 }
 
@@ -122,11 +134,14 @@ CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgr
   if ((from == nullptr) != (to == nullptr) || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (data != nullptr) std::fill(data, data + *count, CUgraphEdgeData{});
   return WithGraphs([&](Graphs& graphs) {
-    Graphs::Edges edges;
-    const Result result = graphs.EdgesOf(graph, &edges);
+    Graph::Edges edges;
+    const Result result = graphs.Visit(graph, [&edges](const Graph& found) {
+      edges = found.AllEdges();
+      return Result::kSuccess;
+    });
     if (result != Result::kSuccess) return result;
-    Graphs::Nodes sources;
-    Graphs::Nodes targets;
+    Graph::Nodes sources;
+    Graph::Nodes targets;
     for (const auto& [source, target] : edges) {
       sources.push_back(source);
       targets.push_back(target);
@@ -159,17 +174,22 @@ CUresult cuGraphRemoveDependencies(CUgraph, const CUgraphNode* from, const CUgra
 
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
   return WithGraphs([&](Graphs& graphs) {
-    NodeType found = NodeType::kEmpty;
-    const Result result = type == nullptr ? Result::kInvalidValue : graphs.TypeOf(node, &found);
-    if (result == Result::kSuccess) *type = static_cast<CUgraphNodeType>(found);
-    return result;
+    if (type == nullptr) return Result::kInvalidValue;
+    return graphs.VisitNode(node, [type](const GraphNode& found) {
+      *type = static_cast<CUgraphNodeType>(found.type);
+      return Result::kSuccess;
+    });
   });
 }
 
 CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int) {
   return WithGraphs([&](Graphs& graphs) {
+    if (path == nullptr) return Result::kInvalidValue;
     std::string text;
-    const Result result = path == nullptr ? Result::kInvalidValue : graphs.Dot(graph, &text);
+    const Result result = graphs.Visit(graph, [&text](const Graph& found) {
+      text = found.Dot();
+      return Result::kSuccess;
+    });
     if (result != Result::kSuccess) return result;
     std::ofstream file(path);
     file << text;
@@ -178,11 +198,12 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int) {
 }
 
 CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return WithGraphs([&](Graphs& graphs) {
+  return WithMachine([&](Machine& machine) {
     GraphExec* made = nullptr;
     const bool frees_first = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-    const Result result =
-        exec == nullptr ? Result::kInvalidValue : graphs.Instantiate(graph, &made, frees_first);
+    const Result result = exec == nullptr
+                              ? Result::kInvalidValue
+                              : machine.graph_execs.Instantiate(graph, &made, frees_first);
     if (result == Result::kSuccess) *exec = reinterpret_cast<CUgraphExec>(made);
     return result;
   });
@@ -199,8 +220,8 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
 }
 
 CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
-  return WithGraphs([&](Graphs& graphs) {
-    const Result result = graphs.Update(exec, graph);
+  return WithMachine([&](Machine& machine) {
+    const Result result = machine.graph_execs.Update(exec, graph);
     if (info != nullptr) {
       *info = {};
       info->result = result == Result::kSuccess ? CU_GRAPH_EXEC_UPDATE_SUCCESS
@@ -214,9 +235,9 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateRes
 
 // There is nothing to upload.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream) {
-  return WithGraphs([&](Graphs& graphs) {
+  return WithMachine([&](Machine& machine) {
     GraphLaunch ignored;
-    return graphs.LaunchOf(exec, &ignored);
+    return machine.graph_execs.LaunchOf(exec, &ignored);
   });
 }
 
@@ -226,5 +247,5 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  return WithGraphs([&](Graphs& graphs) { return graphs.DestroyExec(exec); });
+  return WithMachine([&](Machine& machine) { return machine.graph_execs.Destroy(exec); });
 }

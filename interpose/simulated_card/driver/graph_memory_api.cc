@@ -18,7 +18,7 @@ Result AllocateInCapture(Machine& machine, int device, CUstream stream, std::uin
   GraphMemoryStep step;
   const Result reserved = machine.graph_memory.Reserve(device, bytes, &step.block);
   if (reserved != Result::kSuccess) return reserved;
-  const Result added = machine.streams.CaptureMemory(stream, device, step, WorkOf(machine, step));
+  const Result added = machine.captures.AddMemory(stream, device, step, WorkOf(machine, step));
   if (added == Result::kSuccess) *begin = step.block->begin;
   return added;
 }
@@ -26,7 +26,7 @@ Result AllocateInCapture(Machine& machine, int device, CUstream stream, std::uin
 Result FreeInCapture(Machine& machine, int device, CUstream stream, Address begin) {
   const GraphMemoryStep step{machine.graph_memory.Find(begin), true};
   if (step.block == nullptr) return Result::kInvalidValue;
-  return machine.streams.CaptureMemory(stream, device, step, WorkOf(machine, step));
+  return machine.captures.AddMemory(stream, device, step, WorkOf(machine, step));
 }
 
 namespace {
@@ -38,10 +38,14 @@ CUresult Add(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, 
   Machine& machine = *Machine::OfProcess();
   const std::span<GraphNode* const> needs(reinterpret_cast<GraphNode* const*>(dependencies), count);
   GraphNode* added = nullptr;
-  const Result result =
-      machine.streams.graphs().AddMemory(graph, needs, step, WorkOf(machine, step), &added);
+  const Result result = machine.graphs.AddMemory(graph, needs, step, WorkOf(machine, step), &added);
   if (result == Result::kSuccess) *node = reinterpret_cast<CUgraphNode>(added);
   return static_cast<CUresult>(result);
+}
+
+Result BlockOf(Machine& machine, CUgraphNode node, NodeType type, GraphBlockPointer* block) {
+  return machine.graphs.VisitNode(
+      node, [type, block](const GraphNode& found) { return found.MemoryOf(type, block); });
 }
 
 bool IsOfGraphs(const CUmemPoolProps& properties) {
@@ -79,7 +83,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
   return WithMachine([&](Machine& machine) {
     if (parameters == nullptr) return Result::kInvalidValue;
     GraphBlockPointer block;
-    const Result found = machine.streams.graphs().MemoryOf(node, NodeType::kMemAlloc, &block);
+    const Result found = BlockOf(machine, node, NodeType::kMemAlloc, &block);
     if (found != Result::kSuccess) return found;
     *parameters = {};
     parameters->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -94,7 +98,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* pointer) {
   return WithMachine([&](Machine& machine) {
     if (pointer == nullptr) return Result::kInvalidValue;
     GraphBlockPointer block;
-    const Result found = machine.streams.graphs().MemoryOf(node, NodeType::kMemFree, &block);
+    const Result found = BlockOf(machine, node, NodeType::kMemFree, &block);
     if (found == Result::kSuccess) *pointer = block->begin;
     return found;
   });

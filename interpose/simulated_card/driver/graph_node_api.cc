@@ -18,7 +18,7 @@ CUresult Add(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, 
     GraphNode* added = nullptr;
     const std::span<GraphNode* const> needs(reinterpret_cast<GraphNode* const*>(dependencies),
                                             count);
-    const Result result = machine.streams.graphs().Add(graph, type, needs, std::move(work), &added);
+    const Result result = machine.graphs.Add(graph, type, needs, std::move(work), &added);
     if (result == Result::kSuccess) *node = reinterpret_cast<CUgraphNode>(added);
     return result;
   };
@@ -75,12 +75,12 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                   std::size_t count, CUgraph child) {
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
-  Graphs& graphs = Machine::OfProcess()->streams.graphs();
+  GraphExecs& execs = Machine::OfProcess()->graph_execs;
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  if (graphs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
-  graphs.LaunchOf(exec, &all);
-  graphs.DestroyExec(exec);
+  if (execs.Instantiate(child, &exec) != Result::kSuccess) return CUDA_ERROR_INVALID_VALUE;
+  execs.LaunchOf(exec, &all);
+  execs.Destroy(exec);
   if (!all.memory->empty()) return CUDA_ERROR_NOT_SUPPORTED;
   return Add(node, graph, dependencies, count, NodeType::kGraph,
              [work = all.work](const Work& launch) { return Do(work, launch); });
@@ -89,14 +89,12 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
                                    const CUgraphNode* dependencies, std::size_t count,
                                    CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kEventRecord, [event](const Work& at) {
-    return Machine::OfProcess()->streams.RecordEventAt(event, at);
-  });
+  return Add(node, graph, dependencies, count, NodeType::kEventRecord,
+             [event](const Work& at) { return Machine::OfProcess()->events.RecordAt(event, at); });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                  std::size_t count, CUevent event) {
-  return Add(node, graph, dependencies, count, NodeType::kWaitEvent, [event](const Work& at) {
-    return Machine::OfProcess()->streams.WaitEventAt(event, at);
-  });
+  return Add(node, graph, dependencies, count, NodeType::kWaitEvent,
+             [event](const Work& at) { return Machine::OfProcess()->events.WaitAt(event, at); });
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Memory and events between processes; the rules are in ImportedBlocks, PhysicalMemory and Streams.
+// Memory and events between processes; the rules are in ImportedBlocks, PhysicalMemory and Events.
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,7 +53,7 @@ void Shares(Machine& machine, std::span<const Extent> contents) {
 }
 
 void SharesHandle(Machine& machine, HandleId handle) {
-  const Extent contents = machine.space.ContentsOf(handle);
+  const Extent contents = machine.physical.ContentsOf(handle);
   Shares(machine, {&contents, 1});
 }
 
@@ -70,7 +70,7 @@ Result OpenEvent(Machine& machine, const SharedEventRecord& record, CUevent* eve
   if (record.magic != kSharedEventMagic) return Result::kInvalidHandle;
   if (record.process == getpid()) return Result::kInvalidContext;
   if (kill(static_cast<pid_t>(record.process), 0) != 0 && errno == ESRCH) return Result::kMapFailed;
-  *event = reinterpret_cast<CUevent>(machine.streams.CreateEvent(kEventDisableTiming));
+  *event = reinterpret_cast<CUevent>(machine.events.Create(kEventDisableTiming));
   return Result::kSuccess;
 }
 
@@ -110,7 +110,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
 CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
   return WithContext([&](Machine& machine, int) {
     if (handle == nullptr) return Result::kInvalidValue;
-    const Result result = machine.streams.CheckInterprocess(event);
+    const Result result = machine.events.CheckInterprocess(event);
     if (result != Result::kSuccess) return result;
     WriteTo(handle, SharedEventRecord{.magic = kSharedEventMagic,
                                       .process = getpid(),
@@ -132,7 +132,7 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
     if (shareable == nullptr || flags != 0) return Result::kInvalidValue;
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return Result::kNotSupported;
     int descriptor = -1;
-    const Result result = machine.space.Export(handle, &descriptor);
+    const Result result = machine.physical.Export(handle, &descriptor);
     if (result != Result::kSuccess) return result;
     SharesHandle(machine, handle);
     *static_cast<int*>(shareable) = descriptor;
@@ -148,7 +148,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     HandleId imported = 0;
     // The descriptor itself, in a pointer's clothes.
     const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
-    const Result result = machine.space.Import(descriptor, &imported);
+    const Result result = machine.physical.Import(descriptor, &imported);
     if (result != Result::kSuccess) return result;
     SharesHandle(machine, imported);
     *handle = imported;

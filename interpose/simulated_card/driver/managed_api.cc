@@ -21,7 +21,7 @@ Result CheckManaged(Machine& machine, CUdeviceptr begin) {
 
 CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
-    const Result allowed = machine.streams.CheckUnsafeCall();
+    const Result allowed = machine.captures.CheckUnsafeCall();
     if (allowed != Result::kSuccess) return allowed;
     const bool attached = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
     if (pointer == nullptr || bytes == 0 || !attached) return Result::kInvalidValue;

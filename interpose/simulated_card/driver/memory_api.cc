@@ -14,7 +14,7 @@ template <typename Body>
 CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCTION()) {
   return WithContext(
       [&](Machine& machine, int device) {
-        const Result allowed = machine.streams.CheckUnsafeCall();
+        const Result allowed = machine.captures.CheckUnsafeCall();
         return allowed == Result::kSuccess ? body(machine, device) : allowed;
       },
       call);

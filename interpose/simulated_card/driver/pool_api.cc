@@ -15,7 +15,7 @@ CUmemoryPool ToHandle(MemoryPool* pool) { return reinterpret_cast<CUmemoryPool>(
 // Enters the stream, unless it is capturing.
 Result EnterOrCapture(Machine& machine, int device, CUstream stream, bool* is_capturing) {
   CaptureStatus status = CaptureStatus::kNone;
-  const Result result = machine.streams.CaptureState(stream, device, &status);
+  const Result result = machine.captures.StateOf(stream, device, &status);
   if (result != Result::kSuccess) return result;
   *is_capturing = status != CaptureStatus::kNone;
   return *is_capturing ? Result::kSuccess : machine.streams.Submit(stream, device);

@@ -10,7 +10,7 @@ namespace memtrace::card {
 namespace {
 
 Result Record(Machine& machine, int device, CUstream stream, CUevent event, bool external) {
-  const Result result = machine.streams.RecordEvent(event, stream, device, external);
+  const Result result = machine.events.Record(event, stream, device, external);
   if (result == Result::kSuccess)
     TellWait(machine, MEMTRACE_CARD_EVENT_RECORDED, device, {.stream = stream, .event = event});
   return result;
@@ -23,7 +23,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int pr
   return WithContext([&](Machine& machine, int device) {
     if (stream == nullptr || flags > CU_STREAM_NON_BLOCKING) return Result::kInvalidValue;
     if (!machine.CardAt(device).AddStream()) return Result::kOutOfMemory;
-    *stream = reinterpret_cast<CUstream>(machine.streams.CreateStream(device, flags, priority));
+    *stream = reinterpret_cast<CUstream>(machine.stream_table.Create(device, flags, priority));
     TellStream(machine, MEMTRACE_CARD_STREAM_MADE, device, *stream);
     return Result::kSuccess;
   });
@@ -37,8 +37,8 @@ CUresult cuStreamDestroy(CUstream stream) {
   return WithMachine([&](Machine& machine) {
     TellStream(machine, MEMTRACE_CARD_STREAM_ENDS, 0, stream);
     Stream ending;
-    const bool is_known = machine.streams.Describe(stream, 0, &ending) == Result::kSuccess;
-    const Result result = machine.streams.DestroyStream(stream);
+    const bool is_known = machine.stream_table.Describe(stream, 0, &ending) == Result::kSuccess;
+    const Result result = machine.streams.Destroy(stream);
     if (is_known && result == Result::kSuccess) machine.CardAt(ending.device).RemoveStream();
     return result;
   });
@@ -47,7 +47,7 @@ CUresult cuStreamDestroy(CUstream stream) {
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   return WithContext([&](Machine& machine, int device) {
     Stream described;
-    const Result result = machine.streams.Describe(stream, device, &described);
+    const Result result = machine.stream_table.Describe(stream, device, &described);
     if (priority == nullptr) return Result::kInvalidValue;
     if (result == Result::kSuccess) *priority = described.priority;
     return result;
@@ -57,7 +57,7 @@ CUresult cuStreamGetPriority(CUstream stream, int* priority) {
 CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
   return WithContext([&](Machine& machine, int device) {
     Stream described;
-    const Result result = machine.streams.Describe(stream, device, &described);
+    const Result result = machine.stream_table.Describe(stream, device, &described);
     if (flags == nullptr) return Result::kInvalidValue;
     if (result == Result::kSuccess) *flags = described.flags;
     return result;
@@ -67,7 +67,7 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
   return WithContext([&](Machine& machine, int device) {
     Stream described;
-    const Result result = machine.streams.Describe(stream, device, &described);
+    const Result result = machine.stream_table.Describe(stream, device, &described);
     if (id == nullptr) return Result::kInvalidValue;
     if (result == Result::kSuccess) *id = described.id;
     return result;
@@ -77,7 +77,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
 CUresult cuStreamGetDevice(CUstream stream, CUdevice* stream_device) {
   return WithContext([&](Machine& machine, int device) {
     Stream described;
-    const Result result = machine.streams.Describe(stream, device, &described);
+    const Result result = machine.stream_table.Describe(stream, device, &described);
     if (stream_device == nullptr) return Result::kInvalidValue;
     if (result == Result::kSuccess) *stream_device = described.device;
     return result;
@@ -102,7 +102,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     const bool external = (flags & CU_EVENT_WAIT_EXTERNAL) != 0;
-    const Result result = machine.streams.WaitEvent(stream, device, event, external);
+    const Result result = machine.events.Wait(stream, device, event, external);
     if (result == Result::kSuccess)
       TellWait(machine, MEMTRACE_CARD_STREAM_WAITS, device, {.stream = stream, .event = event});
     return result;
@@ -123,7 +123,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
     // cuda.h: not to be captured.
     CaptureStatus status = CaptureStatus::kNone;
-    const Result found = machine.streams.CaptureState(stream, device, &status);
+    const Result found = machine.captures.StateOf(stream, device, &status);
     if (found != Result::kSuccess) return found;
     if (status != CaptureStatus::kNone) return Result::kCaptureUnsupported;
     return machine.streams.SubmitCall(stream, device,
@@ -137,13 +137,13 @@ CUresult cuEventCreate(CUevent* event, unsigned int flags) {
     const bool may_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
     if (event == nullptr || ((flags & CU_EVENT_INTERPROCESS) != 0 && may_time))
       return Result::kInvalidValue;
-    *event = reinterpret_cast<CUevent>(machine.streams.CreateEvent(flags));
+    *event = reinterpret_cast<CUevent>(machine.events.Create(flags));
     return Result::kSuccess;
   });
 }
 
 CUresult cuEventDestroy(CUevent event) {
-  return WithMachine([&](Machine& machine) { return machine.streams.DestroyEvent(event); });
+  return WithMachine([&](Machine& machine) { return machine.events.Destroy(event); });
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
@@ -158,12 +158,12 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 }
 
 CUresult cuEventQuery(CUevent event) {
-  return WithMachine([&](Machine& machine) { return machine.streams.QueryEvent(event); });
+  return WithMachine([&](Machine& machine) { return machine.events.Query(event); });
 }
 
 CUresult cuEventSynchronize(CUevent event) {
   return WithMachine([&](Machine& machine) {
-    const Result result = machine.streams.SynchronizeEvent(event);
+    const Result result = machine.events.Synchronize(event);
     if (result != Result::kSuccess) return result;
     machine.pools.TrimToThresholds();
     const Context* current = Contexts::Current();
@@ -176,6 +176,6 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return WithMachine([&](Machine& machine) {
     if (milliseconds == nullptr) return Result::kInvalidValue;
-    return machine.streams.ElapsedMilliseconds(start, end, milliseconds);
+    return machine.events.ElapsedMilliseconds(start, end, milliseconds);
   });
 }

@@ -27,7 +27,7 @@ memtrace_card_event WorkIn(const Work& at, memtrace_card_event_kind kind) {
 void TellMemory(Machine& machine, memtrace_card_event_kind kind, const ToldMemory& memory) {
   if (!machine.listening.IsOn()) return;
   Stream described;
-  machine.streams.Describe(memory.stream, memory.device, &described);
+  machine.stream_table.Describe(memory.stream, memory.device, &described);
   memtrace_card_event event = EventOf(kind, memory.device, described.id);
   event.address = memory.address;
   event.bytes = memory.bytes;
@@ -68,7 +68,7 @@ void TellFill(Machine& machine, const Work& at, Address to, std::uint64_t bytes,
 void TellWait(Machine& machine, memtrace_card_event_kind kind, int device, const Waited& waited) {
   if (!machine.listening.IsOn()) return;
   Stream described;
-  machine.streams.Describe(waited.stream, device, &described);
+  machine.stream_table.Describe(waited.stream, device, &described);
   const int of_stream = waited.stream == nullptr ? device : described.device;
   memtrace_card_event event = EventOf(kind, of_stream, described.id);
   event.object = waited.event;
@@ -93,7 +93,7 @@ void TellContext(Machine& machine, memtrace_card_event_kind kind, const Context&
 void TellStream(Machine& machine, memtrace_card_event_kind kind, int device, const void* stream) {
   if (!machine.listening.IsOn()) return;
   Stream described;
-  if (machine.streams.Describe(stream, device, &described) != Result::kSuccess) return;
+  if (machine.stream_table.Describe(stream, device, &described) != Result::kSuccess) return;
   if (described.id == 0) return;  // default streams are neither made nor destroyed
   memtrace_card_event event = EventOf(kind, described.device, described.id);
   event.flags = described.flags;

@@ -75,7 +75,7 @@ Result SetAccess(Machine& machine, CUdeviceptr begin, std::size_t bytes,
     ToAccess(descriptors[i].flags, &access);
     result = machine.space.SetAccess(begin, bytes, descriptors[i].location.id, access);
   }
-  if (result == Result::kSuccess && machine.streams.Defers())
+  if (result == Result::kSuccess && machine.progress.Defers())
     machine.uses.MadeAccessible(machine.space.MappingsIn(begin, bytes));
   return result;
 }
@@ -122,8 +122,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     const Result valid = CheckProperties(properties);
     if (valid != Result::kSuccess) return valid;
     HandleId created = 0;
-    const Result result = machine.space.Create(properties->location.id, bytes, ChargeKind::kVmm,
-                                               &created, IsExportable(*properties));
+    const Result result = machine.physical.Create(properties->location.id, bytes, ChargeKind::kVmm,
+                                                  &created, IsExportable(*properties));
     if (result == Result::kSuccess) *handle = created;
     return result;
   });
@@ -131,7 +131,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return WithMachine([&](Machine& machine) {
-    const Result result = machine.space.Release(handle);
+    const Result result = machine.physical.Release(handle);
     if (result == Result::kSuccess) machine.uses.Released(handle, "cuMemRelease");
     return result;
   });
@@ -152,7 +152,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
                                                 CUmemGenericAllocationHandle handle) {
   return WithMachine([&](Machine& machine) {
     int device = 0;
-    const Result result = machine.space.DeviceOf(handle, &device);
+    const Result result = machine.physical.DeviceOf(handle, &device);
     if (properties == nullptr || result != Result::kSuccess) return Result::kInvalidValue;
     *properties = {};
     properties->type = CU_MEM_ALLOCATION_TYPE_PINNED;

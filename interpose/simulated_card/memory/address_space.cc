@@ -2,20 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/memory/address_space.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <utility>
 
 #include "base/mutex.h"
 
 namespace memtrace::card {
 namespace {
-
-bool IsWholeGranules(std::uint64_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
 
 bool IsPowerOfTwo(std::uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
@@ -33,8 +26,8 @@ constexpr std::size_t CardOfHeap(Address address) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(Cards& cards, BackingFile& file)
-    : cards_(cards), physical_(cards, file) {
+AddressSpace::AddressSpace(const Cards& cards, PhysicalMemory& physical)
+    : cards_(cards), physical_(physical) {
   for (std::size_t card = 0; card < cards.size(); ++card) {
     const Address begin = AddressRanges::kHeap + card * kHeapOfACard;
     heaps_.emplace_back(begin, begin + kHeapOfACard);
@@ -78,34 +71,12 @@ Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
   return Result::kSuccess;
 }
 
-Result AddressSpace::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
-                            bool exportable) {
-  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
-    return Result::kInvalidDevice;
-  if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
-  const MutexLock lock(mutex_);
-  return physical_.Create(device, bytes, kind, handle, exportable);
-}
-
-Result AddressSpace::Release(HandleId handle) {
-  const MutexLock lock(mutex_);
-  return physical_.Release(handle);
-}
-
 Result AddressSpace::RetainAt(Address address, HandleId* handle) {
   const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return Result::kInvalidValue;
   *handle = mapping->second.handle;
   return physical_.Retain(*handle);
-}
-
-Result AddressSpace::DeviceOf(HandleId handle, int* device) const {
-  const MutexLock lock(mutex_);
-  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
-  if (allocation == nullptr) return Result::kInvalidValue;
-  *device = allocation->device;
-  return Result::kSuccess;
 }
 
 Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
@@ -117,53 +88,26 @@ Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
   return result;
 }
 
-Result AddressSpace::Export(HandleId handle, int* descriptor) {
-  const MutexLock lock(mutex_);
-  return physical_.Export(handle, descriptor);
-}
-
-// -1 if this process does not have the card.
-int AddressSpace::DeviceOfCard(std::uint32_t card) const {
-  const auto has_card = [card](const auto& ours) { return ours->LedgerIndex() == card; };
-  const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
-  return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
-}
-
-Extent AddressSpace::ContentsOf(HandleId handle) const {
-  const MutexLock lock(mutex_);
-  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
-  return allocation == nullptr ? Extent{} : Extent{allocation->offset, allocation->bytes};
-}
-
-Result AddressSpace::Import(int descriptor, HandleId* handle) {
-  const std::optional<SharedMemoryRecord> record = ReadRecord(descriptor);
-  if (!record.has_value()) return Result::kInvalidValue;
-  const int device = DeviceOfCard(record->card);
-  if (device < 0) return Result::kNotSupported;
-  const MutexLock lock(mutex_);
-  if (record->process == getpid()) *handle = physical_.RetainOwn(*record);
-  if (record->process == getpid() && *handle != 0) return Result::kSuccess;
-  auto received = std::make_shared<const OpenFile>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-  if (received->descriptor() < 0) return Result::kOperatingSystem;
-  return physical_.Import(*record, device, ChargeKind::kVmm, std::move(received), handle);
-}
-
-Result AddressSpace::Attach(const SharedMemoryRecord& record, int device, HandleId* handle) {
-  const MutexLock lock(mutex_);
-  return physical_.Import(record, device, ChargeKind::kRuntime, nullptr, handle);
-}
-
 Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
                          HandleId handle) {
   const MutexLock lock(mutex_);
-  const PhysicalAllocation* allocation = physical_.FindReferenced(handle);
-  if (allocation == nullptr || begin % kGranularity != 0) return Result::kInvalidValue;
-  if (!Fits(reservations_.Find(begin), begin, bytes)) return Result::kInvalidValue;
-  if (offset != 0 || bytes != allocation->bytes) return Result::kNotSupported;
-  if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
-  mappings_.emplace(begin, Mapping{.bytes = bytes, .handle = handle});
-  physical_.AddMapping(handle);
-  return Result::kSuccess;
+  if (begin % kGranularity != 0 || !Fits(reservations_.Find(begin), begin, bytes))
+    return Result::kInvalidValue;
+  Mapping mapping;
+  mapping.handle = handle;
+  Result result = physical_.AddMapping(handle, &mapping.backing);
+  if (result != Result::kSuccess) return result;
+  if (offset != 0 || bytes != mapping.backing.contents.bytes) {
+    result = Result::kNotSupported;
+  } else if (AnyMappingIn(begin, bytes)) {
+    result = Result::kInvalidValue;
+  }
+  if (result == Result::kSuccess) {
+    mappings_.emplace(begin, mapping);
+  } else {
+    physical_.RemoveMapping(handle);
+  }
+  return result;
 }
 
 Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
@@ -228,20 +172,20 @@ LiveMemory AddressSpace::Live() const {
   const MutexLock lock(mutex_);
   std::uint64_t of_heap = 0;
   for (auto at = mappings_.begin(); at != mappings_.end(); ++at) {
-    if (Describe(at).kind == ChargeKind::kRuntime) ++of_heap;
+    if (at->second.backing.kind == ChargeKind::kRuntime) ++of_heap;
   }
   return {.handles = physical_.Count() - of_heap,
           .mappings = mappings_.size() - of_heap,
           .reservations = reservations_.Count() - of_heap};
 }
 
-MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) const {
-  const PhysicalAllocation& allocation = physical_.Alive(mapping->second.handle);
+MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) {
+  const Backing& backing = mapping->second.backing;
   return {.begin = mapping->first,
-          .bytes = mapping->second.bytes,
+          .bytes = backing.contents.bytes,
           .handle = mapping->second.handle,
-          .device = allocation.device,
-          .kind = allocation.kind};
+          .device = backing.device,
+          .kind = backing.kind};
 }
 
 Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
@@ -255,9 +199,10 @@ Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
     if ((least == Access::kReadWrite ? mapping.writable_by : mapping.readable_by) == 0) {
       return Result::kInvalidValue;
     }
+    const Extent& contents = mapping.backing.contents;
     const std::uint64_t into = begin - at->first;
-    const std::uint64_t part = std::min(bytes, mapping.bytes - into);
-    extents->push_back({physical_.Alive(mapping.handle).offset + into, part});
+    const std::uint64_t part = std::min(bytes, contents.bytes - into);
+    extents->push_back({contents.offset + into, part});
     begin += part;
     bytes -= part;
   }
@@ -268,7 +213,7 @@ AddressSpace::Mappings::const_iterator AddressSpace::MappingAt(Address address) 
   const auto after = mappings_.upper_bound(address);
   if (after == mappings_.begin()) return mappings_.end();
   const auto before = std::prev(after);
-  return address - before->first < before->second.bytes ? before : mappings_.end();
+  return address - before->first < before->second.backing.contents.bytes ? before : mappings_.end();
 }
 
 // Exactly a row of mappings without a gap, from the begin of the first to the end of the last.
@@ -277,7 +222,7 @@ bool AddressSpace::CoversWholeMappings(Address begin, std::uint64_t bytes) const
   Address expected = begin;
   for (auto at = mappings_.find(begin); expected < begin + bytes; ++at) {
     if (at == mappings_.end() || at->first != expected) return false;
-    expected += at->second.bytes;
+    expected += at->second.backing.contents.bytes;
   }
   return expected == begin + bytes;
 }

@@ -11,24 +11,16 @@
 #include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
-#include "interpose/simulated_card/spec/heap_addresses.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
+#include "interpose/simulated_card/spec/heap_addresses.h"
 #include "interpose/simulated_card/spec/result.h"
 
 namespace memtrace::card {
 
-// Size and alignment of everything in cuMem*: 2 MiB on every card so far.
-inline constexpr std::uint64_t kGranularity = 2ull << 20;
 // What shares a granule is cut at multiples of this; assumed.
 inline constexpr std::uint64_t kCut = 512;
 
 enum class Access { kNone, kRead, kReadWrite };
-
-// A piece of the backing file.
-struct Extent {
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
 
 // What is known of a mapped device address.
 struct MappedRange {
@@ -46,18 +38,20 @@ struct LiveMemory {
   std::uint64_t reservations = 0;
 };
 
-// The one virtual address space of all cards, with the rules of cuda.h's virtual memory management.
+// The one virtual address space of all cards, with the rules of cuda.h's virtual memory management:
+// what is reserved, and which of PhysicalMemory is mapped where.
 //
-//   Reserve -> address range        Create -> physical handle (charged)
+//   Reserve -> address range        PhysicalMemory::Create -> physical handle (charged)
 //   Map (whole handle, into one reservation, never over a mapping) -> SetAccess -> usable
-//   Unmap (whole mappings, no gap)  Release (memory returns when no reference and no mapping is
-//   left)
+//   Unmap (whole mappings, no gap)  PhysicalMemory::Release (memory returns when no reference and
+//                                   no mapping is left)
 //
-// Each call either does all of its work or changes nothing. Safe from any thread.
+// Each call either does all of its work or changes nothing. Safe from any thread. Locks before
+// PhysicalMemory, never the other way round.
 class AddressSpace {
  public:
   // Both must outlive this.
-  AddressSpace(Cards& cards, BackingFile& file);
+  AddressSpace(const Cards& cards, PhysicalMemory& physical);
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
 
@@ -69,26 +63,12 @@ class AddressSpace {
   // The whole reservation, with nothing mapped in it.
   Result FreeReservation(Address begin, std::uint64_t bytes);
 
-  Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
-                bool exportable = false);
-  Result Release(HandleId handle);
+  // What is mapped here. Handles are its.
+  PhysicalMemory& physical() { return physical_; }
   // A further reference to what is mapped at address.
   Result RetainAt(Address address, HandleId* handle);
-  // The card that holds a referenced handle; kInvalidValue if there is none.
-  Result DeviceOf(HandleId handle, int* device) const;
-
-  // Where the contents of a referenced handle are; of any other no bytes.
-  Extent ContentsOf(HandleId handle) const;
-
-  // Between processes: PhysicalMemory. Where what is mapped at address is found by another one, and
-  // where in it address lies.
+  // Where another process finds what is mapped at address, and where in it address lies.
   Result DescribeAt(Address address, SharedMemoryRecord* record);
-  Result Export(HandleId handle, int* descriptor);
-  // kInvalidValue for a descriptor of something else, kNotSupported for memory of a card that this
-  // process does not have. In the exporting process: a further reference.
-  Result Import(int descriptor, HandleId* handle);
-  // Memory that another process made with cudaMalloc.
-  Result Attach(const SharedMemoryRecord& record, int device, HandleId* handle);
 
   Result Map(Address begin, std::uint64_t bytes, std::uint64_t offset, HandleId handle);
   Result Unmap(Address begin, std::uint64_t bytes);
@@ -109,23 +89,22 @@ class AddressSpace {
 
  private:
   struct Mapping {
-    std::uint64_t bytes = 0;
     HandleId handle = 0;
+    Backing backing;                // bytes of the whole handle: those of the mapping
     std::uint32_t readable_by = 0;  // bit d: card d
     std::uint32_t writable_by = 0;
   };
   using Mappings = std::map<Address, Mapping>;
 
-  int DeviceOfCard(std::uint32_t card) const;
   Mappings::const_iterator MappingAt(Address address) const;
   bool CoversWholeMappings(Address begin, std::uint64_t bytes) const;
-  MappedRange Describe(Mappings::const_iterator mapping) const;
+  static MappedRange Describe(Mappings::const_iterator mapping);
   bool AnyMappingIn(Address begin, std::uint64_t bytes) const;
 
-  Cards& cards_;
+  const Cards& cards_;
+  PhysicalMemory& physical_;
   mutable Mutex mutex_;
-  PhysicalMemory physical_;  // this and below: guarded by mutex_
-  AddressRanges reservations_;
+  AddressRanges reservations_;        // this and below: guarded by mutex_
   std::vector<HeapAddresses> heaps_;  // one a card, of equal parts of the addresses
   Mappings mappings_;
 };

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/memory/card.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -11,10 +9,9 @@
 
 namespace memtrace::card {
 
-Card::Card(const CardSpec& spec, SharedLedger* shared, std::size_t index)
+Card::Card(const CardSpec& spec, const CardSharing& sharing)
     : spec_(spec),
-      shared_(shared),
-      index_(index),
+      sharing_(sharing),
       total_(spec.bytes),
       other_(spec.other_bytes),
       peak_(spec.other_bytes) {}
@@ -59,20 +56,14 @@ void Card::RemoveStream() {
   --streams_;
 }
 
-std::uint64_t Card::HeldByOthers() const {
-  return other_ + (shared_ == nullptr ? 0 : shared_->HeldByOthers(index_));
-}
+std::uint64_t Card::HeldByOthers() const { return other_ + sharing_.HeldByOthers(); }
 
 // This process now holds that much, if the card has it.
 bool Card::Occupy(std::uint64_t own) {
   if (own > total_ - other_) return false;
-  std::uint64_t others = other_;
-  if (shared_ != nullptr) {
-    const std::optional<std::uint64_t> held = shared_->Hold(index_, own, total_ - other_);
-    if (!held.has_value()) return false;
-    others += *held;
-  }
-  peak_ = std::max(peak_, others + own);
+  const std::optional<std::uint64_t> held = sharing_.Hold(own, total_ - other_);
+  if (!held.has_value()) return false;
+  peak_ = std::max(peak_, other_ + *held + own);
   return true;
 }
 
@@ -123,16 +114,6 @@ void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
   Occupy(Own());
 }
 
-int Card::Lend(const SharedMemoryRecord& record) {
-  return shared_ != nullptr ? shared_->Lend(record) : MakeShareableDescriptor(record);
-}
-
-bool Card::Reclaim(const SharedMemoryRecord& record, int descriptor) {
-  if (shared_ != nullptr) return shared_->Reclaim(record, descriptor);
-  close(descriptor);
-  return false;  // whether somebody else has one cannot be told
-}
-
 bool Card::Resize(std::uint64_t total) {
   const MutexLock lock(mutex_);
   if (total < HeldByOthers() + Own()) return false;
@@ -152,10 +133,6 @@ void Card::TakeOther(std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   const std::uint64_t held = HeldByOthers() + Own();
   other_ += std::min(bytes, total_ - std::min(total_, held));
-}
-
-std::vector<ProcessMemory> Card::OtherProcesses() const {
-  return shared_ == nullptr ? std::vector<ProcessMemory>() : shared_->OtherProcesses(index_);
 }
 
 Ledger Card::CurrentLedger() const {

@@ -4,10 +4,9 @@
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_CARD_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "base/mutex.h"
-#include "interpose/simulated_card/memory/shared_ledger.h"
+#include "interpose/simulated_card/memory/card_sharing.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 
 namespace memtrace::card {
@@ -34,9 +33,7 @@ struct Ledger {
 // nothing. Safe from any thread.
 class Card {
  public:
-  // `shared` must outlive this; null: no other process of ours has this card. `index`: of the card
-  // in it.
-  explicit Card(const CardSpec& spec, SharedLedger* shared = nullptr, std::size_t index = 0);
+  explicit Card(const CardSpec& spec, const CardSharing& sharing = CardSharing());
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;
 
@@ -63,14 +60,8 @@ class Card {
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
 
-  // See SharedLedger: none without one.
-  std::vector<ProcessMemory> OtherProcesses() const;
-  // As the ledger of all processes counts cards.
-  std::uint32_t LedgerIndex() const { return static_cast<std::uint32_t>(index_); }
-  // See SharedLedger; without one, nobody else has the card, and only contents are shared.
-  int Lend(const SharedMemoryRecord& record);
-  // Ends the descriptor.
-  bool Reclaim(const SharedMemoryRecord& record, int descriptor);
+  // What the card's other processes hold of it.
+  const CardSharing& sharing() const { return sharing_; }
 
   // The card shrinks or grows, or other processes take or give back; false if what is charged no
   // longer fits.
@@ -90,8 +81,7 @@ class Card {
   bool OccupyOrReclaim(std::uint64_t bytes);
 
   const CardSpec spec_;
-  SharedLedger* const shared_;
-  const std::size_t index_;
+  const CardSharing sharing_;
   mutable Mutex mutex_;
   std::uint64_t total_;  // this and all below: guarded by mutex_
   std::uint64_t other_;

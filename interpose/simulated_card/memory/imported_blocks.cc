@@ -13,7 +13,7 @@ Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Addres
                          record.bytes % kGranularity == 0 && record.block < record.bytes;
   if (!is_handle) return Result::kInvalidHandle;
   if (record.process == getpid()) return Result::kInvalidContext;
-  if (record.card != cards_[static_cast<std::size_t>(device)]->LedgerIndex())
+  if (record.card != cards_[static_cast<std::size_t>(device)]->sharing().LedgerIndex())
     return Result::kPeerAccessUnsupported;
   const MutexLock lock(mutex_);
   const Key key(record.inode, record.offset);
@@ -31,7 +31,7 @@ Result ImportedBlocks::Open(const SharedMemoryRecord& record, int device, Addres
 
 Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped* mapped) {
   HandleId handle = 0;
-  const Result attached = space_.Attach(record, device, &handle);
+  const Result attached = space_.physical().Attach(record, device, &handle);
   if (attached != Result::kSuccess) return attached;
   const Result reserved = space_.Reserve(record.bytes, kGranularity, 0, &mapped->begin);
   if (reserved == Result::kSuccess) {
@@ -40,7 +40,7 @@ Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped*
     space_.SetAccess(mapped->begin, record.bytes, device, Access::kReadWrite);
   }
   // The mapping keeps the memory; without one this ends it.
-  space_.Release(handle);
+  space_.physical().Release(handle);
   return reserved;
 }
 

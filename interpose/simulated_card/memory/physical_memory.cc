@@ -3,7 +3,9 @@
 #include "interpose/simulated_card/memory/physical_memory.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -11,49 +13,110 @@ namespace memtrace::card {
 
 Result PhysicalMemory::Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
                               bool exportable) {
+  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
+    return Result::kInvalidDevice;
+  if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
+  const MutexLock lock(mutex_);
   if (!cards_[static_cast<std::size_t>(device)]->Charge(kind, bytes)) return Result::kOutOfMemory;
   *handle = next_++;
   PhysicalAllocation& made = allocations_[*handle];
-  made.bytes = bytes;
-  made.offset = file_.Extend(bytes);
-  made.device = device;
-  made.kind = kind;
+  made.backing = {{file_.Extend(bytes), bytes}, device, kind};
   made.exportable = exportable;
   return Result::kSuccess;
 }
 
+Result PhysicalMemory::Release(HandleId handle) {
+  const MutexLock lock(mutex_);
+  if (FindReferenced(handle) == nullptr) return Result::kInvalidValue;
+  --allocations_.at(handle).references;
+  DropIfUnused(handle);
+  return Result::kSuccess;
+}
+
+Result PhysicalMemory::Retain(HandleId handle) {
+  const MutexLock lock(mutex_);
+  const auto found = allocations_.find(handle);
+  if (found == allocations_.end()) return Result::kInvalidValue;
+  ++found->second.references;
+  return Result::kSuccess;
+}
+
+Result PhysicalMemory::DeviceOf(HandleId handle, int* device) const {
+  const MutexLock lock(mutex_);
+  const PhysicalAllocation* allocation = FindReferenced(handle);
+  if (allocation == nullptr) return Result::kInvalidValue;
+  *device = allocation->backing.device;
+  return Result::kSuccess;
+}
+
+Extent PhysicalMemory::ContentsOf(HandleId handle) const {
+  const MutexLock lock(mutex_);
+  const PhysicalAllocation* allocation = FindReferenced(handle);
+  return allocation == nullptr ? Extent{} : allocation->backing.contents;
+}
+
 Result PhysicalMemory::Describe(HandleId handle, SharedMemoryRecord* record) {
-  const PhysicalAllocation& allocation = allocations_.at(handle);
-  *record = {.magic = kSharedMemoryMagic, .bytes = allocation.bytes};
-  record->card = cards_[static_cast<std::size_t>(allocation.device)]->LedgerIndex();
-  return file_.Share(allocation.offset, record) ? Result::kSuccess : Result::kMapFailed;
+  const MutexLock lock(mutex_);
+  return DescribeLocked(allocations_.at(handle), record);
+}
+
+Result PhysicalMemory::DescribeLocked(const PhysicalAllocation& allocation,
+                                      SharedMemoryRecord* record) {
+  const Backing& backing = allocation.backing;
+  *record = {.magic = kSharedMemoryMagic, .bytes = backing.contents.bytes};
+  record->card = cards_[static_cast<std::size_t>(backing.device)]->sharing().LedgerIndex();
+  return file_.Share(backing.contents.offset, record) ? Result::kSuccess : Result::kMapFailed;
 }
 
 Result PhysicalMemory::Export(HandleId handle, int* descriptor) {
+  const MutexLock lock(mutex_);
   if (FindReferenced(handle) == nullptr) return Result::kInvalidValue;
   PhysicalAllocation& allocation = allocations_.at(handle);
   if (!allocation.exportable) return Result::kInvalidValue;
   if (!allocation.imported && allocation.lent < 0) {
-    const Result described = Describe(handle, &allocation.record);
+    const Result described = DescribeLocked(allocation, &allocation.record);
     if (described != Result::kSuccess) return described;
-    Card& card = *cards_[static_cast<std::size_t>(allocation.device)];
-    allocation.lent = card.Lend(allocation.record);
+    const Card& card = *cards_[static_cast<std::size_t>(allocation.backing.device)];
+    allocation.lent = card.sharing().Lend(allocation.record);
   }
   const int own = allocation.imported ? allocation.received->descriptor() : allocation.lent;
   *descriptor = fcntl(own, F_DUPFD_CLOEXEC, 0);
   return *descriptor < 0 ? Result::kOperatingSystem : Result::kSuccess;
 }
 
-Result PhysicalMemory::Import(const SharedMemoryRecord& record, int device, ChargeKind kind,
-                              OpenFilePointer received, HandleId* handle) {
+// -1 if this process does not have the card.
+int PhysicalMemory::DeviceOfCard(std::uint32_t card) const {
+  const auto has_card = [card](const auto& ours) { return ours->sharing().LedgerIndex() == card; };
+  const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
+  return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
+}
+
+Result PhysicalMemory::Import(int descriptor, HandleId* handle) {
+  const std::optional<SharedMemoryRecord> record = ReadRecord(descriptor);
+  if (!record.has_value()) return Result::kInvalidValue;
+  const int device = DeviceOfCard(record->card);
+  if (device < 0) return Result::kNotSupported;
+  const MutexLock lock(mutex_);
+  if (record->process == getpid()) *handle = RetainOwn(*record);
+  if (record->process == getpid() && *handle != 0) return Result::kSuccess;
+  auto received = std::make_shared<const OpenFile>(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (received->descriptor() < 0) return Result::kOperatingSystem;
+  return ImportLocked(*record, device, ChargeKind::kVmm, std::move(received), handle);
+}
+
+Result PhysicalMemory::Attach(const SharedMemoryRecord& record, int device, HandleId* handle) {
+  const MutexLock lock(mutex_);
+  return ImportLocked(record, device, ChargeKind::kRuntime, nullptr, handle);
+}
+
+// `received` may be null.
+Result PhysicalMemory::ImportLocked(const SharedMemoryRecord& record, int device, ChargeKind kind,
+                                    OpenFilePointer received, HandleId* handle) {
   const std::optional<std::uint64_t> offset = file_.Attach(record);
   if (!offset.has_value()) return Result::kMapFailed;
   *handle = next_++;
   PhysicalAllocation& made = allocations_[*handle];
-  made.bytes = record.bytes;
-  made.offset = *offset;
-  made.device = device;
-  made.kind = kind;
+  made.backing = {{*offset, record.bytes}, device, kind};
   made.exportable = received != nullptr;
   made.imported = true;
   made.record = record;
@@ -61,6 +124,7 @@ Result PhysicalMemory::Import(const SharedMemoryRecord& record, int device, Char
   return Result::kSuccess;
 }
 
+// This process's own memory that the record stands for, with a further reference; 0: none.
 HandleId PhysicalMemory::RetainOwn(const SharedMemoryRecord& record) {
   for (auto& [handle, allocation] : allocations_) {
     const SharedMemoryRecord& own = allocation.record;
@@ -71,27 +135,29 @@ HandleId PhysicalMemory::RetainOwn(const SharedMemoryRecord& record) {
   return 0;
 }
 
+// Null once all references are gone, even while mappings keep the memory.
 const PhysicalAllocation* PhysicalMemory::FindReferenced(HandleId handle) const {
   const auto found = allocations_.find(handle);
   if (found == allocations_.end() || found->second.references == 0) return nullptr;
   return &found->second;
 }
 
-Result PhysicalMemory::Release(HandleId handle) {
-  if (FindReferenced(handle) == nullptr) return Result::kInvalidValue;
-  --allocations_.at(handle).references;
-  DropIfUnused(handle);
-  return Result::kSuccess;
+std::size_t PhysicalMemory::Count() const {
+  const MutexLock lock(mutex_);
+  return allocations_.size();
 }
 
-Result PhysicalMemory::Retain(HandleId handle) {
-  const auto found = allocations_.find(handle);
-  if (found == allocations_.end()) return Result::kInvalidValue;
-  ++found->second.references;
+Result PhysicalMemory::AddMapping(HandleId handle, Backing* backing) {
+  const MutexLock lock(mutex_);
+  if (FindReferenced(handle) == nullptr) return Result::kInvalidValue;
+  PhysicalAllocation& allocation = allocations_.at(handle);
+  ++allocation.mappings;
+  *backing = allocation.backing;
   return Result::kSuccess;
 }
 
 void PhysicalMemory::RemoveMapping(HandleId handle) {
+  const MutexLock lock(mutex_);
   --allocations_.at(handle).mappings;
   DropIfUnused(handle);
 }
@@ -101,7 +167,7 @@ void PhysicalMemory::DropIfUnused(HandleId handle) {
   const PhysicalAllocation& allocation = found->second;
   if (allocation.references > 0 || allocation.mappings > 0) return;
   if (allocation.imported) {
-    file_.Detach(allocation.offset);
+    file_.Detach(allocation.backing.contents.offset);
   } else {
     GiveBack(allocation);
   }
@@ -109,12 +175,13 @@ void PhysicalMemory::DropIfUnused(HandleId handle) {
 }
 
 void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
-  Card& card = *cards_[static_cast<std::size_t>(allocation.device)];
+  const Backing& backing = allocation.backing;
+  Card& card = *cards_[static_cast<std::size_t>(backing.device)];
   const bool is_ours_alone =
-      allocation.lent < 0 || card.Reclaim(allocation.record, allocation.lent);
+      allocation.lent < 0 || card.sharing().Reclaim(allocation.record, allocation.lent);
   // A failure to clear only delays the host's pages: the offset is never handed out again.
-  if (is_ours_alone) file_.Clear(allocation.offset, allocation.bytes);
-  card.Discharge(allocation.kind, allocation.bytes);
+  if (is_ours_alone) file_.Clear(backing.contents.offset, backing.contents.bytes);
+  card.Discharge(backing.kind, backing.contents.bytes);
 }
 
 }  // namespace memtrace::card

@@ -66,7 +66,7 @@ std::size_t RuntimeHeap::Live() const {
 
 Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* begin) {
   HandleId handle = 0;
-  const Result created = space_.Create(device, bytes, kind_, &handle);
+  const Result created = space_.physical().Create(device, bytes, kind_, &handle);
   if (created != Result::kSuccess) return created;
   Address reserved = 0;
   const Result placed = space_.ReserveForHeap(device, bytes, &reserved);
@@ -77,7 +77,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
     held_ += bytes;
   }
   // The mapping keeps the memory; without one this gives it back.
-  space_.Release(handle);
+  space_.physical().Release(handle);
   return placed;
 }
 

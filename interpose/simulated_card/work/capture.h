@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -21,7 +22,7 @@ enum class CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 struct Stream;
 struct Event;
 
-// A capture in progress, shared by the streams that joined it. Guarded by the lock of Streams.
+// A capture in progress, shared by the streams that joined it. Guarded by Progress::mutex().
 //
 // Of each stream it knows the frontier: the nodes that the stream's next node will depend on.
 //
@@ -33,12 +34,19 @@ struct Capture {
   std::uint64_t id = 0;  // never 0, never repeated in a process
   CaptureMode mode = CaptureMode::kGlobal;
   std::thread::id thread;
-  const Stream* origin = nullptr;
+  Stream* origin = nullptr;
   Graph* graph = nullptr;  // the caller's once the capture ends well
   bool owns_graph = true;  // false for a capture to a graph that the caller made
   bool invalidated = false;
-  std::map<const Stream*, Frontier> streams;
+  std::map<Stream*, Frontier> streams;      // those that joined
   std::map<const Event*, Frontier> events;  // recorded in it: the stream's frontier at that place
+};
+
+// What cuStreamGetCaptureInfo tells of a stream that is capturing.
+struct CaptureView {
+  std::uint64_t id = 0;
+  Graph* graph = nullptr;
+  std::span<GraphNode* const> frontier;  // the capture's own: until the stream's next node
 };
 
 }  // namespace memtrace::card

@@ -23,7 +23,7 @@ namespace memtrace::card {
 //   stream A   1  2  3  call  5          Complete(B, 3) does A up to 4, which makes the call, then
 //   stream B   1  wait(A, 4)  3          B up to 3; A's 5 stays undone.
 //
-// Thread rule: all functions are called with the lock of Streams held.
+// Thread rule: all functions are called with Progress::mutex() held.
 class Completion {
  public:
   Completion() = default;

@@ -127,11 +127,12 @@ Result GraphMemory::AllocateLocked(const GraphBlockPointer& block) {
   const std::uint64_t room = RoomOf(*block);
   HandleId handle = 0;
   // Contents only: the card is charged for all blocks together.
-  const Result created = space_.Create(block->device, room, ChargeKind::kContext, &handle);
+  const Result created =
+      space_.physical().Create(block->device, room, ChargeKind::kContext, &handle);
   if (created != Result::kSuccess) return created;
   space_.Map(block->begin, room, 0, handle);
   space_.SetAccess(block->begin, room, block->device, Access::kReadWrite);
-  space_.Release(handle);
+  space_.physical().Release(handle);
   allocated_.insert(block);
   PoolFigures& figures = At(block->device);
   figures.used += UsedBy(*block);

@@ -34,7 +34,8 @@ std::string WorkText(const Work& work) {
 }  // namespace
 
 void MemoryUses::Used(Address begin, std::uint64_t bytes, const Work& work, const char* call) {
-  if (!streams_.Defers() || work.stream == nullptr || bytes == 0 || !AddressRanges::Contains(begin))
+  if (!progress_.Defers() || work.stream == nullptr || bytes == 0 ||
+      !AddressRanges::Contains(begin))
     return;
   const MutexLock lock(mutex_);
   uses_.push_back({begin, begin + bytes, work, call});
@@ -42,7 +43,7 @@ void MemoryUses::Used(Address begin, std::uint64_t bytes, const Work& work, cons
 }
 
 void MemoryUses::ForgetFinished() {
-  std::erase_if(uses_, [this](const Use& use) { return streams_.IsFinished(use.work); });
+  std::erase_if(uses_, [this](const Use& use) { return progress_.IsFinished(use.work); });
   forget_at_ = std::max<std::size_t>(256, 2 * uses_.size());
 }
 
@@ -62,14 +63,14 @@ void MemoryUses::Missed(Address to, Address from, std::uint64_t bytes, const cha
 }
 
 void MemoryUses::MadeAccessible(const std::vector<MappedRange>& mappings) {
-  if (!streams_.Defers()) return;
+  if (!progress_.Defers()) return;
   const MutexLock lock(mutex_);
   for (const MappedRange& mapping : mappings)
-    accessible_since_.emplace(mapping.begin, streams_.Now());
+    accessible_since_.emplace(mapping.begin, progress_.Now());
 }
 
 void MemoryUses::Mapped(HandleId handle, Address begin, const char* call) {
-  if (!streams_.Defers()) return;
+  if (!progress_.Defers()) return;
   const MutexLock lock(mutex_);
   CheckLeftOver(handle, call, "at " + Hex(begin));
 }
@@ -77,7 +78,7 @@ void MemoryUses::Mapped(HandleId handle, Address begin, const char* call) {
 void MemoryUses::Unmapped(const std::vector<MappedRange>& mappings, const char* call) {
   const MutexLock lock(mutex_);
   for (const MappedRange& mapping : mappings) {
-    if (streams_.Defers()) {
+    if (progress_.Defers()) {
       CheckNamed(mapping, call);
       CheckLaunches(mapping, call);
     }
@@ -91,7 +92,7 @@ void MemoryUses::CheckNamed(const MappedRange& mapping, const char* call) {
   bool is_counted = false;
   const Address end = mapping.begin + mapping.bytes;
   for (const Use& use : uses_) {
-    if (use.end <= mapping.begin || end <= use.begin || streams_.IsFinished(use.work)) continue;
+    if (use.end <= mapping.begin || end <= use.begin || progress_.IsFinished(use.work)) continue;
     left_over_[mapping.handle].push_back(use);
     if (std::exchange(is_counted, true)) continue;
     faults_.Count(std::string(call) + " of " + RangeText(mapping.begin, mapping.bytes) + " while " +
@@ -110,7 +111,7 @@ void MemoryUses::CheckLaunches(const MappedRange& mapping, const char* call) {
 }
 
 void MemoryUses::Released(HandleId handle, const char* call) {
-  if (!streams_.Defers()) return;
+  if (!progress_.Defers()) return;
   const MutexLock lock(mutex_);
   CheckLeftOver(handle, call, "of handle " + std::to_string(handle));
 }
@@ -119,7 +120,7 @@ void MemoryUses::CheckLeftOver(HandleId handle, const char* call, const std::str
   const auto found = left_over_.find(handle);
   if (found == left_over_.end()) return;
   for (const Use& use : found->second) {
-    if (streams_.IsFinished(use.work)) continue;
+    if (progress_.IsFinished(use.work)) continue;
     faults_.Count(std::string(call) + " " + what + " while " + use.call + " (" +
                   WorkText(use.work) + ") on that memory is unfinished");
     break;

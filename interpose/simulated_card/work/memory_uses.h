@@ -12,7 +12,8 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/test_bed/faults.h"
-#include "interpose/simulated_card/work/streams.h"
+#include "interpose/simulated_card/work/progress.h"
+#include "interpose/simulated_card/work/stream_table.h"
 
 namespace memtrace::card {
 
@@ -27,12 +28,13 @@ namespace memtrace::card {
 //   since then, waited for no stream that is idle now. So a program that waits for nothing is
 //   always caught, one that waits for the wrong one of several streams only by its named uses.
 //
-// Nothing is noted while the streams do not defer. Safe from any thread; locks before AddressSpace
-// and Streams.
+// Nothing is noted while the streams do not defer. Safe from any thread; locks before
+// AddressSpace and Progress.
 class MemoryUses {
  public:
   // All must outlive this.
-  MemoryUses(const Streams& streams, Faults& faults) : streams_(streams), faults_(faults) {}
+  MemoryUses(const Progress& progress, const StreamTable& streams, Faults& faults)
+      : progress_(progress), streams_(streams), faults_(faults) {}
   MemoryUses(const MemoryUses&) = delete;
   MemoryUses& operator=(const MemoryUses&) = delete;
 
@@ -70,7 +72,8 @@ class MemoryUses {
   void Bury(Address begin, std::uint64_t bytes, const char* call);
   void ForgetFinished();
 
-  const Streams& streams_;
+  const Progress& progress_;
+  const StreamTable& streams_;
   Faults& faults_;
   Mutex mutex_;  // guards all below
   std::vector<Use> uses_;

@@ -15,13 +15,11 @@ using WorkNumber = std::uint64_t;
 // Position in the order of everything that was submitted or waited for in the process.
 using Tick = std::uint64_t;
 
-inline constexpr unsigned kNonBlockingStream = 1;   // CU_STREAM_NON_BLOCKING
-inline constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
-inline constexpr unsigned kEventInterprocess = 4;   // CU_EVENT_INTERPROCESS
+inline constexpr unsigned kNonBlockingStream = 1;  // CU_STREAM_NON_BLOCKING
 inline constexpr int kLowestPriority = 0;
 inline constexpr int kHighestPriority = -5;
 
-// Guarded by the lock of Streams; callers see copies.
+// Guarded by Progress::mutex(); callers see copies.
 struct Stream : std::enable_shared_from_this<Stream> {
   std::uint64_t id = 0;  // 0: a default stream
   int device = 0;
@@ -44,15 +42,12 @@ struct Work {
   WorkNumber number = 0;
 };
 
-// The last record of an event.
-struct Event {
-  unsigned flags = 0;
-  bool recorded = false;
-  Work work;                    // done: so is the event
-  std::uint64_t questions = 0;  // answered "not ready"
-  std::int64_t nanoseconds = 0;
-  std::weak_ptr<Capture> capture;  // recorded in a capture: marks a place in the graph, no time
-};
+// The last work of a stream. An empty stream's last work is done.
+inline Work LastOf(Stream* stream) { return {stream->shared_from_this(), stream->submitted}; }
+
+inline bool IsDone(const Work& work) {
+  return work.stream == nullptr || work.stream->completed >= work.number;
+}
 
 }  // namespace memtrace::card
 

@@ -25,7 +25,7 @@ class AddressSpaceTest : public ::testing::Test {
 
   HandleId Created(std::uint64_t bytes, int device = 0) {
     HandleId handle = 0;
-    EXPECT_EQ(space_.Create(device, bytes, ChargeKind::kVmm, &handle), Result::kSuccess);
+    EXPECT_EQ(machine_.physical.Create(device, bytes, ChargeKind::kVmm, &handle), Result::kSuccess);
     return handle;
   }
 
@@ -80,12 +80,12 @@ TEST_F(AddressSpaceTest, OnlyAWholeEmptyReservationCanBeFreed) {
 
 TEST_F(AddressSpaceTest, CreatingChargesTheCardAndFailsWhenItIsFull) {
   HandleId handle = 0;
-  EXPECT_EQ(space_.Create(0, 3_MiB, ChargeKind::kVmm, &handle), Result::kInvalidValue);
-  EXPECT_EQ(space_.Create(2, 2_MiB, ChargeKind::kVmm, &handle), Result::kInvalidDevice);
+  EXPECT_EQ(machine_.physical.Create(0, 3_MiB, ChargeKind::kVmm, &handle), Result::kInvalidValue);
+  EXPECT_EQ(machine_.physical.Create(2, 2_MiB, ChargeKind::kVmm, &handle), Result::kInvalidDevice);
   Created(1000_MiB, 1);
   EXPECT_EQ(machine_.CardAt(1).CurrentLedger().vmm, 1000_MiB);
   const Ledger before = machine_.CardAt(1).CurrentLedger();
-  EXPECT_EQ(space_.Create(1, 26_MiB, ChargeKind::kVmm, &handle), Result::kOutOfMemory);
+  EXPECT_EQ(machine_.physical.Create(1, 26_MiB, ChargeKind::kVmm, &handle), Result::kOutOfMemory);
   EXPECT_EQ(machine_.CardAt(1).CurrentLedger(), before);
   EXPECT_EQ(machine_.CardAt(0).CurrentLedger().vmm, 0u);
 }
@@ -131,9 +131,9 @@ TEST_F(AddressSpaceTest, MemoryReturnsWhenNeitherHandleNorMappingIsLeft) {
   const Address begin = Reserved(2_MiB);
   const HandleId mapped = Created(2_MiB);
   ASSERT_EQ(space_.Map(begin, 2_MiB, 0, mapped), Result::kSuccess);
-  ASSERT_EQ(space_.Release(mapped), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(mapped), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1022_MiB) << "the mapping keeps it";
-  EXPECT_EQ(space_.Release(mapped), Result::kInvalidValue);
+  EXPECT_EQ(machine_.physical.Release(mapped), Result::kInvalidValue);
   ASSERT_EQ(space_.Unmap(begin, 2_MiB), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1_GiB);
 
@@ -141,7 +141,7 @@ TEST_F(AddressSpaceTest, MemoryReturnsWhenNeitherHandleNorMappingIsLeft) {
   ASSERT_EQ(space_.Map(begin, 2_MiB, 0, held), Result::kSuccess);
   ASSERT_EQ(space_.Unmap(begin, 2_MiB), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1022_MiB) << "the handle keeps it";
-  ASSERT_EQ(space_.Release(held), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(held), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1_GiB);
 }
 
@@ -149,7 +149,7 @@ TEST_F(AddressSpaceTest, ReleasedHandleCannotBeMappedAgain) {
   const Address begin = Reserved(4_MiB);
   const HandleId handle = Created(2_MiB);
   ASSERT_EQ(space_.Map(begin, 2_MiB, 0, handle), Result::kSuccess);
-  ASSERT_EQ(space_.Release(handle), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(handle), Result::kSuccess);
   EXPECT_EQ(space_.Map(begin + 2_MiB, 2_MiB, 0, handle), Result::kInvalidValue);
 }
 
@@ -161,9 +161,9 @@ TEST_F(AddressSpaceTest, RetainedHandleNeedsOneMoreRelease) {
   ASSERT_EQ(space_.RetainAt(begin + 1_MiB, &retained), Result::kSuccess);
   EXPECT_EQ(retained, handle);
   ASSERT_EQ(space_.Unmap(begin, 2_MiB), Result::kSuccess);
-  ASSERT_EQ(space_.Release(handle), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(handle), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1022_MiB);
-  ASSERT_EQ(space_.Release(handle), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(handle), Result::kSuccess);
   EXPECT_EQ(Free(machine_), 1_GiB);
   EXPECT_EQ(space_.RetainAt(begin, &retained), Result::kInvalidValue);
 }
@@ -200,7 +200,7 @@ TEST(AddressSpaceScaleTest, ScatteredChunksOf640GiBCostNoHostMapping) {
   const long before = HostMappings();
   for (std::uint64_t i = 0; i < kChunks; ++i) {
     HandleId handle = 0;
-    ASSERT_EQ(space.Create(0, 2_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
+    ASSERT_EQ(machine.physical.Create(0, 2_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
     // Every second place, in an order that no neighbour shares.
     const Address place = begin + (i * 7919 % kChunks) * 4_MiB;
     ASSERT_EQ(space.Map(place, 2_MiB, 0, handle), Result::kSuccess);

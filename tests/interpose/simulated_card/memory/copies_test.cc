@@ -34,7 +34,7 @@ class CopiesTest : public ::testing::Test {
 
   HandleId Created() {
     HandleId handle = 0;
-    EXPECT_EQ(space_.Create(0, 2_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
+    EXPECT_EQ(machine_.physical.Create(0, 2_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
     return handle;
   }
 
@@ -108,7 +108,7 @@ TEST_F(CopiesTest, NewMemoryNeverShowsAnOldOwnersBytes) {
   const HandleId old_handle = Created();
   const Address range = Mapped({old_handle});
   Write(range, Pattern(1000, 5));
-  ASSERT_EQ(space_.Release(old_handle), Result::kSuccess);
+  ASSERT_EQ(machine_.physical.Release(old_handle), Result::kSuccess);
   ASSERT_EQ(space_.Unmap(range, 2_MiB), Result::kSuccess);
   EXPECT_EQ(ReadBack(Mapped({Created()}), 1000), Bytes(1000));
 }

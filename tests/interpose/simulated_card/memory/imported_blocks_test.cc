@@ -178,9 +178,9 @@ TEST_F(ImportedBlocksTest, WhatCannotBeOpenedChangesNothing) {
 TEST_F(ImportedBlocksTest, ExportedMemoryStaysChargedUntilItsLastDescriptorIsClosed) {
   Machine machine = MakeMachine();
   HandleId handle = 0;
-  ASSERT_EQ(machine.space.Create(0, 64_MiB, ChargeKind::kVmm, &handle, true), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Create(0, 64_MiB, ChargeKind::kVmm, &handle, true), Result::kSuccess);
   int descriptor = -1;
-  ASSERT_EQ(machine.space.Export(handle, &descriptor), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Export(handle, &descriptor), Result::kSuccess);
   EXPECT_EQ(machine.CardAt(0).CurrentLedger().vmm, 64_MiB);
   EXPECT_EQ(machine.CardAt(0).CurrentLedger().other, 0u);
   EXPECT_EQ(Free(machine), 1_GiB - 64_MiB);
@@ -188,19 +188,19 @@ TEST_F(ImportedBlocksTest, ExportedMemoryStaysChargedUntilItsLastDescriptorIsClo
     Machine theirs = MakeMachine();
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().other, 64_MiB);
     HandleId imported = 0;
-    EXPECT_EQ(theirs.space.Import(descriptor, &imported), Result::kSuccess);
+    EXPECT_EQ(theirs.physical.Import(descriptor, &imported), Result::kSuccess);
     close(descriptor);
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().vmm, 0u);
     OtherProcess::SendTo(send, 0);
     OtherProcess::ReceiveFrom<int>(receive);  // the exporter has given all of its own back
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().other, 64_MiB);
-    EXPECT_EQ(theirs.space.Release(imported), Result::kSuccess);
+    EXPECT_EQ(theirs.physical.Release(imported), Result::kSuccess);
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().other, 0u);
     OtherProcess::SendTo(send, 0);
   });
   other.Receive<int>();
   close(descriptor);
-  EXPECT_EQ(machine.space.Release(handle), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Release(handle), Result::kSuccess);
   EXPECT_EQ(machine.CardAt(0).CurrentLedger().vmm, 0u);
   EXPECT_EQ(machine.CardAt(0).CurrentLedger().other, 64_MiB);
   EXPECT_EQ(Free(machine), 1_GiB - 64_MiB);
@@ -212,18 +212,18 @@ TEST_F(ImportedBlocksTest, ExportedMemoryStaysChargedUntilItsLastDescriptorIsClo
 TEST_F(ImportedBlocksTest, ImportedContentsOutliveTheExportersHandle) {
   Machine machine = MakeMachine();
   HandleId handle = 0;
-  ASSERT_EQ(machine.space.Create(0, 2_MiB, ChargeKind::kVmm, &handle, true), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Create(0, 2_MiB, ChargeKind::kVmm, &handle, true), Result::kSuccess);
   Address begin = 0;
   ASSERT_EQ(machine.space.Reserve(2_MiB, 0, 0, &begin), Result::kSuccess);
   ASSERT_EQ(machine.space.Map(begin, 2_MiB, 0, handle), Result::kSuccess);
   ASSERT_EQ(machine.space.SetAccess(begin, 2_MiB, 0, Access::kReadWrite), Result::kSuccess);
   Write(machine, begin, 7);
   int descriptor = -1;
-  ASSERT_EQ(machine.space.Export(handle, &descriptor), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Export(handle, &descriptor), Result::kSuccess);
   OtherProcess other([&](int receive, int send) {
     Machine theirs = MakeMachine();
     HandleId imported = 0;
-    EXPECT_EQ(theirs.space.Import(descriptor, &imported), Result::kSuccess);
+    EXPECT_EQ(theirs.physical.Import(descriptor, &imported), Result::kSuccess);
     OtherProcess::SendTo(send, 0);
     OtherProcess::ReceiveFrom<int>(receive);
     Address mapped = 0;
@@ -234,7 +234,7 @@ TEST_F(ImportedBlocksTest, ImportedContentsOutliveTheExportersHandle) {
   });
   other.Receive<int>();
   EXPECT_EQ(machine.space.Unmap(begin, 2_MiB), Result::kSuccess);
-  EXPECT_EQ(machine.space.Release(handle), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Release(handle), Result::kSuccess);
   other.Send(0);
 }
 
@@ -242,20 +242,21 @@ TEST_F(ImportedBlocksTest, OnlyExportableMemoryIsExportedAndOnlyThatImported) {
   Machine machine = MakeMachine();
   HandleId plain = 0;
   HandleId exportable = 0;
-  ASSERT_EQ(machine.space.Create(0, 2_MiB, ChargeKind::kVmm, &plain), Result::kSuccess);
-  ASSERT_EQ(machine.space.Create(1, 2_MiB, ChargeKind::kVmm, &exportable, true), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Create(0, 2_MiB, ChargeKind::kVmm, &plain), Result::kSuccess);
+  ASSERT_EQ(machine.physical.Create(1, 2_MiB, ChargeKind::kVmm, &exportable, true),
+            Result::kSuccess);
   int descriptor = -1;
-  EXPECT_EQ(machine.space.Export(plain, &descriptor), Result::kInvalidValue);
+  EXPECT_EQ(machine.physical.Export(plain, &descriptor), Result::kInvalidValue);
   HandleId imported = 0;
-  EXPECT_EQ(machine.space.Import(ledger_, &imported), Result::kInvalidValue);
-  EXPECT_EQ(machine.space.Import(0, &imported), Result::kInvalidValue);
-  ASSERT_EQ(machine.space.Export(exportable, &descriptor), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Import(ledger_, &imported), Result::kInvalidValue);
+  EXPECT_EQ(machine.physical.Import(0, &imported), Result::kInvalidValue);
+  ASSERT_EQ(machine.physical.Export(exportable, &descriptor), Result::kSuccess);
   // In the same process: the same memory, once more.
-  EXPECT_EQ(machine.space.Import(descriptor, &imported), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Import(descriptor, &imported), Result::kSuccess);
   EXPECT_EQ(imported, exportable);
-  EXPECT_EQ(machine.space.Release(exportable), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Release(exportable), Result::kSuccess);
   EXPECT_EQ(machine.CardAt(1).CurrentLedger().vmm, 2_MiB);
-  EXPECT_EQ(machine.space.Release(exportable), Result::kSuccess);
+  EXPECT_EQ(machine.physical.Release(exportable), Result::kSuccess);
   EXPECT_EQ(machine.CardAt(1).CurrentLedger().vmm, 0u);
   close(descriptor);
   EXPECT_EQ(Free(machine, 1), 1_GiB);

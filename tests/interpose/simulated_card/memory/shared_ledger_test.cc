@@ -188,8 +188,8 @@ TEST_F(SharedLedgerTest, CardsOfTwoProcessesRunOutTogether) {
   SharedLedger one(Path());
   SharedLedger two(Path());
   const CardSpec spec{.bytes = 1000, .context_bytes = 100, .other_bytes = 50};
-  Card first(spec, &one, 0);
-  Card second(spec, &two, 0);
+  Card first(spec, CardSharing(&one, 0));
+  Card second(spec, CardSharing(&two, 0));
   ASSERT_TRUE(first.ActivateContext());
   ASSERT_TRUE(first.Charge(ChargeKind::kVmm, 500));
   ASSERT_TRUE(second.ActivateContext());

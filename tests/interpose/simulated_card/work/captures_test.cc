@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "interpose/simulated_card/work/streams.h"
+#include "tests/interpose/simulated_card/work/stream_parts.h"
 
 namespace memtrace::card {
 namespace {
@@ -17,40 +17,40 @@ class CapturesTest : public ::testing::Test {
  protected:
   // Stream `to` goes on after what is in stream `from` now.
   Result Order(Stream* from, Stream* to) {
-    Event* event = streams_.CreateEvent(0);
-    const Result recorded = streams_.RecordEvent(event, from, 0);
-    return recorded == Result::kSuccess ? streams_.WaitEvent(to, 0, event) : recorded;
+    Event* event = parts_.events.Create(0);
+    const Result recorded = parts_.events.Record(event, from, 0);
+    return recorded == Result::kSuccess ? parts_.events.Wait(to, 0, event) : recorded;
   }
 
   CaptureStatus StatusOf(Stream* stream) {
     CaptureStatus status = CaptureStatus::kNone;
-    EXPECT_EQ(streams_.CaptureState(stream, 0, &status, &view_), Result::kSuccess);
+    EXPECT_EQ(parts_.captures.StateOf(stream, 0, &status, &view_), Result::kSuccess);
     return status;
   }
 
   GraphNode* NodeOf(Stream* stream) {
-    EXPECT_EQ(streams_.Submit(stream, 0), Result::kSuccess);
+    EXPECT_EQ(parts_.streams.Submit(stream, 0), Result::kSuccess);
     EXPECT_EQ(StatusOf(stream), CaptureStatus::kActive);
     EXPECT_EQ(view_.frontier.size(), 1u);
     return view_.frontier.front();
   }
 
-  Streams streams_{1};
-  Stream* main_ = streams_.CreateStream(0, kNonBlockingStream, 0);
-  Stream* side_ = streams_.CreateStream(0, kNonBlockingStream, 0);
+  StreamParts parts_{1};
+  Stream* main_ = parts_.table.Create(0, kNonBlockingStream, 0);
+  Stream* side_ = parts_.table.Create(0, kNonBlockingStream, 0);
   CaptureView view_;
   Graph* graph_ = nullptr;
 };
 
 TEST_F(CapturesTest, NodesDependOnWhatTheirStreamAndItsWaitsSay) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   GraphNode* first = NodeOf(main_);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
   GraphNode* second = NodeOf(main_);
   GraphNode* beside = NodeOf(side_);
   ASSERT_EQ(Order(side_, main_), Result::kSuccess);
   GraphNode* last = NodeOf(main_);
-  ASSERT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kSuccess);
   EXPECT_THAT(first->dependencies, IsEmpty());
   EXPECT_THAT(second->dependencies, ElementsAre(first));
   EXPECT_THAT(beside->dependencies, ElementsAre(first));
@@ -58,19 +58,19 @@ TEST_F(CapturesTest, NodesDependOnWhatTheirStreamAndItsWaitsSay) {
 }
 
 TEST_F(CapturesTest, AForkThatIsNotJoinedIsAnError) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
-  ASSERT_EQ(streams_.Submit(side_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kCaptureUnjoined);
+  ASSERT_EQ(parts_.streams.Submit(side_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kCaptureUnjoined);
   EXPECT_EQ(graph_, nullptr);
   EXPECT_EQ(StatusOf(side_), CaptureStatus::kNone);
 }
 
 TEST_F(CapturesTest, AForkWithoutWorkNeedsNoJoin) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.Submit(main_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Submit(main_, 0), Result::kSuccess);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
-  EXPECT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kSuccess);
+  EXPECT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kSuccess);
 }
 
 TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
@@ -79,14 +79,14 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
     ++done;
     return Result::kSuccess;
   };
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.Perform(main_, 0, NodeType::kHost, work), Result::kSuccess);
-  ASSERT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Perform(main_, 0, NodeType::kHost, work), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kSuccess);
   EXPECT_EQ(done, 0);
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  ASSERT_EQ(streams_.graphs().Instantiate(graph_, &exec), Result::kSuccess);
-  ASSERT_EQ(streams_.graphs().LaunchOf(exec, &all), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.Instantiate(graph_, &exec), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.LaunchOf(exec, &all), Result::kSuccess);
   for (int launch = 0; launch < 2; ++launch) {
     for (const HostWork& one : *all.work) EXPECT_EQ(one({}), Result::kSuccess);
   }
@@ -94,61 +94,61 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
 }
 
 TEST_F(CapturesTest, WaitingForUncapturedWorkBreaksTheIsolation) {
-  ASSERT_EQ(streams_.Submit(side_, 0), Result::kSuccess);
-  Event* event = streams_.CreateEvent(0);
-  ASSERT_EQ(streams_.RecordEvent(event, side_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  EXPECT_EQ(streams_.WaitEvent(main_, 0, event), Result::kCaptureIsolation);
+  ASSERT_EQ(parts_.streams.Submit(side_, 0), Result::kSuccess);
+  Event* event = parts_.events.Create(0);
+  ASSERT_EQ(parts_.events.Record(event, side_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  EXPECT_EQ(parts_.events.Wait(main_, 0, event), Result::kCaptureIsolation);
   EXPECT_EQ(StatusOf(main_), CaptureStatus::kInvalidated);
 }
 
 TEST_F(CapturesTest, TwoCapturesDoNotMerge) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.BeginCapture(side_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(side_, 0, CaptureMode::kGlobal), Result::kSuccess);
   EXPECT_EQ(Order(side_, main_), Result::kCaptureMerge);
   EXPECT_EQ(StatusOf(main_), CaptureStatus::kInvalidated);
   EXPECT_EQ(StatusOf(side_), CaptureStatus::kInvalidated);
 }
 
 TEST_F(CapturesTest, TheDefaultStreamCannotWaitForACapturingBlockingStream) {
-  Stream* blocking = streams_.CreateStream(0, 0, 0);
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kRelaxed), Result::kSuccess);
-  EXPECT_EQ(streams_.Submit(nullptr, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.BeginCapture(blocking, 0, CaptureMode::kRelaxed), Result::kSuccess);
-  EXPECT_EQ(streams_.Submit(nullptr, 0), Result::kCaptureImplicit);
+  Stream* blocking = parts_.table.Create(0, 0, 0);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kRelaxed), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Submit(nullptr, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(blocking, 0, CaptureMode::kRelaxed), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Submit(nullptr, 0), Result::kCaptureImplicit);
   EXPECT_EQ(StatusOf(blocking), CaptureStatus::kInvalidated);
   EXPECT_EQ(StatusOf(main_), CaptureStatus::kActive);
 }
 
 TEST_F(CapturesTest, OnlyARelaxedCaptureEndsInAnotherThread) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kThreadLocal), Result::kSuccess);
-  ASSERT_EQ(streams_.BeginCapture(side_, 0, CaptureMode::kRelaxed), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kThreadLocal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(side_, 0, CaptureMode::kRelaxed), Result::kSuccess);
   std::thread([&] {
-    EXPECT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kCaptureWrongThread);
-    EXPECT_EQ(streams_.EndCapture(side_, 0, &graph_), Result::kSuccess);
+    EXPECT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kCaptureWrongThread);
+    EXPECT_EQ(parts_.captures.End(side_, 0, &graph_), Result::kSuccess);
   }).join();
 }
 
 TEST_F(CapturesTest, ACaptureContinuesTheGraphOfTheCaller) {
-  Graph* graph = streams_.graphs().Create();
+  Graph* graph = parts_.graphs.Create();
   GraphNode* before = nullptr;
-  ASSERT_EQ(streams_.graphs().Add(graph, NodeType::kEmpty, {}, nullptr, &before), Result::kSuccess);
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal, graph, {before}),
+  ASSERT_EQ(parts_.graphs.Add(graph, NodeType::kEmpty, {}, nullptr, &before), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal, graph, {before}),
             Result::kSuccess);
   GraphNode* node = NodeOf(main_);
-  ASSERT_EQ(streams_.EndCapture(main_, 0, &graph_), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kSuccess);
   EXPECT_EQ(graph_, graph);
   EXPECT_THAT(node->dependencies, ElementsAre(before));
 }
 
 TEST_F(CapturesTest, TheFrontierCanBeChanged) {
-  ASSERT_EQ(streams_.BeginCapture(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   GraphNode* first = NodeOf(main_);
   GraphNode* second = NodeOf(main_);
-  ASSERT_EQ(streams_.ChangeFrontier(main_, 0, {first}, true), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.ChangeFrontier(main_, 0, {first}, true), Result::kSuccess);
   GraphNode* third = NodeOf(main_);
   EXPECT_THAT(third->dependencies, ElementsAre(first));
-  ASSERT_EQ(streams_.ChangeFrontier(main_, 0, {second}, false), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.ChangeFrontier(main_, 0, {second}, false), Result::kSuccess);
   EXPECT_THAT(NodeOf(main_)->dependencies, ElementsAre(third, second));
 }
 

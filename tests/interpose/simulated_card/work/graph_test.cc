@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/graph.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "interpose/simulated_card/work/graph_execs.h"
+#include "interpose/simulated_card/work/graphs.h"
 #include "interpose/simulated_card/work/stream.h"
 
 namespace memtrace::card {
@@ -19,7 +19,7 @@ using ::testing::Pair;
 class GraphTest : public ::testing::Test {
  protected:
   // A node whose work appends its name to done_.
-  GraphNode* Add(char name, const Graphs::Nodes& dependencies) {
+  GraphNode* Add(char name, const Graph::Nodes& dependencies) {
     GraphNode* node = nullptr;
     const auto work = [this, name](const Work&) {
       done_ += name;
@@ -32,12 +32,13 @@ class GraphTest : public ::testing::Test {
   std::string Launched(GraphExec* exec) {
     done_.clear();
     GraphLaunch all;
-    EXPECT_EQ(graphs_.LaunchOf(exec, &all), Result::kSuccess);
+    EXPECT_EQ(execs_.LaunchOf(exec, &all), Result::kSuccess);
     for (const HostWork& work : *all.work) EXPECT_EQ(work({}), Result::kSuccess);
     return done_;
   }
 
   Graphs graphs_;
+  GraphExecs execs_{graphs_};
   Graph* graph_ = graphs_.Create();
   std::string done_;
 };
@@ -48,7 +49,7 @@ TEST_F(GraphTest, LaunchDoesEachNodeAfterItsDependencies) {
   GraphNode* middle = Add('b', {first});
   ASSERT_EQ(graphs_.AddEdge(middle, last), Result::kSuccess);
   GraphExec* exec = nullptr;
-  ASSERT_EQ(graphs_.Instantiate(graph_, &exec), Result::kSuccess);
+  ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
   EXPECT_EQ(Launched(exec), "abc");
 }
 
@@ -57,18 +58,14 @@ TEST_F(GraphTest, ACycleIsNotInstantiated) {
   GraphNode* second = Add('b', {first});
   ASSERT_EQ(graphs_.AddEdge(second, first), Result::kSuccess);
   GraphExec* exec = nullptr;
-  EXPECT_EQ(graphs_.Instantiate(graph_, &exec), Result::kInvalidValue);
+  EXPECT_EQ(execs_.Instantiate(graph_, &exec), Result::kInvalidValue);
 }
 
 TEST_F(GraphTest, EdgesAreSeenFromBothEnds) {
   GraphNode* first = Add('a', {});
   GraphNode* second = Add('b', {first});
-  Graphs::Nodes nodes;
-  ASSERT_EQ(graphs_.DependentsOf(first, &nodes), Result::kSuccess);
-  EXPECT_THAT(nodes, ElementsAre(second));
-  Graphs::Edges edges;
-  ASSERT_EQ(graphs_.EdgesOf(graph_, &edges), Result::kSuccess);
-  EXPECT_THAT(edges, ElementsAre(Pair(first, second)));
+  EXPECT_THAT(graph_->DependentsOf(first), ElementsAre(second));
+  EXPECT_THAT(graph_->AllEdges(), ElementsAre(Pair(first, second)));
   ASSERT_EQ(graphs_.RemoveEdge(first, second), Result::kSuccess);
   EXPECT_EQ(graphs_.RemoveEdge(first, second), Result::kInvalidValue);
 }
@@ -76,23 +73,23 @@ TEST_F(GraphTest, EdgesAreSeenFromBothEnds) {
 TEST_F(GraphTest, AnExecutableGraphOutlivesItsGraph) {
   Add('a', {});
   GraphExec* exec = nullptr;
-  ASSERT_EQ(graphs_.Instantiate(graph_, &exec), Result::kSuccess);
+  ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
   ASSERT_EQ(graphs_.Destroy(graph_), Result::kSuccess);
   EXPECT_EQ(Launched(exec), "a");
-  EXPECT_EQ(graphs_.DestroyExec(exec), Result::kSuccess);
-  EXPECT_EQ(graphs_.DestroyExec(exec), Result::kInvalidValue);
+  EXPECT_EQ(execs_.Destroy(exec), Result::kSuccess);
+  EXPECT_EQ(execs_.Destroy(exec), Result::kInvalidValue);
 }
 
 TEST_F(GraphTest, AnUpdateTakesTheWorkOfAGraphOfTheSameShape) {
   Add('a', {});
   GraphExec* exec = nullptr;
-  ASSERT_EQ(graphs_.Instantiate(graph_, &exec), Result::kSuccess);
+  ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
   graph_ = graphs_.Create();
   Add('z', {});
-  ASSERT_EQ(graphs_.Update(exec, graph_), Result::kSuccess);
+  ASSERT_EQ(execs_.Update(exec, graph_), Result::kSuccess);
   EXPECT_EQ(Launched(exec), "z");
   Add('y', {});
-  EXPECT_EQ(graphs_.Update(exec, graph_), Result::kExecUpdateFailure);
+  EXPECT_EQ(execs_.Update(exec, graph_), Result::kExecUpdateFailure);
   EXPECT_EQ(Launched(exec), "z");
 }
 
@@ -102,30 +99,25 @@ TEST_F(GraphTest, ACloneHasItsOwnNodes) {
   Graph* clone = nullptr;
   ASSERT_EQ(graphs_.Clone(graph_, &clone), Result::kSuccess);
   ASSERT_EQ(graphs_.DestroyNode(first), Result::kSuccess);
-  Graphs::Edges edges;
-  ASSERT_EQ(graphs_.EdgesOf(clone, &edges), Result::kSuccess);
-  EXPECT_EQ(edges.size(), 1u);
-  edges.clear();
-  ASSERT_EQ(graphs_.EdgesOf(graph_, &edges), Result::kSuccess);
-  EXPECT_TRUE(edges.empty());
+  EXPECT_EQ(clone->AllEdges().size(), 1u);
+  EXPECT_TRUE(graph_->AllEdges().empty());
 }
 
 TEST_F(GraphTest, WhatIsNotAliveIsRefused) {
   GraphNode* node = Add('a', {});
   ASSERT_EQ(graphs_.Destroy(graph_), Result::kSuccess);
-  NodeType type = NodeType::kEmpty;
-  EXPECT_EQ(graphs_.TypeOf(node, &type), Result::kInvalidValue);
+  const auto exists = [](const GraphNode&) { return Result::kSuccess; };
+  EXPECT_EQ(graphs_.VisitNode(node, exists), Result::kInvalidValue);
   EXPECT_EQ(graphs_.Destroy(graph_), Result::kInvalidValue);
   Graph* other = graphs_.Create();
   GraphNode* made = nullptr;
-  EXPECT_EQ(graphs_.Add(other, NodeType::kEmpty, Graphs::Nodes{node}, nullptr, &made),
+  EXPECT_EQ(graphs_.Add(other, NodeType::kEmpty, Graph::Nodes{node}, nullptr, &made),
             Result::kInvalidValue);
 }
 
 TEST_F(GraphTest, DotShowsNodesAndEdges) {
   Add('b', {Add('a', {})});
-  std::string text;
-  ASSERT_EQ(graphs_.Dot(graph_, &text), Result::kSuccess);
+  const std::string text = graph_->Dot();
   EXPECT_THAT(text, HasSubstr("node_0 [label=\"host\"]"));
   EXPECT_THAT(text, HasSubstr("node_0 -> node_1;"));
 }

@@ -20,7 +20,7 @@ class KernelWritesTest : public ::testing::Test {
   void SetUp() override {
     HandleId handle = 0;
     ASSERT_EQ(space_.Reserve(4_MiB, 0, 0, &begin_), Result::kSuccess);
-    ASSERT_EQ(space_.Create(0, 4_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
+    ASSERT_EQ(machine_.physical.Create(0, 4_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
     ASSERT_EQ(space_.Map(begin_, 4_MiB, 0, handle), Result::kSuccess);
     ASSERT_EQ(space_.SetAccess(begin_, 4_MiB, 0, Access::kReadWrite), Result::kSuccess);
     known_.Set(ExtentsOf(0, 4_MiB), Known::kKnown);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/simulated_card/work/streams.h"
+#include "tests/interpose/simulated_card/work/stream_parts.h"
 
 namespace memtrace::card {
 namespace {
@@ -17,28 +17,30 @@ using ::testing::ElementsAre;
 
 class LazyStreamsTest : public ::testing::Test {
  protected:
-  void Launch(const Stream* stream) { ASSERT_EQ(streams_.Submit(stream, 0), Result::kSuccess); }
+  void Launch(const Stream* stream) {
+    ASSERT_EQ(parts_.streams.Submit(stream, 0), Result::kSuccess);
+  }
   void Call(const Stream* stream, int number) {
-    ASSERT_EQ(streams_.SubmitCall(stream, 0, [this, number] { calls_.push_back(number); }),
+    ASSERT_EQ(parts_.streams.SubmitCall(stream, 0, [this, number] { calls_.push_back(number); }),
               Result::kSuccess);
   }
   Event* Record(const Stream* stream) {
-    Event* event = streams_.CreateEvent(0);
-    EXPECT_EQ(streams_.RecordEvent(event, stream, 0), Result::kSuccess);
+    Event* event = parts_.events.Create(0);
+    EXPECT_EQ(parts_.events.Record(event, stream, 0), Result::kSuccess);
     return event;
   }
   void Wait(const Stream* stream, const Event* event) {
-    ASSERT_EQ(streams_.WaitEvent(stream, 0, event), Result::kSuccess);
+    ASSERT_EQ(parts_.events.Wait(stream, 0, event), Result::kSuccess);
   }
   bool IsReady(const Event* event) {
-    const Result result = streams_.QueryEvent(event);
+    const Result result = parts_.events.Query(event);
     EXPECT_TRUE(result == Result::kSuccess || result == Result::kNotReady);
     return result == Result::kSuccess;
   }
 
-  Streams streams_{2, {.mode = EventMode::kLazy}};
-  Stream* a_ = streams_.CreateStream(0, kNonBlockingStream, 0);
-  Stream* b_ = streams_.CreateStream(0, kNonBlockingStream, 0);
+  StreamParts parts_{2, {.mode = EventMode::kLazy}};
+  Stream* a_ = parts_.table.Create(0, kNonBlockingStream, 0);
+  Stream* b_ = parts_.table.Create(0, kNonBlockingStream, 0);
   std::vector<int> calls_;
 };
 
@@ -46,11 +48,11 @@ TEST_F(LazyStreamsTest, NothingIsReadyBeforeTheHostWaits) {
   Launch(a_);
   const Event* event = Record(a_);
   EXPECT_FALSE(IsReady(event));
-  EXPECT_EQ(streams_.Query(a_, 0), Result::kNotReady);
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(a_, 0), Result::kNotReady);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   EXPECT_TRUE(IsReady(event));
-  EXPECT_EQ(streams_.Query(a_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Waits().not_ready, 2u);
+  EXPECT_EQ(parts_.streams.Query(a_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.progress.Waits().not_ready, 2u);
 }
 
 TEST_F(LazyStreamsTest, WaitingForAnEventLeavesWhatCameAfterIt) {
@@ -58,13 +60,13 @@ TEST_F(LazyStreamsTest, WaitingForAnEventLeavesWhatCameAfterIt) {
   const Event* first = Record(a_);
   Launch(a_);
   const Event* second = Record(a_);
-  ASSERT_EQ(streams_.SynchronizeEvent(first), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Synchronize(first), Result::kSuccess);
   EXPECT_TRUE(IsReady(first));
   EXPECT_FALSE(IsReady(second));
 }
 
 TEST_F(LazyStreamsTest, EventsWithNothingBeforeThemAreReady) {
-  EXPECT_TRUE(IsReady(streams_.CreateEvent(0))) << "never recorded";
+  EXPECT_TRUE(IsReady(parts_.events.Create(0))) << "never recorded";
   EXPECT_TRUE(IsReady(Record(a_))) << "of an empty stream";
 }
 
@@ -76,7 +78,7 @@ TEST_F(LazyStreamsTest, WaitingForAStreamDoesTheWorkThatItWaitsFor) {
   Wait(b_, first);
   const Event* joined = Record(b_);
   EXPECT_FALSE(IsReady(joined)) << "it waits for the other stream, though nothing else is in it";
-  ASSERT_EQ(streams_.Synchronize(b_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(b_, 0), Result::kSuccess);
   EXPECT_TRUE(IsReady(joined));
   EXPECT_TRUE(IsReady(first));
   EXPECT_FALSE(IsReady(second));
@@ -89,23 +91,23 @@ TEST_F(LazyStreamsTest, LongChainsBetweenStreamsAreFollowed) {
     Launch(from);
     Event* event = Record(from);
     Wait(to, event);
-    ASSERT_EQ(streams_.DestroyEvent(event), Result::kSuccess);
+    ASSERT_EQ(parts_.events.Destroy(event), Result::kSuccess);
   }
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(b_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(b_, 0), Result::kSuccess);
 }
 
 TEST_F(LazyStreamsTest, EndlessWaitsWithoutAHostThatWaitsStayBounded) {
-  Streams eager(1);
-  Stream* from = eager.CreateStream(0, kNonBlockingStream, 0);
-  Stream* to = eager.CreateStream(0, kNonBlockingStream, 0);
-  Event* event = eager.CreateEvent(0);
+  StreamParts eager(1);
+  Stream* from = eager.table.Create(0, kNonBlockingStream, 0);
+  Stream* to = eager.table.Create(0, kNonBlockingStream, 0);
+  Event* event = eager.events.Create(0);
   for (int i = 0; i < 70'000; ++i) {
-    ASSERT_EQ(eager.Submit(from, 0), Result::kSuccess);
-    ASSERT_EQ(eager.RecordEvent(event, from, 0), Result::kSuccess);
-    ASSERT_EQ(eager.WaitEvent(to, 0, event), Result::kSuccess);
+    ASSERT_EQ(eager.streams.Submit(from, 0), Result::kSuccess);
+    ASSERT_EQ(eager.events.Record(event, from, 0), Result::kSuccess);
+    ASSERT_EQ(eager.events.Wait(to, 0, event), Result::kSuccess);
   }
-  EXPECT_EQ(eager.Waits().waits, 1u) << "once, as a card's queue is full some time";
+  EXPECT_EQ(eager.progress.Waits().waits, 1u) << "once, as a card's queue is full some time";
 }
 
 TEST_F(LazyStreamsTest, CallsAreMadeInOrderWhenTheyAreWaitedFor) {
@@ -115,28 +117,28 @@ TEST_F(LazyStreamsTest, CallsAreMadeInOrderWhenTheyAreWaitedFor) {
   Wait(a_, Record(b_));
   Call(a_, 3);
   EXPECT_THAT(calls_, ElementsAre());
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   EXPECT_THAT(calls_, ElementsAre(1, 2, 3));
 }
 
 TEST_F(LazyStreamsTest, CallMayNotWaitForItself) {
   Result inner = Result::kSuccess;
-  ASSERT_EQ(streams_.SubmitCall(a_, 0, [&] { inner = streams_.Synchronize(a_, 0); }),
+  ASSERT_EQ(parts_.streams.SubmitCall(a_, 0, [&] { inner = parts_.streams.Synchronize(a_, 0); }),
             Result::kSuccess);
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   EXPECT_EQ(inner, Result::kNotPermitted);
 }
 
 TEST_F(LazyStreamsTest, CallIsMadeOnceHoweverManyThreadsWait) {
   std::atomic<int> made = 0;
   for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(streams_.SubmitCall(a_, 0, [&] { ++made; }), Result::kSuccess);
+    ASSERT_EQ(parts_.streams.SubmitCall(a_, 0, [&] { ++made; }), Result::kSuccess);
   }
   std::vector<std::thread> threads;
   threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      EXPECT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+      EXPECT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
       EXPECT_EQ(made, 50) << "whoever waited, waited for all";
     });
   }
@@ -144,30 +146,31 @@ TEST_F(LazyStreamsTest, CallIsMadeOnceHoweverManyThreadsWait) {
 }
 
 TEST_F(LazyStreamsTest, WaitingForTheDeviceDoesAllOfItsStreamsAndNoOther) {
-  Stream* other_card = streams_.CreateStream(1, kNonBlockingStream, 0);
-  ASSERT_EQ(streams_.Submit(other_card, 1), Result::kSuccess);
+  Stream* other_card = parts_.table.Create(1, kNonBlockingStream, 0);
+  ASSERT_EQ(parts_.streams.Submit(other_card, 1), Result::kSuccess);
   Launch(nullptr);
   Call(a_, 1);
-  ASSERT_EQ(streams_.DestroyStream(a_), Result::kSuccess) << "its work is still done";
+  ASSERT_EQ(parts_.streams.Destroy(a_), Result::kSuccess) << "its work is still done";
   EXPECT_THAT(calls_, ElementsAre());
-  ASSERT_EQ(streams_.SynchronizeDevice(0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.SynchronizeDevice(0), Result::kSuccess);
   EXPECT_THAT(calls_, ElementsAre(1));
-  EXPECT_EQ(streams_.Query(nullptr, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(other_card, 1), Result::kNotReady);
+  EXPECT_EQ(parts_.streams.Query(nullptr, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(other_card, 1), Result::kNotReady);
 }
 
 TEST_F(LazyStreamsTest, BlockingStreamsAndTheDefaultStreamWaitForEachOther) {
-  Stream* blocking = streams_.CreateStream(0, 0, 0);
+  Stream* blocking = parts_.table.Create(0, 0, 0);
   Launch(a_);
   Launch(nullptr);
   Launch(blocking);
-  ASSERT_EQ(streams_.Synchronize(blocking, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(nullptr, 0), Result::kSuccess) << "it was waited for";
-  EXPECT_EQ(streams_.Query(a_, 0), Result::kNotReady) << "a non-blocking stream waits for nobody";
+  ASSERT_EQ(parts_.streams.Synchronize(blocking, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(nullptr, 0), Result::kSuccess) << "it was waited for";
+  EXPECT_EQ(parts_.streams.Query(a_, 0), Result::kNotReady)
+      << "a non-blocking stream waits for nobody";
   Launch(blocking);
-  EXPECT_EQ(streams_.Query(nullptr, 0), Result::kNotReady);
-  ASSERT_EQ(streams_.Synchronize(nullptr, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(blocking, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(nullptr, 0), Result::kNotReady);
+  ASSERT_EQ(parts_.streams.Synchronize(nullptr, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(blocking, 0), Result::kSuccess);
 }
 
 TEST_F(LazyStreamsTest, HostThatKeepsAskingIsTakenToWait) {
@@ -176,7 +179,7 @@ TEST_F(LazyStreamsTest, HostThatKeepsAskingIsTakenToWait) {
   int questions = 1;
   while (!IsReady(event)) ++questions;
   EXPECT_EQ(questions, 1001);
-  EXPECT_EQ(streams_.Waits().patience, 1u);
+  EXPECT_EQ(parts_.progress.Waits().patience, 1u);
 }
 
 TEST_F(LazyStreamsTest, HostThatWorksBetweenItsQuestionsIsNot) {
@@ -189,7 +192,7 @@ TEST_F(LazyStreamsTest, HostThatWorksBetweenItsQuestionsIsNot) {
 }
 
 TEST_F(LazyStreamsTest, DelayedEventsAreReadyAfterSoManyQuestions) {
-  streams_.SetTiming({.mode = EventMode::kDelayed, .questions = 2});
+  parts_.progress.SetTiming({.mode = EventMode::kDelayed, .questions = 2});
   Launch(a_);
   const Event* event = Record(a_);
   EXPECT_FALSE(IsReady(event));
@@ -202,9 +205,9 @@ TEST_F(LazyStreamsTest, TimeBetweenEventsIsKnownWhenBothAreDone) {
   Launch(a_);
   const Event* end = Record(a_);
   float milliseconds = 0;
-  EXPECT_EQ(streams_.ElapsedMilliseconds(start, end, &milliseconds), Result::kNotReady);
-  ASSERT_EQ(streams_.SynchronizeEvent(end), Result::kSuccess);
-  EXPECT_EQ(streams_.ElapsedMilliseconds(start, end, &milliseconds), Result::kSuccess);
+  EXPECT_EQ(parts_.events.ElapsedMilliseconds(start, end, &milliseconds), Result::kNotReady);
+  ASSERT_EQ(parts_.events.Synchronize(end), Result::kSuccess);
+  EXPECT_EQ(parts_.events.ElapsedMilliseconds(start, end, &milliseconds), Result::kSuccess);
   EXPECT_FLOAT_EQ(milliseconds, 0.01f);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/test_bed/watched_calls.h"
-#include "interpose/simulated_card/work/streams.h"
+#include "tests/interpose/simulated_card/work/stream_parts.h"
 
 namespace memtrace::card {
 namespace {
@@ -47,13 +47,13 @@ class ListeningTest : public ::testing::Test {
     scope.Returns(0);
   }
   void Launch(Stream* stream, const char* kernel) {
-    ASSERT_EQ(streams_.Launch(stream, 0, {.name = kernel, .shape = kMemtraceCardOneThread}),
+    ASSERT_EQ(parts_.streams.Launch(stream, 0, {.name = kernel, .shape = kMemtraceCardOneThread}),
               Result::kSuccess);
   }
 
   Listening listening_;
   WatchedCalls calls_{[](std::uint64_t) {}, listening_};
-  Streams streams_{1, {}, &listening_};
+  StreamParts parts_{1, {}, &listening_};
 };
 
 TEST_F(ListeningTest, NobodyIsToldAndNoCallIsWatchedUnlessSomebodyListens) {
@@ -100,19 +100,19 @@ TEST_F(ListeningTest, AKernelIsToldInItsCall) {
 
 TEST_F(ListeningTest, ACapturedKernelIsToldAtEachLaunchOfTheGraph) {
   calls_.Listen(&kListener);
-  Stream* stream = streams_.CreateStream(0, kNonBlockingStream, 0);
+  Stream* stream = parts_.table.Create(0, kNonBlockingStream, 0);
   Graph* graph = nullptr;
-  ASSERT_EQ(streams_.BeginCapture(stream, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(stream, 0, CaptureMode::kGlobal), Result::kSuccess);
   Launch(stream, "captured");
-  ASSERT_EQ(streams_.EndCapture(stream, 0, &graph), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(stream, 0, &graph), Result::kSuccess);
   EXPECT_THAT(told, IsEmpty());
   GraphExec* exec = nullptr;
   GraphLaunch all;
-  ASSERT_EQ(streams_.graphs().Instantiate(graph, &exec), Result::kSuccess);
-  ASSERT_EQ(streams_.graphs().LaunchOf(exec, &all), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.Instantiate(graph, &exec), Result::kSuccess);
+  ASSERT_EQ(parts_.graph_execs.LaunchOf(exec, &all), Result::kSuccess);
   const auto replay = [&](const Work& at) { return Do(all.work, at); };
   for (int launch = 0; launch < 2; ++launch)
-    ASSERT_EQ(streams_.Perform(stream, 0, NodeType::kGraph, replay), Result::kSuccess);
+    ASSERT_EQ(parts_.streams.Perform(stream, 0, NodeType::kGraph, replay), Result::kSuccess);
   EXPECT_THAT(told, ElementsAre("captured 0", "captured 0"));
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/interpose/simulated_card/work/stream_parts.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -24,10 +26,10 @@ class MemoryUsesTest : public ::testing::Test {
  protected:
   void Use(Stream* stream, Address begin, std::uint64_t bytes = 16) {
     Work work;
-    ASSERT_EQ(streams_.Submit(stream, 0, &work), Result::kSuccess);
+    ASSERT_EQ(parts_.streams.Submit(stream, 0, &work), Result::kSuccess);
     uses_.Used(begin, bytes, work, "cuMemcpyAsync");
   }
-  void Launch(Stream* stream) { ASSERT_EQ(streams_.Submit(stream, 0), Result::kSuccess); }
+  void Launch(Stream* stream) { ASSERT_EQ(parts_.streams.Submit(stream, 0), Result::kSuccess); }
   void Unmap() { uses_.Unmapped({kMapping}, "cuMemUnmap"); }
   std::vector<std::string> FaultTexts() const {
     std::vector<std::string> texts;
@@ -35,11 +37,11 @@ class MemoryUsesTest : public ::testing::Test {
     return texts;
   }
 
-  Streams streams_{1, {.mode = EventMode::kLazy}};
+  StreamParts parts_{1, {.mode = EventMode::kLazy}};
   Faults faults_;
-  MemoryUses uses_{streams_, faults_};
-  Stream* a_ = streams_.CreateStream(0, kNonBlockingStream, 0);
-  Stream* b_ = streams_.CreateStream(0, kNonBlockingStream, 0);
+  MemoryUses uses_{parts_.progress, parts_.table, faults_};
+  Stream* a_ = parts_.table.Create(0, kNonBlockingStream, 0);
+  Stream* b_ = parts_.table.Create(0, kNonBlockingStream, 0);
 };
 
 TEST_F(MemoryUsesTest, UnmappingUnderAnUnfinishedCopyNamesBothCalls) {
@@ -53,7 +55,7 @@ TEST_F(MemoryUsesTest, UnmappingUnderAnUnfinishedCopyNamesBothCalls) {
 
 TEST_F(MemoryUsesTest, UnmappingAfterTheRightWaitIsNoFault) {
   Use(a_, kBegin);
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   Unmap();
   EXPECT_THAT(FaultTexts(), IsEmpty());
 }
@@ -61,7 +63,7 @@ TEST_F(MemoryUsesTest, UnmappingAfterTheRightWaitIsNoFault) {
 TEST_F(MemoryUsesTest, WaitForAnotherStreamDoesNotHelpANamedUse) {
   Use(a_, kBegin);
   Launch(b_);
-  ASSERT_EQ(streams_.Synchronize(b_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(b_, 0), Result::kSuccess);
   Unmap();
   EXPECT_EQ(faults_.Total(), 1u);
 }
@@ -112,7 +114,7 @@ TEST_F(MemoryUsesTest, WaitForOneStreamExcusesTheLaunchesOfOthers) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
   Launch(b_);
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   Unmap();
   EXPECT_THAT(FaultTexts(), IsEmpty()) << "whose memory it was, nobody but the program knows";
 }
@@ -120,7 +122,7 @@ TEST_F(MemoryUsesTest, WaitForOneStreamExcusesTheLaunchesOfOthers) {
 TEST_F(MemoryUsesTest, WaitThatIsPastNewLaunchesExcusesNothing) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
-  ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   Launch(a_);
   Unmap();
   EXPECT_EQ(faults_.Total(), 1u);
@@ -138,7 +140,7 @@ TEST_F(MemoryUsesTest, TouchOfLostMemoryNamesWhoTookIt) {
 }
 
 TEST_F(MemoryUsesTest, EagerCardsSeeNoUnfinishedWork) {
-  streams_.SetTiming({});
+  parts_.progress.SetTiming({});
   uses_.MadeAccessible({kMapping});
   Use(a_, kBegin);
   Launch(a_);
@@ -149,7 +151,7 @@ TEST_F(MemoryUsesTest, EagerCardsSeeNoUnfinishedWork) {
 TEST_F(MemoryUsesTest, ManyFinishedUsesAreForgotten) {
   for (int i = 0; i < 10'000; ++i) {
     Use(a_, kBegin);
-    ASSERT_EQ(streams_.Synchronize(a_, 0), Result::kSuccess);
+    ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
   }
   Unmap();
   EXPECT_THAT(FaultTexts(), IsEmpty());

@@ -6,6 +6,8 @@
 
 #include <thread>
 
+#include "tests/interpose/simulated_card/work/stream_parts.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -13,164 +15,168 @@ class StreamsTest : public ::testing::Test {
  protected:
   CaptureStatus StatusOf(const void* stream) {
     CaptureStatus status = CaptureStatus::kNone;
-    EXPECT_EQ(streams_.CaptureState(stream, 0, &status, &capture_), Result::kSuccess);
+    EXPECT_EQ(parts_.captures.StateOf(stream, 0, &status, &capture_), Result::kSuccess);
     return status;
   }
 
-  Streams streams_{2};
-  Stream* stream_ = streams_.CreateStream(0, 0, 0);
-  Event* event_ = streams_.CreateEvent(0);
+  StreamParts parts_{2};
+  Stream* stream_ = parts_.table.Create(0, 0, 0);
+  Event* event_ = parts_.events.Create(0);
   CaptureView capture_;
 };
 
 TEST_F(StreamsTest, EagerWorkIsToldToBeDoneAsSoonAsItIsSubmitted) {
-  EXPECT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Submit(nullptr, 1), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.QueryEvent(event_), Result::kSuccess);
-  EXPECT_EQ(streams_.Waits().early, 2u) << "a lazy card would have said otherwise";
+  EXPECT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Submit(nullptr, 1), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.events.Query(event_), Result::kSuccess);
+  EXPECT_EQ(parts_.progress.Waits().early, 2u) << "a lazy card would have said otherwise";
 }
 
 TEST_F(StreamsTest, EagerAnswersAfterAWaitAreNotEarly) {
-  ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.Synchronize(stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.Query(stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.QueryEvent(event_), Result::kSuccess);
-  EXPECT_EQ(streams_.Waits().early, 0u);
-  EXPECT_EQ(streams_.Waits().waits, 1u);
+  ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Synchronize(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Query(stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.events.Query(event_), Result::kSuccess);
+  EXPECT_EQ(parts_.progress.Waits().early, 0u);
+  EXPECT_EQ(parts_.progress.Waits().waits, 1u);
 }
 
 TEST_F(StreamsTest, EagerCallsAreMadeAtOnceAndNeverInACapture) {
   int calls = 0;
-  ASSERT_EQ(streams_.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
   EXPECT_EQ(calls, 1);
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
   EXPECT_EQ(calls, 1);
 }
 
 TEST_F(StreamsTest, PrioritiesAreClamped) {
   Stream described;
-  ASSERT_EQ(streams_.Describe(streams_.CreateStream(0, 1, -99), 0, &described), Result::kSuccess);
+  ASSERT_EQ(parts_.table.Describe(parts_.table.Create(0, 1, -99), 0, &described), Result::kSuccess);
   EXPECT_EQ(described.priority, kHighestPriority);
   EXPECT_EQ(described.flags, 1u);
 }
 
 TEST_F(StreamsTest, DeadHandlesAreRefused) {
-  ASSERT_EQ(streams_.DestroyStream(stream_), Result::kSuccess);
-  EXPECT_EQ(streams_.DestroyStream(stream_), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.Submit(stream_, 0), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.DestroyStream(nullptr), Result::kInvalidHandle);
-  ASSERT_EQ(streams_.DestroyEvent(event_), Result::kSuccess);
-  EXPECT_EQ(streams_.QueryEvent(event_), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.RecordEvent(event_, nullptr, 0), Result::kInvalidHandle);
+  ASSERT_EQ(parts_.streams.Destroy(stream_), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Destroy(stream_), Result::kInvalidHandle);
+  EXPECT_EQ(parts_.streams.Submit(stream_, 0), Result::kInvalidHandle);
+  EXPECT_EQ(parts_.streams.Destroy(nullptr), Result::kInvalidHandle);
+  ASSERT_EQ(parts_.events.Destroy(event_), Result::kSuccess);
+  EXPECT_EQ(parts_.events.Query(event_), Result::kInvalidHandle);
+  EXPECT_EQ(parts_.events.Record(event_, nullptr, 0), Result::kInvalidHandle);
 }
 
 TEST_F(StreamsTest, ElapsedTimeIsAtLeastAMicrosecond) {
-  Event* end = streams_.CreateEvent(0);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(end, stream_, 0), Result::kSuccess);
+  Event* end = parts_.events.Create(0);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(end, stream_, 0), Result::kSuccess);
   float milliseconds = 0;
-  ASSERT_EQ(streams_.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
+  ASSERT_EQ(parts_.events.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
   EXPECT_GE(milliseconds, 1e-3f);
   EXPECT_LT(milliseconds, 10e3f);
 }
 
 TEST_F(StreamsTest, TimeIsCountedInWorkAndFollowsWaits) {
-  Stream* side = streams_.CreateStream(0, kNonBlockingStream, 0);
-  Event* end = streams_.CreateEvent(0);
-  ASSERT_EQ(streams_.RecordEvent(event_, side, 0), Result::kSuccess);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(end, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.WaitEvent(side, 0, end), Result::kSuccess);
-  ASSERT_EQ(streams_.Submit(side, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(end, side, 0), Result::kSuccess);
+  Stream* side = parts_.table.Create(0, kNonBlockingStream, 0);
+  Event* end = parts_.events.Create(0);
+  ASSERT_EQ(parts_.events.Record(event_, side, 0), Result::kSuccess);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(end, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Wait(side, 0, end), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Submit(side, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(end, side, 0), Result::kSuccess);
   float milliseconds = 0;
-  ASSERT_EQ(streams_.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
+  ASSERT_EQ(parts_.events.ElapsedMilliseconds(event_, end, &milliseconds), Result::kSuccess);
   EXPECT_FLOAT_EQ(milliseconds, 0.04f);
 }
 
 TEST_F(StreamsTest, ElapsedTimeNeedsTwoTimedRecordedEvents) {
   float milliseconds = 0;
-  EXPECT_EQ(streams_.ElapsedMilliseconds(event_, event_, &milliseconds), Result::kInvalidHandle);
-  Event* untimed = streams_.CreateEvent(kEventDisableTiming);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(untimed, stream_, 0), Result::kSuccess);
-  EXPECT_EQ(streams_.ElapsedMilliseconds(event_, untimed, &milliseconds), Result::kInvalidHandle);
+  EXPECT_EQ(parts_.events.ElapsedMilliseconds(event_, event_, &milliseconds),
+            Result::kInvalidHandle);
+  Event* untimed = parts_.events.Create(kEventDisableTiming);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(untimed, stream_, 0), Result::kSuccess);
+  EXPECT_EQ(parts_.events.ElapsedMilliseconds(event_, untimed, &milliseconds),
+            Result::kInvalidHandle);
 }
 
 TEST_F(StreamsTest, CaptureCollectsNodesInsteadOfRunningThem) {
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kActive);
   EXPECT_NE(capture_.id, 0u);
-  ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
   Graph* graph = nullptr;
-  ASSERT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(stream_, 0, &graph), Result::kSuccess);
   ASSERT_NE(graph, nullptr);
   EXPECT_EQ(graph->nodes.size(), 2u);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kNone);
 }
 
 TEST_F(StreamsTest, WaitingForACapturedEventJoinsTheCapture) {
-  Stream* side = streams_.CreateStream(0, 0, 0);
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.WaitEvent(side, 0, event_), Result::kSuccess);
+  Stream* side = parts_.table.Create(0, 0, 0);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Wait(side, 0, event_), Result::kSuccess);
   EXPECT_EQ(StatusOf(side), CaptureStatus::kActive);
-  ASSERT_EQ(streams_.Submit(side, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(event_, side, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.WaitEvent(stream_, 0, event_), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Submit(side, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(event_, side, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Wait(stream_, 0, event_), Result::kSuccess);
   Graph* graph = nullptr;
-  ASSERT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kSuccess);
+  ASSERT_EQ(parts_.captures.End(stream_, 0, &graph), Result::kSuccess);
   EXPECT_EQ(graph->nodes.size(), 1u);
   EXPECT_EQ(StatusOf(side), CaptureStatus::kNone);
 }
 
 TEST_F(StreamsTest, AskingACapturingStreamForProgressEndsTheCapture) {
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  EXPECT_EQ(streams_.Synchronize(stream_, 0), Result::kCaptureUnsupported);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  EXPECT_EQ(parts_.streams.Synchronize(stream_, 0), Result::kCaptureUnsupported);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kInvalidated);
-  EXPECT_EQ(streams_.Submit(stream_, 0), Result::kCaptureInvalidated);
+  EXPECT_EQ(parts_.streams.Submit(stream_, 0), Result::kCaptureInvalidated);
   Graph* graph = nullptr;
-  EXPECT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kCaptureInvalidated);
+  EXPECT_EQ(parts_.captures.End(stream_, 0, &graph), Result::kCaptureInvalidated);
   EXPECT_EQ(graph, nullptr);
 }
 
 TEST_F(StreamsTest, CapturesBeginAndEndOnlyWhereTheyMay) {
   Graph* graph = nullptr;
-  EXPECT_EQ(streams_.BeginCapture(nullptr, 0, CaptureMode::kGlobal), Result::kCaptureUnsupported);
-  EXPECT_EQ(streams_.EndCapture(stream_, 0, &graph), Result::kIllegalState);
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  EXPECT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kIllegalState);
+  EXPECT_EQ(parts_.captures.Begin(nullptr, 0, CaptureMode::kGlobal), Result::kCaptureUnsupported);
+  EXPECT_EQ(parts_.captures.End(stream_, 0, &graph), Result::kIllegalState);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  EXPECT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kIllegalState);
 }
 
 TEST_F(StreamsTest, DestroyingTheCapturingStreamEndsTheCapture) {
-  Stream* side = streams_.CreateStream(0, 0, 0);
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  ASSERT_EQ(streams_.RecordEvent(event_, stream_, 0), Result::kSuccess);
-  ASSERT_EQ(streams_.WaitEvent(side, 0, event_), Result::kSuccess);
-  ASSERT_EQ(streams_.DestroyStream(stream_), Result::kSuccess);
+  Stream* side = parts_.table.Create(0, 0, 0);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
+  ASSERT_EQ(parts_.events.Wait(side, 0, event_), Result::kSuccess);
+  ASSERT_EQ(parts_.streams.Destroy(stream_), Result::kSuccess);
   EXPECT_EQ(StatusOf(side), CaptureStatus::kNone);
-  EXPECT_EQ(streams_.CheckUnsafeCall(), Result::kSuccess);
-  EXPECT_EQ(streams_.QueryEvent(event_), Result::kSuccess);
+  EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kSuccess);
+  EXPECT_EQ(parts_.events.Query(event_), Result::kSuccess);
 }
 
 TEST_F(StreamsTest, UnsafeCallsAreForbiddenAsTheModesSay) {
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kThreadLocal), Result::kSuccess);
-  std::thread([&] { EXPECT_EQ(streams_.CheckUnsafeCall(), Result::kSuccess); }).join();
-  const CaptureMode before = Streams::ExchangeCaptureMode(CaptureMode::kRelaxed);
-  EXPECT_EQ(streams_.CheckUnsafeCall(), Result::kSuccess);
-  Streams::ExchangeCaptureMode(before);
-  EXPECT_EQ(streams_.CheckUnsafeCall(), Result::kCaptureUnsupported);
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kThreadLocal), Result::kSuccess);
+  std::thread([&] { EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kSuccess); }).join();
+  const CaptureMode before = Captures::ExchangeMode(CaptureMode::kRelaxed);
+  EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kSuccess);
+  Captures::ExchangeMode(before);
+  EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kCaptureUnsupported);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kInvalidated);
 }
 
 TEST_F(StreamsTest, GlobalCaptureForbidsUnsafeCallsInOtherThreads) {
-  ASSERT_EQ(streams_.BeginCapture(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
-  std::thread([&] { EXPECT_EQ(streams_.CheckUnsafeCall(), Result::kCaptureUnsupported); }).join();
+  ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
+  std::thread([&] {
+    EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kCaptureUnsupported);
+  }).join();
 }
 
 }  // namespace

@@ -1,20 +1,17 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// The captures of Streams. Rules: cuda.h, cuStreamBeginCapture and
-// cuThreadExchangeStreamCaptureMode; the programming guide, "Creating a Graph Using Stream
-// Capture".
+#include "interpose/simulated_card/work/captures.h"
+
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/mutex.h"
-#include "interpose/simulated_card/work/streams.h"
 
 namespace memtrace::card {
 namespace {
 
 thread_local CaptureMode thread_capture_mode = CaptureMode::kGlobal;
-
-bool IsDefaultStream(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle) <= 2; }
 
 void AddTo(Capture::Frontier& frontier, const Capture::Frontier& more) {
   for (GraphNode* node : more) {
@@ -25,12 +22,12 @@ void AddTo(Capture::Frontier& frontier, const Capture::Frontier& more) {
 
 }  // namespace
 
-bool Streams::IsGoingOn(const Capture& capture) const {
-  return going_on_.contains(const_cast<Capture*>(&capture));
+std::shared_ptr<Capture> Captures::Of(const Event& event) const {
+  std::shared_ptr<Capture> capture = event.capture.lock();
+  return capture != nullptr && going_on_.contains(capture.get()) ? capture : nullptr;
 }
 
-// The default stream waits for all blocking streams of its device; of a capturing one it cannot.
-Result Streams::RefuseImplicitDependency(const Stream& stream) {
+Result Captures::RefuseImplicitDependency(const Stream& stream) {
   if (going_on_.empty() || stream.id != 0) return Result::kSuccess;
   bool refused = false;
   for (Capture* capture : going_on_) {
@@ -44,7 +41,14 @@ Result Streams::RefuseImplicitDependency(const Stream& stream) {
   return refused ? Result::kCaptureImplicit : Result::kSuccess;
 }
 
-Result Streams::Extend(Stream* stream, const NodeMaker& add) {
+Result Captures::RefuseQuestion(const Event& event) const {
+  const std::shared_ptr<Capture> capture = Of(event);
+  if (capture == nullptr) return Result::kSuccess;
+  capture->invalidated = true;
+  return Result::kCapturedEvent;
+}
+
+Result Captures::Extend(Stream* stream, const NodeMaker& add) {
   Capture& capture = *stream->capture;
   if (capture.invalidated) return Result::kCaptureInvalidated;
   Capture::Frontier& frontier = capture.streams[stream];
@@ -54,16 +58,16 @@ Result Streams::Extend(Stream* stream, const NodeMaker& add) {
   return added;
 }
 
-Result Streams::AddNode(Stream* stream, NodeType type, HostWork work) {
+Result Captures::AddNode(Stream* stream, NodeType type, HostWork work) {
   return Extend(stream, [&](Graph* graph, const Capture::Frontier& after, GraphNode** node) {
     return graphs_.Add(graph, type, after, std::move(work), node);
   });
 }
 
-Result Streams::CaptureMemory(const void* handle, int device, const GraphMemoryStep& step,
-                              HostWork work) {
-  const MutexLock lock(mutex_);
-  Stream* stream = FindStream(handle, device);
+Result Captures::AddMemory(const void* handle, int device, const GraphMemoryStep& step,
+                           HostWork work) {
+  const MutexLock lock(progress_.mutex());
+  Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture == nullptr) return Result::kIllegalState;
   return Extend(stream, [&](Graph* graph, const Capture::Frontier& after, GraphNode** node) {
@@ -71,42 +75,45 @@ Result Streams::CaptureMemory(const void* handle, int device, const GraphMemoryS
   });
 }
 
-Result Streams::WaitInCapture(Stream* stream, const Event* event, bool external) {
-  const std::shared_ptr<Capture> theirs = event->capture.lock();
-  const bool captured = theirs != nullptr && IsGoingOn(*theirs);
+void Captures::Mark(Stream* stream, Event* event) {
+  const std::shared_ptr<Capture>& capture = stream->capture;
+  capture->events[event] = capture->streams[stream];
+  event->work = {};
+  event->capture = capture;
+}
+
+Result Captures::Wait(Stream* stream, const Event& event, HostWork external) {
+  const std::shared_ptr<Capture> theirs = Of(event);
   if (stream->capture == nullptr) {
     // Waiting for a captured event draws the stream into the capture (a fork).
     stream->capture = theirs;
-    theirs->streams[stream] = theirs->events.at(event);
+    theirs->streams[stream] = theirs->events.at(&event);
     return Result::kSuccess;
   }
   Capture& ours = *stream->capture;
   if (ours.invalidated) return Result::kCaptureInvalidated;
-  if (external) {
-    return AddNode(stream, NodeType::kWaitEvent,
-                   [this, event](const Work& launch) { return WaitEventAt(event, launch); });
-  }
-  if (captured && theirs == stream->capture) {
-    AddTo(ours.streams[stream], ours.events.at(event));
+  if (external != nullptr) return AddNode(stream, NodeType::kWaitEvent, std::move(external));
+  if (theirs == stream->capture) {
+    AddTo(ours.streams[stream], ours.events.at(&event));
     return Result::kSuccess;
   }
   // An event that was never recorded is one that nobody waits for.
-  if (!captured && !event->recorded) return Result::kSuccess;
+  if (theirs == nullptr && !event.recorded) return Result::kSuccess;
   ours.invalidated = true;
-  if (!captured) return Result::kCaptureIsolation;
+  if (theirs == nullptr) return Result::kCaptureIsolation;
   theirs->invalidated = true;
   return Result::kCaptureMerge;
 }
 
-Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode, Graph* graph,
-                             Capture::Frontier first) {
-  const MutexLock lock(mutex_);
-  if (IsDefaultStream(handle)) return Result::kCaptureUnsupported;
-  Stream* stream = FindStream(handle, device);
+Result Captures::Begin(const void* handle, int device, CaptureMode mode, Graph* graph,
+                       Capture::Frontier first) {
+  const MutexLock lock(progress_.mutex());
+  if (StreamTable::IsDefault(handle)) return Result::kCaptureUnsupported;
+  Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture != nullptr) return Result::kIllegalState;
   stream->capture =
-      std::make_shared<Capture>(Capture{.id = next_capture_id_++,
+      std::make_shared<Capture>(Capture{.id = next_id_++,
                                         .mode = mode,
                                         .thread = std::this_thread::get_id(),
                                         .origin = stream,
@@ -119,17 +126,12 @@ Result Streams::BeginCapture(const void* handle, int device, CaptureMode mode, G
 }
 
 // All streams that joined leave the capture.
-void Streams::Finish(const std::shared_ptr<Capture>& capture) {
+void Captures::Finish(const std::shared_ptr<Capture>& capture) {
   going_on_.erase(capture.get());
-  for (const auto& [stream, owner] : streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
-  for (const auto& stream : default_streams_) {
-    if (stream->capture == capture) stream->capture = nullptr;
-  }
+  for (const auto& [stream, frontier] : capture->streams) stream->capture = nullptr;
 }
 
-void Streams::Abandon(const std::shared_ptr<Capture>& capture) {
+void Captures::Abandon(const std::shared_ptr<Capture>& capture) {
   // The caller's may be a stream's own, which Finish() resets.
   // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const std::shared_ptr<Capture> kept = capture;
@@ -137,19 +139,27 @@ void Streams::Abandon(const std::shared_ptr<Capture>& capture) {
   if (kept->owns_graph) graphs_.Destroy(kept->graph);
 }
 
+void Captures::Leave(Stream* stream) {
+  if (stream->capture == nullptr) return;
+  if (stream->capture->origin == stream) return Abandon(stream->capture);
+  // The order of the work is known; the capture can only no longer be joined.
+  stream->capture->invalidated = true;
+  stream->capture->streams.erase(stream);
+}
+
 // The origin's end depends on the last node of every stream that joined. A stream that joined and
 // did nothing is joined already: its frontier is the origin's own past.
-bool Streams::IsJoined(const Capture& capture) const {
+bool Captures::IsJoined(const Capture& capture) const {
   const Capture::Frontier& end = capture.streams.at(capture.origin);
   return std::all_of(capture.streams.begin(), capture.streams.end(), [&](const auto& stream) {
     return graphs_.AreReachedFrom(stream.second, end);
   });
 }
 
-Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
+Result Captures::End(const void* handle, int device, Graph** graph) {
   *graph = nullptr;
-  const MutexLock lock(mutex_);
-  Stream* stream = FindStream(handle, device);
+  const MutexLock lock(progress_.mutex());
+  Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return Result::kIllegalState;
@@ -168,10 +178,10 @@ Result Streams::EndCapture(const void* handle, int device, Graph** graph) {
   return Result::kSuccess;
 }
 
-Result Streams::CaptureState(const void* handle, int device, CaptureStatus* status,
-                             CaptureView* capture) const {
-  const MutexLock lock(mutex_);
-  const Stream* stream = FindStream(handle, device);
+Result Captures::StateOf(const void* handle, int device, CaptureStatus* status,
+                         CaptureView* capture) const {
+  const MutexLock lock(progress_.mutex());
+  Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   *status = stream->capture == nullptr     ? CaptureStatus::kNone
             : stream->capture->invalidated ? CaptureStatus::kInvalidated
@@ -182,10 +192,10 @@ Result Streams::CaptureState(const void* handle, int device, CaptureStatus* stat
   return Result::kSuccess;
 }
 
-Result Streams::ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
-                               bool replace) {
-  const MutexLock lock(mutex_);
-  Stream* stream = FindStream(handle, device);
+Result Captures::ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
+                                bool replace) {
+  const MutexLock lock(progress_.mutex());
+  Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
   if (stream->capture == nullptr) return Result::kIllegalState;
   if (stream->capture->invalidated) return Result::kCaptureInvalidated;
@@ -195,14 +205,14 @@ Result Streams::ChangeFrontier(const void* handle, int device, const Capture::Fr
   return Result::kSuccess;
 }
 
-CaptureMode Streams::ExchangeCaptureMode(CaptureMode mode) {
+CaptureMode Captures::ExchangeMode(CaptureMode mode) {
   return std::exchange(thread_capture_mode, mode);
 }
 
 // cuda.h, cuThreadExchangeStreamCaptureMode: a global thread must respect every global capture, and
 // any thread that is not relaxed its own captures that are not relaxed.
-Result Streams::CheckUnsafeCall() {
-  const MutexLock lock(mutex_);
+Result Captures::CheckUnsafeCall() {
+  const MutexLock lock(progress_.mutex());
   bool forbidden = false;
   for (Capture* capture : going_on_) {
     const bool everyones =
