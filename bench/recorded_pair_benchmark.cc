@@ -21,7 +21,7 @@ void Alone(benchmark::State& state, Pairs pairs) {
 
 void Recorded(benchmark::State& state, Pairs pairs) {
   recorder::RecordedRun run;
-  PairCard card(run.recorder());
+  PairCard card(run.recorder().blocks());
   pairs(state, card);
 }
 

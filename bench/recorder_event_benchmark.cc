@@ -31,15 +31,15 @@ void RecordAllocationAndFree(benchmark::State& state) {
       {.keep_bytes = state.range(0) == 2 ? 64_MiB : 0, .with_summary = state.range(0) != 0});
   std::vector<trace::StackId> stacks;
   for (uintptr_t i = 1; i <= 300; ++i) {
-    stacks.push_back(run.recorder().InternStack(FramesOf({i, i % 20 + 1, 1})));
+    stacks.push_back(run.recorder().stacks().Intern(FramesOf({i, i % 20 + 1, 1})));
   }
   const uint64_t before = std::filesystem::file_size(run.path());
   uint64_t number = 0;
   for ([[maybe_unused]] auto _ : state) {
     BlockEvent born = Block(number);
-    born.context = run.recorder().CurrentContext(stacks[number * 31 % stacks.size()]);
-    run.recorder().Allocated(born);
-    run.recorder().Freed(Block(number + 17));
+    born.context = run.recorder().scopes().CurrentContext(stacks[number * 31 % stacks.size()]);
+    run.recorder().blocks().Allocated(born);
+    run.recorder().blocks().Freed(Block(number + 17));
     ++number;
   }
   run.recorder().Close();
@@ -58,7 +58,7 @@ void InternSeenStack(benchmark::State& state) {
   std::iota(codes.begin(), codes.end(), 0x7f00'0000'1000);
   const std::vector<RawFrame> frames = FramesOf(codes);
   for ([[maybe_unused]] auto _ : state) {
-    benchmark::DoNotOptimize(run.recorder().InternStack(frames));
+    benchmark::DoNotOptimize(run.recorder().stacks().Intern(frames));
   }
 }
 BENCHMARK(InternSeenStack)->Arg(10)->Arg(40)->Arg(60);
@@ -71,17 +71,17 @@ void InternStackWithNewTop(benchmark::State& state) {
   std::vector<RawFrame> frames = FramesOf(codes);
   for ([[maybe_unused]] auto _ : state) {
     ++frames[0].instruction;
-    benchmark::DoNotOptimize(run.recorder().InternStack(frames));
+    benchmark::DoNotOptimize(run.recorder().stacks().Intern(frames));
   }
 }
 BENCHMARK(InternStackWithNewTop)->Iterations(100'000);
 
 void PushAndPopModule(benchmark::State& state) {
   RecordedRun run;
-  run.recorder().PushModule("transformer.h.3");
+  run.recorder().scopes().PushModule("transformer.h.3");
   for ([[maybe_unused]] auto _ : state) {
-    run.recorder().PushModule("transformer.h.3.mlp");
-    run.recorder().PopModule();
+    run.recorder().scopes().PushModule("transformer.h.3.mlp");
+    run.recorder().scopes().PopModule();
   }
 }
 BENCHMARK(PushAndPopModule);
@@ -103,17 +103,17 @@ void ContextInBackward(benchmark::State& state) {
   constexpr uint64_t kOperations = 100'000;
   Engine engine;
   RecordedRun run;
-  run.recorder().SetOperations(&engine);
+  run.recorder().scopes().SetOperations(&engine);
   for (uint64_t operation = 0; operation < kOperations; ++operation) {
-    run.recorder().PushModule(operation % 2 == 0 ? "h.0" : "h.1");
+    run.recorder().scopes().PushModule(operation % 2 == 0 ? "h.0" : "h.1");
     ++engine.next.sequence;
-    run.recorder().PopModule();
+    run.recorder().scopes().PopModule();
   }
   if (state.range(0) > 0) engine.running = {.thread = 1, .sequence = kOperations / 2};
   for ([[maybe_unused]] auto _ : state) {
     if (state.range(0) == 2) --engine.running.sequence;
     if (engine.running.sequence == 0) engine.running.sequence = kOperations - 1;
-    benchmark::DoNotOptimize(run.recorder().CurrentContext(0));
+    benchmark::DoNotOptimize(run.recorder().scopes().CurrentContext(0));
   }
 }
 BENCHMARK(ContextInBackward)->Arg(0)->Arg(1)->Arg(2);

@@ -18,7 +18,6 @@ _FACADE = "only locks and forwards; to be split with what it forwards to"
 # Class -> its public functions, and why so many.
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
-    "Recorder": (44, _TO_SPLIT),
     "CachingAllocator": (31, _FACADE),
     "SegmentGroup": (30, _TO_SPLIT),
     "Process": (30, _TO_SPLIT),

@@ -20,7 +20,8 @@ void Label(int device, uint64_t address, uint64_t bytes, const char* library) {
     auto* recorder = Process::Get().recorder();
     if (recorder == nullptr || Process::Get().is_forked()) return;
     const std::string site = std::string(library) + std::string(trace::kAssumedWorkspace);
-    recorder->Relabel(DeviceIndex{device}, address, bytes, trace::Role::kWorkspace, "", site);
+    recorder->blocks().Relabel(DeviceIndex{device}, address, bytes, trace::Role::kWorkspace, "",
+                               site);
   });
 }
 

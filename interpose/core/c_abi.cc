@@ -308,8 +308,8 @@ void memtrace_pop_role() {
 uint32_t memtrace_current_scope() { return Contain(uint32_t{0}, memtrace::CurrentScope); }
 uint32_t memtrace_scope_of_forward(uint64_t sequence) {
   return Contain(uint32_t{0}, [&] {
-    const auto* recorder = Process::Get().recorder();
-    return recorder != nullptr ? recorder->ScopeOfForward(sequence) : 0;
+    auto* recorder = Process::Get().recorder();
+    return recorder != nullptr ? recorder->scopes().OfForward(sequence) : 0;
   });
 }
 void memtrace_enter_scope(uint32_t scope) {
@@ -343,7 +343,7 @@ void memtrace_resume_activities() {
 void memtrace_annotate(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
   Contain([&] {
-    if (auto* recorder = Process::Get().recorder()) recorder->Annotate(key, value);
+    if (auto* recorder = Process::Get().recorder()) recorder->program().Annotate(key, value);
   });
 }
 
@@ -353,9 +353,9 @@ void memtrace_relabel_all(int role, const uint64_t* labels, size_t count) {
     if (recorder == nullptr || labels == nullptr) return;
     const memtrace::Names& names = Process::Get().names();
     for (const uint64_t* label = labels; count > 0; --count, label += MEMTRACE_LABEL_WORDS) {
-      recorder->RelabelFor(memtrace::DeviceIndex{static_cast<int>(label[0])}, label[1], label[2],
-                           static_cast<memtrace::trace::Role>(role), label[3],
-                           names.Text(static_cast<uint32_t>(label[4])));
+      recorder->blocks().RelabelFor(memtrace::DeviceIndex{static_cast<int>(label[0])}, label[1],
+                                    label[2], static_cast<memtrace::trace::Role>(role), label[3],
+                                    names.Text(static_cast<uint32_t>(label[4])));
     }
   });
 }
@@ -366,9 +366,9 @@ void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role, ui
     auto* recorder = Process::Get().recorder();
     if (recorder == nullptr) return;
     const memtrace::Names& names = Process::Get().names();
-    recorder->Relabel(memtrace::DeviceIndex{device}, address, bytes,
-                      static_cast<memtrace::trace::Role>(role), names.Text(owner),
-                      names.Text(path));
+    recorder->blocks().Relabel(memtrace::DeviceIndex{device}, address, bytes,
+                               static_cast<memtrace::trace::Role>(role), names.Text(owner),
+                               names.Text(path));
   });
 }
 

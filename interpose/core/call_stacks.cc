@@ -37,7 +37,7 @@ void SayNewModules(recorder::Recorder& recorder) {
   NativeFrames& native = Process::Get().native_frames();
   if (!native.has_new_modules()) return;
   for (const auto& [file, build_id] : native.TakeNewModules())
-    recorder.Annotate(trace::fact::kBuildId.Of(AsRecorded(file)), build_id);
+    recorder.program().Annotate(trace::fact::kBuildId.Of(AsRecorded(file)), build_id);
 }
 
 trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
@@ -49,9 +49,9 @@ trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
     std::array<recorder::RawFrame, NativeFrames::kMostFrames + PythonFrames::kMostFrames> all;
     auto* end = std::copy_n(native.begin(), inner, all.begin());
     end = std::copy(outer.begin(), outer.end(), end);
-    return recorder.InternStack({all.begin(), end});
+    return recorder.stacks().Intern({all.begin(), end});
   });
-  if (stack == 0) stack = recorder.InternStack({native.data(), inner});
+  if (stack == 0) stack = recorder.stacks().Intern({native.data(), inner});
   SayNewModules(recorder);
   return stack;
 }
@@ -81,14 +81,14 @@ trace::StackId CallStack(recorder::Recorder& recorder, const void* caller) {
   if (Wanted().native_in_python) return MixedStack(recorder, caller);
   if (!Wanted().python) return 0;
   return Process::Get().python_frames().Walk(
-      [&](std::span<const recorder::RawFrame> frames) { return recorder.InternStack(frames); });
+      [&](std::span<const recorder::RawFrame> frames) { return recorder.stacks().Intern(frames); });
 }
 
 trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller) {
   if (!Wanted().native || caller == nullptr) return 0;
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
   const size_t count = NativeFrames::Walk(caller, frames);
-  const trace::StackId stack = recorder.InternStack({frames.data(), count});
+  const trace::StackId stack = recorder.stacks().Intern({frames.data(), count});
   SayNewModules(recorder);
   return stack;
 }

@@ -41,14 +41,14 @@ CardActivities* CardActivities::MakeIfWanted(recorder::Recorder& recorder) {
 
 void CardActivities::SayIfWantedInVain(recorder::Recorder& recorder) {
   if (Wanted().empty()) return;
-  recorder.Annotate(trace::fact::kCuptiState, "absent");
-  recorder.Annotate(trace::fact::kCuptiReason,
-                    "the program takes its memory from the driver itself");
+  recorder.program().Annotate(trace::fact::kCuptiState, "absent");
+  recorder.program().Annotate(trace::fact::kCuptiReason,
+                              "the program takes its memory from the driver itself");
 }
 
 void CardActivities::Say(std::string_view state, std::string_view reason) {
-  recorder_.Annotate(trace::fact::kCuptiState, state);
-  if (!reason.empty()) recorder_.Annotate(trace::fact::kCuptiReason, reason);
+  recorder_.program().Annotate(trace::fact::kCuptiState, state);
+  if (!reason.empty()) recorder_.program().Annotate(trace::fact::kCuptiReason, reason);
 }
 
 absl::Status CardActivities::FindLibrary() {
@@ -63,7 +63,7 @@ absl::Status CardActivities::FindLibrary() {
 void CardActivities::Begin() {
   const MutexLock lock(mutex_);
   if (session_ != nullptr || has_ended_) return;
-  recorder_.TieActivities();
+  recorder_.blocks().TieActivities();
   if (const absl::Status found = FindLibrary(); !found.ok()) {
     const std::string reason(found.message());
     Say("absent", reason);
@@ -109,7 +109,8 @@ void CardActivities::End() {
   if (session_ == nullptr || has_ended_) return;
   has_ended_ = true;
   session_.load()->End();
-  recorder_.Annotate(trace::fact::kCuptiDropped, std::to_string(session_.load()->dropped()));
+  recorder_.program().Annotate(trace::fact::kCuptiDropped,
+                               std::to_string(session_.load()->dropped()));
 }
 
 void CardActivities::BeginOperation() {
@@ -128,7 +129,7 @@ void CardActivities::Write(std::span<const cupti::CardActivity> activities) {
   told_.clear();
   told_.reserve(activities.size());
   for (const cupti::CardActivity& activity : activities) told_.push_back(ToTold(activity));
-  recorder_.NoteActivities(told_);
+  recorder_.blocks().NoteActivities(told_);
 }
 
 }  // namespace memtrace

@@ -83,7 +83,7 @@ std::string Name(std::string_view owner) {
   return trace::PrintableText(owner.substr(0, end)) + (end < owner.size() ? "..." : "");
 }
 
-std::string Names(const std::vector<recorder::Recorder::NamedBytes>& owners) {
+std::string Names(const std::vector<recorder::NamedBytes>& owners) {
   std::string text;
   for (const auto& owner : owners) {
     text += (text.empty() ? "" : ", ") + Name(owner.name) + " " + Size(owner.bytes);
@@ -94,7 +94,7 @@ std::string Names(const std::vector<recorder::Recorder::NamedBytes>& owners) {
 }  // namespace
 
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               const std::vector<recorder::Recorder::NamedBytes>* owners,
+                               const std::vector<recorder::NamedBytes>* owners,
                                const std::string& trace_path) {
   std::string text = "memtrace: ";
   if (const trace::CardLedger* card = trace::FailedCard(event)) text += Cause(event, *card);

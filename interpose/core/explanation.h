@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/block_recorder.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace {
@@ -15,7 +15,7 @@ namespace memtrace {
 // three largest owners (null: nobody counted), and the command that explains the rest. A few lines;
 // sizes in GiB or MiB as torch prints them.
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               const std::vector<recorder::Recorder::NamedBytes>* owners,
+                               const std::vector<recorder::NamedBytes>* owners,
                                const std::string& trace_path);
 
 }  // namespace memtrace

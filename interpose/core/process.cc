@@ -76,7 +76,7 @@ void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 // The only thread of the child calls this, before anything else runs there. Another thread of the
 // parent may have held the long lock: it is made anew.
 void Process::BeginAnewInForkedChild() {
-  if (auto* recorder = recorder_.load()) recorder->AbandonInForkedChild();
+  if (auto* recorder = recorder_.load()) recorder->trace().AbandonInForkedChild();
   activities_ = nullptr;
   // Children that go on with copies of the cards go on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
@@ -101,7 +101,8 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     if (started_ || (mode == MEMTRACE_MODE_OUTSIDE && outside_started_)) return absl::OkStatus();
     if (is_recorded_) OpenTrace();
     // Now, not with the trace: that may be older, of what was taken before the framework came.
-    if (recorder() != nullptr && operations_.is_set()) recorder()->SetOperations(&operations_);
+    if (recorder() != nullptr && operations_.is_set())
+      recorder()->scopes().SetOperations(&operations_);
     if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
     auto cards = MakeCards(device_count, mode);
     if (!cards.ok()) return cards.status();
@@ -113,7 +114,7 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   }
   // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
-    recorder()->Annotate(trace::fact::kAllocatorLargePages, "1");
+    recorder()->program().Annotate(trace::fact::kAllocatorLargePages, "1");
   if (recorder() != nullptr) LabelAssumedWorkspaces();
   SayWhatWasKept();
   BeginActivities(mode);
@@ -139,7 +140,7 @@ void Process::HearOfOutside() {
   if (!started_) {
     for (const Card& card : outside_cards_) alone.push_back(card.observed.get());
   }
-  outside_.Tell(new OutsideRecorder(*recorder(), std::move(alone)));
+  outside_.Tell(new OutsideRecorder(recorder()->program(), std::move(alone)));
 }
 
 void Process::OpenTrace() {
@@ -159,8 +160,8 @@ void Process::OpenTrace() {
     writer = trace::TraceWriter::Stopped(writer.status());
   }
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
-  trace_path_ = made->path();
-  watch_.PassTo(made);
+  trace_path_ = made->trace().path();
+  watch_.PassTo(&made->blocks());
   recorder_.store(made, std::memory_order_release);
 }
 
@@ -180,7 +181,7 @@ absl::StatusOr<std::vector<Process::Card>> Process::MakeCards(int device_count,
               .device = DeviceIndex{device}, .plan = plan_, .captures = card.driver.captures},
           *card.driver.vmm, *card.driver.events, watch_);
     } else {
-      card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, *recorder(),
+      card.observed = std::make_unique<ObservedMemory>(DeviceIndex{device}, recorder()->blocks(),
                                                        mode == MEMTRACE_MODE_OUTSIDE
                                                            ? ObservedMemory::Caches::kNothing
                                                            : ObservedMemory::Caches::kSegments);
@@ -219,9 +220,10 @@ void Process::SayHowThePlanWent() {
     sum.placed += use.placed;
     sum.elsewhere += use.elsewhere;
   }
-  recorder()->Annotate(trace::fact::kPlanFile, AsRecorded(std::string(env::Text(env::kPlan))));
-  recorder()->Annotate(trace::fact::kPlanPlaced, std::to_string(sum.placed));
-  recorder()->Annotate(trace::fact::kPlanElsewhere, std::to_string(sum.elsewhere));
+  recorder()->program().Annotate(trace::fact::kPlanFile,
+                                 AsRecorded(std::string(env::Text(env::kPlan))));
+  recorder()->program().Annotate(trace::fact::kPlanPlaced, std::to_string(sum.placed));
+  recorder()->program().Annotate(trace::fact::kPlanElsewhere, std::to_string(sum.elsewhere));
 }
 
 ObservedMemory* Process::observed(int device) const {
@@ -265,14 +267,14 @@ void Process::SampleCard(recorder::Recorder& recorder, const Card& card) const {
   const auto ledger = card.Ledger(OutsideOn(card));
   if (!ledger) return;
   SayOtherProcesses(recorder, *ledger, *card.reader);
-  recorder.SampleCard(*ledger);
+  recorder.program().SampleCard(*ledger);
 }
 
 void Process::SayOtherProcesses(recorder::Recorder& recorder, const trace::CardLedger& ledger,
                                 const CardReader& reader) {
   if (ledger.other_processes == 0) return;
-  recorder.Annotate(trace::fact::kCardProcesses.Of(ledger.device),
-                    LaunchProcessesText(reader.OtherProcesses()));
+  recorder.program().Annotate(trace::fact::kCardProcesses.Of(ledger.device),
+                              LaunchProcessesText(reader.OtherProcesses()));
 }
 
 void Process::LookNow(const Card& card) {
@@ -282,7 +284,7 @@ void Process::LookNow(const Card& card) {
 
 void Process::SayFailureOnce() {
   if (has_said_why_) return;
-  if (const absl::Status failure = recorder()->TakeFailure(); !failure.ok()) {
+  if (const absl::Status failure = recorder()->trace().TakeFailure(); !failure.ok()) {
     Say("recording stopped (" + std::string(failure.message()) + "); the program goes on");
   }
 }
@@ -326,15 +328,15 @@ std::string Process::NoteOutOfMemory(const OutOfMemoryEvent& event) {
   before_out_of_memory_.Call();
   if (auto* activities = this->activities()) activities->Flush();
   std::vector<trace::CardLedger> ledgers = LedgersAt(event);
-  std::vector<recorder::Recorder::NamedBytes> owners;
+  std::vector<recorder::NamedBytes> owners;
   if (auto* recorder = this->recorder()) {
-    for (const auto& [key, value] : SimulationFacts()) recorder->Annotate(key, value);
+    for (const auto& [key, value] : SimulationFacts()) recorder->program().Annotate(key, value);
     SayHowThePlanWent();
     for (const trace::CardLedger& ledger : ledgers)
       SayOtherProcesses(*recorder, ledger, *cards()[static_cast<size_t>(ledger.device)].reader);
-    recorder->NoteOutOfMemory(event, ledgers);
+    recorder->blocks().NoteOutOfMemory(event, ledgers);
     SayFailureOnce();
-    owners = recorder->TopOwners(event.device, 3);
+    owners = recorder->blocks().TopOwners(event.device, 3);
   }
   const trace::OutOfMemory written{.device = static_cast<int32_t>(event.device),
                                    .requested = event.requested,
@@ -353,14 +355,14 @@ void Process::Close() {
   }
   if (auto* activities = this->activities()) activities->End();
   SampleCards();
-  for (const auto& [key, value] : SimulationFacts()) recorder()->Annotate(key, value);
+  for (const auto& [key, value] : SimulationFacts()) recorder()->program().Annotate(key, value);
   SayHowThePlanWent();
   SayFailureOnce();
   recorder()->Close();
 }
 
 const char* Process::trace_path() const {
-  return recorder() != nullptr && recorder()->status().ok() ? trace_path_.c_str() : "";
+  return recorder() != nullptr && recorder()->trace().status().ok() ? trace_path_.c_str() : "";
 }
 
 }  // namespace memtrace

@@ -43,7 +43,7 @@ trace::StringId InTrace(recorder::Recorder& recorder, uint32_t name) {
   static thread_local std::array<Known, 256> known;
   Known& entry = known[name % known.size()];
   if (entry.recorder != &recorder || entry.name != name)
-    entry = {.recorder = &recorder, .name = name, .id = recorder.InternString(Text(name))};
+    entry = {.recorder = &recorder, .name = name, .id = recorder.trace().Intern(Text(name))};
   return entry.id;
 }
 
@@ -52,6 +52,12 @@ recorder::Recorder* Recorder() {
   recorder::Recorder* recorder = Process::Get().recorder();
   if (recorder != nullptr && !kept.empty()) SayWhatWasKept();
   return recorder;
+}
+
+// The scopes of that recorder; null likewise.
+recorder::TagScopes* Scopes() {
+  recorder::Recorder* recorder = Recorder();
+  return recorder == nullptr ? nullptr : &recorder->scopes();
 }
 
 template <typename Value>
@@ -98,73 +104,73 @@ void SayWhatWasKept() {
   recorder::Recorder* recorder = Process::Get().recorder();
   if (recorder == nullptr) return;
   const KeptScopes said = std::exchange(kept, {});
-  for (const uint32_t name : said.tags) recorder->PushTag(Text(name));
-  for (const uint32_t path : said.modules) recorder->PushModule(Text(path));
-  for (const trace::Role role : said.roles) recorder->PushRole(role);
+  for (const uint32_t name : said.tags) recorder->scopes().PushTag(Text(name));
+  for (const uint32_t path : said.modules) recorder->scopes().PushModule(Text(path));
+  for (const trace::Role role : said.roles) recorder->scopes().PushRole(role);
   if (const auto phase = kept_phase.exchange(0); phase != 0)
-    recorder->SetPhase(static_cast<trace::Phase>(phase));
-  for (uint32_t steps = kept_steps.exchange(0); steps > 0; --steps) recorder->BeginStep();
+    recorder->program().SetPhase(static_cast<trace::Phase>(phase));
+  for (uint32_t steps = kept_steps.exchange(0); steps > 0; --steps) recorder->program().BeginStep();
 }
 
 void PushTag(uint32_t name) {
-  if (auto* recorder = Recorder()) return static_cast<void>(recorder->PushTag(Text(name)));
+  if (auto* scopes = Scopes()) return scopes->PushTag(Text(name));
   Keep(kept.tags, name);
 }
 
 void PopTag() {
-  if (auto* recorder = Recorder()) return static_cast<void>(recorder->PopTag());
+  if (auto* scopes = Scopes()) return scopes->PopTag();
   Forget(kept.tags);
 }
 
 void PushModule(uint32_t path) {
   ++module_depth;
-  if (auto* recorder = Recorder()) return recorder->PushModule(InTrace(*recorder, path));
+  if (auto* recorder = Recorder()) return recorder->scopes().PushModule(InTrace(*recorder, path));
   Keep(kept.modules, path);
 }
 
 void PopModule() {
   if (module_depth == 0) return;
   --module_depth;
-  if (auto* recorder = Recorder()) return recorder->PopModule();
+  if (auto* scopes = Scopes()) return scopes->PopModule();
   Forget(kept.modules);
 }
 
 uint32_t ModuleDepth() { return module_depth; }
 
 void PushRole(trace::Role role) {
-  if (auto* recorder = Recorder()) return recorder->PushRole(role);
+  if (auto* scopes = Scopes()) return scopes->PushRole(role);
   Keep(kept.roles, role);
 }
 
 void PopRole() {
-  if (auto* recorder = Recorder()) return recorder->PopRole();
+  if (auto* scopes = Scopes()) return scopes->PopRole();
   Forget(kept.roles);
 }
 
 uint32_t CurrentScope() {
-  if (auto* recorder = Recorder()) return recorder->CurrentScope();
+  if (auto* scopes = Scopes()) return scopes->CurrentScope();
   return kept.empty() ? 0 : kKeptScope | Process::Get().names().Intern(KeptAsText());
 }
 
 void EnterScope(uint32_t scope) {
   const auto [owner, module] = PartsOf(scope);
-  if (auto* recorder = Recorder()) {
+  if (auto* scopes = Scopes()) {
     const bool was_kept = (scope & kKeptScope) != 0;
-    return recorder->EnterScope(was_kept ? recorder->ScopeNumber(owner, module) : scope);
+    return was_kept ? scopes->EnterScope(owner, module) : scopes->EnterScope(scope);
   }
   Keep(kept.tags, Process::Get().names().Intern(owner));
   Keep(kept.modules, Process::Get().names().Intern(module));
 }
 
 void LeaveScope() {
-  if (auto* recorder = Recorder()) return recorder->LeaveScope();
+  if (auto* scopes = Scopes()) return scopes->LeaveScope();
   Forget(kept.tags);
   Forget(kept.modules);
 }
 
 void SetPhase(trace::Phase phase) {
   EndOperation();
-  if (auto* recorder = Recorder()) return static_cast<void>(recorder->SetPhase(phase));
+  if (auto* recorder = Recorder()) return static_cast<void>(recorder->program().SetPhase(phase));
   kept_phase = static_cast<uint8_t>(phase);
 }
 
@@ -174,7 +180,7 @@ void BeginStep() {
       activities->EndOperation();
       activities->Flush();
     }
-    recorder->BeginStep();
+    recorder->program().BeginStep();
     Process::Get().SampleCards();
     return;
   }
@@ -185,17 +191,20 @@ uint64_t CaptureContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return 0;
   if (auto* activities = Process::Get().activities()) activities->BeginOperation();
-  return recorder->CurrentContext(CallStack(*recorder, caller));
+  return recorder->scopes().CurrentContext(CallStack(*recorder, caller));
 }
 
 uint64_t CaptureNativeContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
-  return recorder == nullptr ? 0 : recorder->CurrentContext(NativeCallStack(*recorder, caller));
+  return recorder == nullptr
+             ? 0
+             : recorder->scopes().CurrentContext(NativeCallStack(*recorder, caller));
 }
 
 uint64_t CaptureHostContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
-  return recorder == nullptr ? 0 : recorder->CurrentContext(HostCallStack(*recorder, caller));
+  return recorder == nullptr ? 0
+                             : recorder->scopes().CurrentContext(HostCallStack(*recorder, caller));
 }
 
 }  // namespace memtrace

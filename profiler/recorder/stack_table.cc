@@ -12,9 +12,13 @@ StackTable::StackTable(SharedTrace& trace, FrameSymbolizer& symbolizer)
 trace::StackId StackTable::Intern(std::span<const RawFrame> frames) {
   frames = frames.first(std::min(frames.size(), kMaxDepth));
   if (frames.empty()) return 0;
-  const uint64_t hash = HashOfStack(frames);
-  const trace::StackId known = index_.Find(hash);
-  return known != 0 ? known : InternNew(frames, hash);
+  trace::StackId stack = 0;
+  trace_.Guarded([&] {
+    const uint64_t hash = HashOfStack(frames);
+    const trace::StackId known = index_.Find(hash);
+    stack = known != 0 ? known : InternNew(frames, hash);
+  });
+  return stack;
 }
 
 trace::StackId StackTable::InternNew(std::span<const RawFrame> frames, uint64_t hash) {

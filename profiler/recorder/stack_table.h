@@ -47,7 +47,7 @@ class StackTable {
 
   StackTable(SharedTrace& trace, FrameSymbolizer& symbolizer);
 
-  // Innermost frame first. 0 for an empty stack.
+  // Returns the number of a stack, innermost frame first; 0 for an empty one. No exception passes.
   trace::StackId Intern(std::span<const RawFrame> frames);
 
  private:

@@ -59,8 +59,8 @@ struct TagScopes::ThreadState {
   uint64_t pass = 0;
 };
 
-TagScopes::TagScopes(SharedTrace& trace, ContextTable& contexts)
-    : trace_(trace), contexts_(contexts), instance_(next_instance.fetch_add(1)) {}
+TagScopes::TagScopes(EventLog& log, ContextTable& contexts)
+    : log_(log), contexts_(contexts), instance_(next_instance.fetch_add(1)) {}
 
 TagScopes::ThreadState& TagScopes::Mine() const {
   static thread_local ThreadState state;
@@ -74,66 +74,120 @@ TagScopes::ThreadState& TagScopes::Mine() const {
 }
 
 void TagScopes::BeginBackward() {
-  ThreadState& state = Mine();
-  owner_of_pass_.store(ScopeIn(state, RunningNow()).owner, std::memory_order_relaxed);
-  passes_.fetch_add(1, std::memory_order_relaxed);
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    owner_of_pass_.store(ScopeIn(state, RunningNow()).owner, std::memory_order_relaxed);
+    passes_.fetch_add(1, std::memory_order_relaxed);
+  });
 }
 
-TagScopes::Tag TagScopes::PushTag(std::string_view name) {
-  ThreadState& state = Mine();
-  const Operation running = RunningNow();
-  state.tags.Push(Joined(ScopeIn(state, running).owner, name), running);
-  Changed(state, running);
-  return {.thread = state.thread, .owner = state.scope.owner};
+// The owner changes before its event is written. Only this thread can allocate under it meanwhile,
+// and it is here.
+void TagScopes::PushTag(std::string_view name) {
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    const Operation running = RunningNow();
+    state.tags.Push(Joined(ScopeIn(state, running).owner, name), running);
+    Changed(state, running);
+    WriteOwner(state);
+  });
 }
 
-TagScopes::Tag TagScopes::PopTag() {
-  ThreadState& state = Mine();
-  state.tags.Pop();
-  Changed(state, RunningNow());
-  return {.thread = state.thread, .owner = state.scope.owner};
+void TagScopes::PopTag() {
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    state.tags.Pop();
+    Changed(state, RunningNow());
+    WriteOwner(state);
+  });
 }
 
 void TagScopes::PushModule(trace::StringId path) {
-  ThreadState& state = Mine();
-  const Operation running = RunningNow();
-  state.modules.Push(path, running);
-  Changed(state, running);
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    const Operation running = RunningNow();
+    state.modules.Push(path, running);
+    Changed(state, running);
+  });
 }
 
 void TagScopes::PopModule() {
-  ThreadState& state = Mine();
-  state.modules.Pop();
-  Changed(state, RunningNow());
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    state.modules.Pop();
+    Changed(state, RunningNow());
+  });
 }
 
 void TagScopes::PushRole(trace::Role role) {
-  ThreadState& state = Mine();
-  const Operation running = RunningNow();
-  state.roles.Push(role, running);
-  Look(state, running);
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    const Operation running = RunningNow();
+    state.roles.Push(role, running);
+    Look(state, running);
+  });
 }
 
 void TagScopes::PopRole() {
-  ThreadState& state = Mine();
-  state.roles.Pop();
-  Look(state, RunningNow());
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    state.roles.Pop();
+    Look(state, RunningNow());
+  });
 }
 
 void TagScopes::EnterScope(ScopeId scope) {
-  ThreadState& state = Mine();
-  const Operation running = RunningNow();
-  const Scope entered = contexts_.ScopeOf(scope);
-  state.tags.Push(entered.owner, running);
-  state.modules.Push(entered.module, running);
-  Changed(state, running);
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    const Operation running = RunningNow();
+    const Scope entered = contexts_.ScopeOf(scope);
+    state.tags.Push(entered.owner, running);
+    state.modules.Push(entered.module, running);
+    Changed(state, running);
+  });
+}
+
+void TagScopes::EnterScope(std::string_view owner, std::string_view module) {
+  ScopeId scope = 0;
+  log_.trace().Guarded([&] {
+    SharedTrace& trace = log_.trace();
+    scope = contexts_.Number({.owner = trace.Intern(owner), .module = trace.Intern(module)});
+  });
+  EnterScope(scope);
 }
 
 void TagScopes::LeaveScope() {
-  ThreadState& state = Mine();
-  state.tags.Pop();
-  state.modules.Pop();
-  Changed(state, RunningNow());
+  log_.trace().Guarded([&] {
+    ThreadState& state = Mine();
+    state.tags.Pop();
+    state.modules.Pop();
+    Changed(state, RunningNow());
+  });
+}
+
+ScopeId TagScopes::CurrentScope() {
+  ScopeId scope = 0;
+  log_.trace().Guarded([&] {
+    const Scope now = contexts_.ScopeOf(Current());
+    scope = contexts_.Number({.owner = now.owner, .module = now.module});
+  });
+  return scope;
+}
+
+ScopeId TagScopes::OfForward(uint64_t sequence) const {
+  ScopeId scope = 0;
+  log_.trace().Guarded([&] {
+    if (const OperationSource* operations = operations_.load(std::memory_order_relaxed)) {
+      scope = forward_.At({.thread = operations->Next().thread, .sequence = sequence});
+    }
+  });
+  return scope;
+}
+
+uint64_t TagScopes::CurrentContext(trace::StackId stack) {
+  uint64_t context = stack;
+  log_.trace().Guarded([&] { context = ContextTable::Join(Current(), stack); });
+  return context;
 }
 
 ScopeId TagScopes::Current() {
@@ -149,20 +203,20 @@ ScopeId TagScopes::Current() {
   return state.number;
 }
 
-ScopeId TagScopes::OfForward(uint64_t sequence) const {
-  const OperationSource* operations = operations_.load(std::memory_order_relaxed);
-  if (operations == nullptr) return 0;
-  return forward_.At({.thread = operations->Next().thread, .sequence = sequence});
-}
-
 trace::StringId TagScopes::Joined(trace::StringId around, std::string_view name) {
-  SpinMutexLock lock(trace_.mutex);
-  const std::string_view outer = trace_.writer->Text(around);
-  if (outer.empty()) return trace_.writer->String(name);
+  const SpinMutexLock lock(log_.mutex());
+  trace::TraceWriter& writer = log_.writer();
+  const std::string_view outer = writer.Text(around);
+  if (outer.empty()) return writer.String(name);
   std::string joined(outer);
   joined += '/';
   joined += name;
-  return trace_.writer->String(joined);
+  return writer.String(joined);
+}
+
+void TagScopes::WriteOwner(const ThreadState& state) {
+  const SpinMutexLock lock(log_.mutex());
+  log_.Append(trace::TagChange{.thread = state.thread, .owner = state.scope.owner});
 }
 
 Operation TagScopes::RunningNow() const {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "profiler/recorder/allocation_context.h"
+#include "profiler/recorder/event_log.h"
 #include "profiler/recorder/forward_scopes.h"
 #include "profiler/recorder/operation_source.h"
-#include "profiler/recorder/shared_trace.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
@@ -27,60 +27,64 @@ namespace memtrace::recorder {
 // same pass. A role is never inherited by a backward.
 //
 // A tag, module or role past kMaxDepth is counted, so that pops still match, but adds nothing. A
-// pop without a push does nothing. Thread rule: any thread, each sees its own; but a thread serves
-// one TagScopes at a time and forgets what it pushed to another (a process has one recorder).
+// pop without a push does nothing. Changes of a thread's owner are events. Errors: as of Recorder.
+// Thread rule: any thread, each sees its own; but a thread serves one TagScopes at a time and
+// forgets what it pushed to another (a process has one recorder).
 class TagScopes {
  public:
   static constexpr uint32_t kMaxDepth = 64;
 
-  struct Tag {
-    uint32_t thread = 0;  // counted from 1 in order of first appearance
-    trace::StringId owner = 0;
-  };
-
-  TagScopes(SharedTrace& trace, ContextTable& contexts);
+  // Both outlive this.
+  TagScopes(EventLog& log, ContextTable& contexts);
 
   // From now on; null: there are no backward passes. Outlives this.
   void SetOperations(const OperationSource* operations) { operations_.store(operations); }
   // A backward pass begins, asked for by this thread: what was before it says nothing about it.
   void BeginBackward();
 
-  // Both answer with the owner that now holds.
-  Tag PushTag(std::string_view name);
-  Tag PopTag();
+  void PushTag(std::string_view name);  // "policy" inside "run": owner "run/policy"
+  void PopTag();
 
   // The whole path of the module ("transformer.h.3.mlp"), not a part of it: who enters a module
   // knows its path, and a module may be called from one that does not contain it.
   void PushModule(trace::StringId path);
+  void PushModule(std::string_view path) { PushModule(log_.trace().Intern(path)); }
   void PopModule();
 
-  // What is allocated meanwhile has this role.
+  // What this thread allocates meanwhile has this role.
   void PushRole(trace::Role role);
   void PopRole();
 
-  // Owner and module of another thread or of before, to be entered as one; left in reverse order.
+  // Owner and module together, of another thread or of before (CurrentScope there and then); left
+  // in reverse order.
   void EnterScope(ScopeId scope);
+  void EnterScope(std::string_view owner, std::string_view module);
   void LeaveScope();
 
-  // Of the calling thread.
-  ScopeId Current();
-  // In which this thread ran operation `sequence` forward; 0 if that is not known.
+  // Returns the owner and module of the calling thread.
+  ScopeId CurrentScope();
+  // Returns those in which this thread ran operation `sequence` forward; 0 if that is not known.
   ScopeId OfForward(uint64_t sequence) const;
+  // Returns the context word for an allocation that the calling thread makes now. Ask before taking
+  // any lock.
+  uint64_t CurrentContext(trace::StackId stack);
 
  private:
   template <typename Value>
   struct Nesting;
   struct ThreadState;
   ThreadState& Mine() const;
+  ScopeId Current();  // with the role
   trace::StringId Joined(trace::StringId around, std::string_view name);
   Operation RunningNow() const;
   Scope ScopeIn(ThreadState& state, const Operation& running) const;
   Scope Inherited(ThreadState& state, const Operation& running) const;
   void Look(ThreadState& state, const Operation& running) const;
   void Changed(ThreadState& state, const Operation& running);
+  void WriteOwner(const ThreadState& state);
   void KeepForBackward(const Scope& scope, uint64_t operations_ago);
 
-  SharedTrace& trace_;
+  EventLog& log_;
   ContextTable& contexts_;
   const uint64_t instance_;  // tells this object's entries in thread-local memory from another's
   std::atomic<const OperationSource*> operations_ = nullptr;

@@ -52,12 +52,12 @@ class RunningProgramTest : public testing::Test {
     Start([this] {
       recorder::NumberSymbolizer symbolizer;
       Recorder recorder(*trace::TraceWriter::Open(trace(), {}, {.with_summary = true}), symbolizer);
-      recorder.PushTag("policy");
-      recorder.Allocated(Block(0x10000, 300_MiB, recorder));
-      recorder.BeginStep();
+      recorder.scopes().PushTag("policy");
+      recorder.blocks().Allocated(Block(0x10000, 300_MiB, recorder));
+      recorder.program().BeginStep();
       while (true) {
-        recorder.Allocated(Block(0x200, 100, recorder));
-        recorder.Freed(Block(0x200, 100, recorder));
+        recorder.blocks().Allocated(Block(0x200, 100, recorder));
+        recorder.blocks().Freed(Block(0x200, 100, recorder));
         is_ready_->store(true);
         usleep(1000);
       }
@@ -68,7 +68,7 @@ class RunningProgramTest : public testing::Test {
             .address = address,
             .requested = requested,
             .allocated = RoundUp(requested, 512),
-            .context = recorder.CurrentContext(0)};
+            .context = recorder.scopes().CurrentContext(0)};
   }
   void End() {
     if (child_ <= 0) return;
@@ -116,7 +116,7 @@ TEST_F(RunningProgramTest, SnapshotOfAProgramThatDoesNothingSaysSo) {
   Start([this] {
     recorder::NumberSymbolizer symbolizer;
     Recorder recorder(*trace::TraceWriter::Open(trace(), {}, {.with_summary = true}), symbolizer);
-    recorder.BeginStep();
+    recorder.program().BeginStep();
     is_ready_->store(true);
     pause();
   });

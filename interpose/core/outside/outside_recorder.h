@@ -7,7 +7,7 @@
 
 #include "interpose/core/outside/observed_memory.h"
 #include "interpose/core/outside/outside_memory.h"
-#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/program_recorder.h"
 
 namespace memtrace {
 
@@ -21,7 +21,7 @@ class OutsideRecorder final : public OutsideListener {
  public:
   // `alone`: the cards' figures, by ordinal, if there is no caching allocator; else empty. All
   // outlive this.
-  OutsideRecorder(recorder::Recorder& recorder, std::vector<ObservedMemory*> alone)
+  OutsideRecorder(recorder::ProgramRecorder& recorder, std::vector<ObservedMemory*> alone)
       : recorder_(recorder), alone_(std::move(alone)) {}
 
   void Taken(const OutsideBlock& block) override;
@@ -30,7 +30,7 @@ class OutsideRecorder final : public OutsideListener {
  private:
   ObservedMemory* Alone(const OutsideBlock& block) const;
 
-  recorder::Recorder& recorder_;
+  recorder::ProgramRecorder& recorder_;
   const std::vector<ObservedMemory*> alone_;
 };
 

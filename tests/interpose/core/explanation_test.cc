@@ -19,8 +19,8 @@ trace::OutOfMemory Failure(const trace::CardLedger& card) {
 }
 
 TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
-  const std::vector<recorder::Recorder::NamedBytes> owners = {
-      {.name = "parameter policy", .bytes = 2_GiB}, {.name = "gradient", .bytes = 512}};
+  const std::vector<recorder::NamedBytes> owners = {{.name = "parameter policy", .bytes = 2_GiB},
+                                                    {.name = "gradient", .bytes = 512}};
   EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
             "memtrace: the card is full; it is not fragmented; 300.00 MiB were asked for and "
             "100.00 MiB could be had: short by 200.00 MiB.\n"
@@ -29,7 +29,7 @@ TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
 }
 
 TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
-  const std::vector<recorder::Recorder::NamedBytes> nobody;
+  const std::vector<recorder::NamedBytes> nobody;
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), &nobody, ""),
               EndsWith("most is held by nobody.\n"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), nullptr, ""),
@@ -37,7 +37,7 @@ TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
 }
 
 TEST(ExplanationTest, TagsCannotSteerTheTerminal) {
-  const std::vector<recorder::Recorder::NamedBytes> owners = {
+  const std::vector<recorder::NamedBytes> owners = {
       {.name = "unknown \x1b[2J\nmemtrace: all is well\u202e", .bytes = 1_GiB},
       {.name = std::string(1'000'000, 'x'), .bytes = 512}};
   const std::string text = ExplainOutOfMemory(Failure({.total = 1_GiB}), &owners, "a\x1b.trace");

@@ -29,7 +29,7 @@ class FakeFramework final : public OperationSource {
 class BackwardScopesTest : public testing::Test {
  protected:
   BackwardScopesTest() {
-    recorder.SetOperations(&framework);
+    recorder.scopes().SetOperations(&framework);
     FakeFramework::running = {};
     FakeFramework::next = {.thread = 1, .sequence = 0};
   }
@@ -37,11 +37,11 @@ class BackwardScopesTest : public testing::Test {
   // Operation `sequence` of thread 1, in `module` of `tag`.
   void Forward(uint64_t sequence, const char* tag, const char* module) {
     FakeFramework::next.sequence = sequence;
-    recorder.PushTag(tag);
-    recorder.PushModule(module);
+    recorder.scopes().PushTag(tag);
+    recorder.scopes().PushModule(module);
     ++FakeFramework::next.sequence;
-    recorder.PopModule();
-    recorder.PopTag();
+    recorder.scopes().PopModule();
+    recorder.scopes().PopTag();
   }
 
   // What an allocation is said to be, by a thread of the engine.
@@ -75,39 +75,39 @@ TEST_F(BackwardScopesTest, MemoryOfABackwardHasOwnerAndModuleOfItsForward) {
 
 TEST_F(BackwardScopesTest, AnOperationWithoutAForwardIsInTheScopeOfTheOneBefore) {
   Forward(5, "policy", "h.0");
-  recorder.SetPhase(Phase::kBackward);
+  recorder.program().SetPhase(Phase::kBackward);
   EXPECT_EQ(During({1, Operation::kNoNumber}), "");
   EXPECT_EQ(During({1, 5}), " owner=policy module=h.0");
   EXPECT_EQ(During({1, Operation::kNoNumber}), " owner=policy module=h.0");
-  recorder.SetPhase(Phase::kOther);
-  recorder.SetPhase(Phase::kBackward);
+  recorder.program().SetPhase(Phase::kOther);
+  recorder.program().SetPhase(Phase::kBackward);
   EXPECT_EQ(During({1, Operation::kNoNumber}), "");
 }
 
 TEST_F(BackwardScopesTest, WithoutAnOwnerInForwardItIsThatOfWhoAskedForTheBackward) {
   FakeFramework::next.sequence = 1;
-  recorder.PushTag("trainer");
-  recorder.SetPhase(Phase::kBackward);
-  recorder.PopTag();
+  recorder.scopes().PushTag("trainer");
+  recorder.program().SetPhase(Phase::kBackward);
+  recorder.scopes().PopTag();
   EXPECT_EQ(During({1, 0}), " owner=trainer");
 }
 
 TEST_F(BackwardScopesTest, WhatARecomputationEntersNestsInTheScopeOfItsForward) {
-  recorder.PushTag("policy");
-  const ScopeId outside = recorder.CurrentScope();
-  recorder.PopTag();
+  recorder.scopes().PushTag("policy");
+  const ScopeId outside = recorder.scopes().CurrentScope();
+  recorder.scopes().PopTag();
   Forward(7, "policy", "h.0");
-  recorder.PushTag("not this");  // by the thread that waits, or of before
+  recorder.scopes().PushTag("not this");  // by the thread that waits, or of before
   FakeFramework::running = {1, 7};
-  recorder.EnterScope(outside);
-  recorder.PushTag("block");
-  recorder.PushModule("h.0.mlp");
+  recorder.scopes().EnterScope(outside);
+  recorder.scopes().PushTag("block");
+  recorder.scopes().PushModule("h.0.mlp");
   EXPECT_EQ(During({1, 7}), " owner=policy/block module=h.0.mlp");
   EXPECT_EQ(During({1, 6}), "");  // a backward within the backward
   FakeFramework::running = {1, 7};
-  recorder.PopModule();
-  recorder.PopTag();
-  recorder.LeaveScope();
+  recorder.scopes().PopModule();
+  recorder.scopes().PopTag();
+  recorder.scopes().LeaveScope();
   EXPECT_EQ(During({1, 7}), " owner=policy module=h.0");
   EXPECT_EQ(During({}), " owner=\"not this\"");
 }
@@ -123,49 +123,50 @@ TEST_F(BackwardScopesTest, AGraphMadeInABackwardIsInTheScopeOfItsForward) {
 }
 
 TEST_F(BackwardScopesTest, AThreadCanBeInTheScopeOfAnother) {
-  recorder.PushTag("policy");
-  recorder.PushModule("h.0");
-  const ScopeId scope = recorder.CurrentScope();
+  recorder.scopes().PushTag("policy");
+  recorder.scopes().PushModule("h.0");
+  const ScopeId scope = recorder.scopes().CurrentScope();
   std::thread([&] {
     FakeFramework::next = {.thread = 2, .sequence = 0};
-    recorder.EnterScope(scope);
+    recorder.scopes().EnterScope(scope);
     EXPECT_EQ(During({}), " owner=policy module=h.0");
     EXPECT_EQ(During({2, 3}), " owner=policy module=h.0");
-    recorder.LeaveScope();
+    recorder.scopes().LeaveScope();
     EXPECT_EQ(During({}), "");
   }).join();
 }
 
 TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherited) {
   FakeFramework::next.sequence = 3;
-  recorder.PushRole(trace::Role::kComm);
+  recorder.scopes().PushRole(trace::Role::kComm);
   run.Allocate(0x10000, 100);
   EXPECT_THAT(run.Lines().back(), EndsWith("relabel 0 0x10000 role=comm"));
   EXPECT_EQ(During({1, 3}), "");
-  recorder.PopRole();
+  recorder.scopes().PopRole();
   EXPECT_EQ(During({}), "");
 }
 
 TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
-  recorder.PushTag("policy");
+  recorder.scopes().PushTag("policy");
   run.Allocate(0x10000, 100);
-  recorder.PopTag();
+  recorder.scopes().PopTag();
   run.Allocate(0x20000, 100);
   for (int step = 0; step < 2; ++step) {
-    recorder.RelabelFor(DeviceIndex{0}, 0x20000, 100, trace::Role::kGradient, 0x10000, "w");
+    recorder.blocks().RelabelFor(DeviceIndex{0}, 0x20000, 100, trace::Role::kGradient, 0x10000,
+                                 "w");
   }
   EXPECT_EQ(run.Lines().back(), "relabel 0 0x20000 role=gradient owner=policy path=w");
   EXPECT_EQ(run.Lines().size(), 5U);
 }
 
 TEST_F(BackwardScopesTest, AForwardAfterABackwardBeginsTheStepsNextMicroBatch) {
-  recorder.BeginStep();
+  recorder.program().BeginStep();
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kForward, Phase::kEvaluate,
                             Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    recorder.SetPhase(phase);
+    recorder.program().SetPhase(phase);
   }
-  recorder.BeginStep();
-  recorder.SetPhase(Phase::kForward);
+  recorder.program().BeginStep();
+  recorder.program().SetPhase(Phase::kForward);
   EXPECT_THAT(
       run.Lines(),
       testing::ElementsAre("step 1", "phase forward micro_batch=1", "phase backward micro_batch=1",

@@ -41,11 +41,12 @@ void RandomRun::Do(size_t actions) {
     } else if (what < 980) {
       Range();
     } else if (what < 990) {
-      recorder_.SetPhase(static_cast<trace::Phase>(random_() % 8));
+      recorder_.program().SetPhase(static_cast<trace::Phase>(random_() % 8));
     } else if (what < 995) {
-      recorder_.BeginStep();
+      recorder_.program().BeginStep();
     } else if (what < 998) {
-      recorder_.Annotate("key" + std::to_string(random_() % 5), std::to_string(random_() % 100));
+      recorder_.program().Annotate("key" + std::to_string(random_() % 5),
+                                   std::to_string(random_() % 100));
     } else {
       Fail();
     }
@@ -58,11 +59,11 @@ void RandomRun::Allocate() {
   const Bytes requested = 1 + random_() % 600'000;
   BlockEvent block = Block(slot, requested);
   const uint64_t owner = random_() % 4;
-  block.context = recorder_.PackContext(
-      {.stack = recorder_.InternStack(FramesOf({random_() % 20 + 1, random_() % 3 + 1})),
-       .owner = owner == 0 ? 0 : recorder_.InternString("owner" + std::to_string(owner)),
-       .module = recorder_.InternString("module" + std::to_string(random_() % 9))});
-  recorder_.Allocated(block);
+  block.context = recorder_.contexts().Pack(
+      {.stack = recorder_.stacks().Intern(FramesOf({random_() % 20 + 1, random_() % 3 + 1})),
+       .owner = owner == 0 ? 0 : recorder_.trace().Intern("owner" + std::to_string(owner)),
+       .module = recorder_.trace().Intern("module" + std::to_string(random_() % 9))});
+  recorder_.blocks().Allocated(block);
   live_[slot] = requested;
 }
 
@@ -72,11 +73,11 @@ void RandomRun::Free() {
   if (found == live_.end()) found = live_.begin();
   const auto [slot, requested] = *found;
   live_.erase(found);
-  recorder_.FreeRequested(Block(slot, requested));
+  recorder_.blocks().FreeRequested(Block(slot, requested));
   if (random_() % 10 == 0) {
     waiting_[slot] = requested;
   } else {
-    recorder_.FreeCompleted(Block(slot, requested));
+    recorder_.blocks().FreeCompleted(Block(slot, requested));
   }
 }
 
@@ -84,7 +85,7 @@ void RandomRun::Complete() {
   if (waiting_.empty()) return;
   const auto [slot, requested] = *waiting_.begin();
   waiting_.erase(waiting_.begin());
-  recorder_.FreeCompleted(Block(slot, requested));
+  recorder_.blocks().FreeCompleted(Block(slot, requested));
 }
 
 void RandomRun::Label() {
@@ -97,7 +98,7 @@ void RandomRun::Label() {
   const std::string path = "weight" + std::to_string(random_() % 9);
   const Bytes begin = random_() % 2 == 0 ? 0 : random_() % requested;
   const Bytes size = random_() % 3 == 0 ? requested - begin : 1 + random_() % (requested - begin);
-  recorder_.Relabel(CardOf(slot), AddressOf(slot) + begin, size, role, owner, path);
+  recorder_.blocks().Relabel(CardOf(slot), AddressOf(slot) + begin, size, role, owner, path);
 }
 
 void RandomRun::Range() {
@@ -107,23 +108,23 @@ void RandomRun::Range() {
                          .address = 0x6f00'0000'0000 + 4_MiB * number,
                          .size = 4_MiB};
   if (mapped_[number]) {
-    recorder_.Unmapped(range);
+    recorder_.blocks().Unmapped(range);
   } else {
-    recorder_.Mapped(range);
+    recorder_.blocks().Mapped(range);
   }
   mapped_[number] = !mapped_[number];
 }
 
 void RandomRun::Fail() {
   const trace::CardLedger card{.device = 1, .total = 24_GiB, .free = random_() % 1000};
-  recorder_.NoteOutOfMemory({.device = DeviceIndex{1},
-                             .pool = {},
-                             .requested = 1_GiB,
-                             .allocated = 1_GiB,
-                             .obtainable = random_() % 1000,
-                             .limit = ~uint64_t{0},
-                             .ledger = {}},
-                            std::vector{card});
+  recorder_.blocks().NoteOutOfMemory({.device = DeviceIndex{1},
+                                      .pool = {},
+                                      .requested = 1_GiB,
+                                      .allocated = 1_GiB,
+                                      .obtainable = random_() % 1000,
+                                      .limit = ~uint64_t{0},
+                                      .ledger = {}},
+                                     std::vector{card});
 }
 
 command::TraceInput InputOf(const std::string& path) {

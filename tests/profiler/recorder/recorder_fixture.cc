@@ -48,18 +48,18 @@ RecordedRun::~RecordedRun() {
 }
 
 void RecordedRun::Allocate(DeviceAddress address, Bytes requested, trace::StackId stack) {
-  recorder_->Allocated({.pool = {},
-                        .address = address,
-                        .requested = requested,
-                        .allocated = RoundUp(requested, 512),
-                        .context = recorder_->CurrentContext(stack)});
+  recorder_->blocks().Allocated({.pool = {},
+                                 .address = address,
+                                 .requested = requested,
+                                 .allocated = RoundUp(requested, 512),
+                                 .context = recorder_->scopes().CurrentContext(stack)});
 }
 
 void RecordedRun::Free(DeviceAddress address, Bytes requested) {
-  recorder_->Freed({.pool = {},
-                    .address = address,
-                    .requested = requested,
-                    .allocated = RoundUp(requested, 512)});
+  recorder_->blocks().Freed({.pool = {},
+                             .address = address,
+                             .requested = requested,
+                             .allocated = RoundUp(requested, 512)});
 }
 
 std::vector<std::string> RecordedRun::Lines() const {

@@ -46,12 +46,12 @@ class Program {
  private:
   void Loop(size_t thread) {
     for (uint64_t number = 1;; ++number) {
-      const uint64_t context = recorder_.CurrentContext(
-          recorder_.InternStack(FramesOf({number / 1000 + 1, thread + 1})));
-      recorder_.Allocated(Block(thread, number, context));
+      const uint64_t context = recorder_.scopes().CurrentContext(
+          recorder_.stacks().Intern(FramesOf({number / 1000 + 1, thread + 1})));
+      recorder_.blocks().Allocated(Block(thread, number, context));
       published_[thread].store(number, std::memory_order_release);
-      if (number > 500) recorder_.Freed(Block(thread, number - 500, 0));
-      if (number % 5000 == 0) recorder_.BeginStep();
+      if (number > 500) recorder_.blocks().Freed(Block(thread, number - 500, 0));
+      if (number % 5000 == 0) recorder_.program().BeginStep();
     }
   }
   static BlockEvent Block(size_t thread, uint64_t number, uint64_t context) {

@@ -61,29 +61,29 @@ class Step {
   }
 
   void Run() {
-    recorder_.SetPhase(trace::Phase::kForward);
+    recorder_.program().SetPhase(trace::Phase::kForward);
     for (int i = 0; i < kBlocks; ++i) Allocate(i);
-    recorder_.SetPhase(trace::Phase::kBackward);
+    recorder_.program().SetPhase(trace::Phase::kBackward);
     for (int i = 0; i < kBlocks; ++i) Free((i * 37) % kBlocks);
   }
 
  private:
   void Allocate(int i) {
-    recorder_.PushTag("policy");
-    recorder_.PushModule("model.layers.3.mlp");
-    const uint64_t context = recorder_.CurrentContext(recorder_.InternStack(stack_));
+    recorder_.scopes().PushTag("policy");
+    recorder_.scopes().PushModule("model.layers.3.mlp");
+    const uint64_t context = recorder_.scopes().CurrentContext(recorder_.stacks().Intern(stack_));
     const BlockEvent block = Block(i, context);
-    recorder_.Allocated(block);
-    recorder_.Relabel(block.device, block.address, block.requested, trace::Role::kParameter,
-                      "policy", "model.layers.3.mlp.weight");
-    recorder_.PopModule();
-    recorder_.PopTag();
+    recorder_.blocks().Allocated(block);
+    recorder_.blocks().Relabel(block.device, block.address, block.requested,
+                               trace::Role::kParameter, "policy", "model.layers.3.mlp.weight");
+    recorder_.scopes().PopModule();
+    recorder_.scopes().PopTag();
   }
   void Free(int i) {
     const BlockEvent block = Block(i, 0);
-    if (i % 2 == 0) return recorder_.Freed(block);
-    recorder_.FreeRequested(block);
-    recorder_.FreeCompleted(block);
+    if (i % 2 == 0) return recorder_.blocks().Freed(block);
+    recorder_.blocks().FreeRequested(block);
+    recorder_.blocks().FreeCompleted(block);
   }
 
   Recorder& recorder_;
@@ -108,7 +108,7 @@ TEST(RecorderSteadyStateTest, AStepThatSaysNothingNewLeavesTheHeapAlone) {
   const int64_t before = heap_allocations;
   for (int i = 0; i < 100; ++i) step.Run();
   EXPECT_EQ(heap_allocations - before, 0);
-  EXPECT_EQ(run.recorder().lost_events(), 0u);
+  EXPECT_EQ(run.recorder().trace().lost_events(), 0u);
 }
 
 }  // namespace

@@ -25,15 +25,16 @@ constexpr DeviceIndex kCard{0};
 TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
   RecordedRun run;
   Recorder& recorder = run.recorder();
-  recorder.Reserved({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 4_MiB});
-  recorder.Mapped({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 2_MiB});
-  recorder.Allocated({.stream = StreamId{7},
-                      .pool = {.first = 0, .second = 3},
-                      .address = 0x100000,
-                      .requested = 500,
-                      .allocated = 512});
+  recorder.blocks().Reserved(
+      {.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 4_MiB});
+  recorder.blocks().Mapped({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 2_MiB});
+  recorder.blocks().Allocated({.stream = StreamId{7},
+                               .pool = {.first = 0, .second = 3},
+                               .address = 0x100000,
+                               .requested = 500,
+                               .allocated = 512});
   run.Free(0x100000, 500);
-  recorder.Unmapped({.pool = {}, .address = 0x100000, .size = 2_MiB});
+  recorder.blocks().Unmapped({.pool = {}, .address = 0x100000, .size = 2_MiB});
   EXPECT_THAT(run.Lines(),
               ElementsAre("reserve 0 0x100000 size=4194304 stream=7",
                           "map 0 0x100000 size=2097152 stream=7",
@@ -46,7 +47,7 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
 TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
   RecordedRun run;
   run.Allocate(0x200, 1);  // 1: before anything is tied
-  run.recorder().TieActivities();
+  run.recorder().blocks().TieActivities();
   const uint64_t first = OperationBlocks::Begin();
   run.Allocate(0x400, 1);
   uint64_t second = 0;
@@ -59,10 +60,10 @@ TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
   OperationBlocks::End();
   run.Allocate(0xa00, 1);
   const trace::Activity kernel{.stream = 7, .duration_ns = 9};
-  run.recorder().NoteActivities({{{kernel, "gelu", first},
-                                  {kernel, "gelu", second},
-                                  {kernel, "relu", third},
-                                  {kernel, "relu", 0}}});
+  run.recorder().blocks().NoteActivities({{{kernel, "gelu", first},
+                                           {kernel, "gelu", second},
+                                           {kernel, "relu", third},
+                                           {kernel, "relu", 0}}});
   const auto lines = run.Lines();
   EXPECT_THAT(std::vector(lines.end() - 4, lines.end()),
               ElementsAre("activity 0 kernel duration=9 stream=7 name=gelu block=4",
@@ -73,13 +74,13 @@ TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
 
 TEST(RecorderTest, TagsNestAndReachAllocations) {
   RecordedRun run;
-  run.recorder().PushTag("run");
-  run.recorder().PushTag("policy");
+  run.recorder().scopes().PushTag("run");
+  run.recorder().scopes().PushTag("policy");
   run.Allocate(0x200, 1);
-  run.recorder().PopTag();
+  run.recorder().scopes().PopTag();
   run.Allocate(0x400, 1);
-  run.recorder().PopTag();
-  run.recorder().PopTag();  // one too many
+  run.recorder().scopes().PopTag();
+  run.recorder().scopes().PopTag();  // one too many
   run.Allocate(0x600, 1);
   const auto lines = run.Lines();
   EXPECT_THAT(lines[2], testing::EndsWith("owner=run/policy"));
@@ -89,10 +90,10 @@ TEST(RecorderTest, TagsNestAndReachAllocations) {
 
 TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
   RecordedRun run;
-  run.recorder().PushModule("transformer.h.3");
-  run.recorder().PushModule("transformer.h.3.mlp");
+  run.recorder().scopes().PushModule("transformer.h.3");
+  run.recorder().scopes().PushModule("transformer.h.3.mlp");
   run.Allocate(0x200, 1);
-  run.recorder().PopModule();
+  run.recorder().scopes().PopModule();
   run.Allocate(0x400, 1);
   EXPECT_THAT(run.Lines(), ElementsAre(testing::EndsWith("module=transformer.h.3.mlp"),
                                        testing::EndsWith("module=transformer.h.3")));
@@ -100,16 +101,16 @@ TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
 
 TEST(RecorderTest, PastTheDeepestTagPopsStillMatch) {
   RecordedRun run;
-  run.recorder().PushTag("base");
-  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().PushTag("x");
-  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().PopTag();
+  run.recorder().scopes().PushTag("base");
+  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().scopes().PushTag("x");
+  for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().scopes().PopTag();
   run.Allocate(0x200, 1);
   EXPECT_THAT(run.Lines().back(), testing::EndsWith("owner=base"));
 }
 
 TEST(RecorderTest, AThreadHasTagsOfItsOwn) {
   RecordedRun run;
-  run.recorder().PushTag("outer");
+  run.recorder().scopes().PushTag("outer");
   std::thread([&] { run.Allocate(0x200, 1); }).join();
   EXPECT_THAT(run.Lines().back(), testing::EndsWith("allocated=512"));
 }
@@ -117,15 +118,15 @@ TEST(RecorderTest, AThreadHasTagsOfItsOwn) {
 TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
   RecordedRun run;
   Recorder& recorder = run.recorder();
-  EXPECT_EQ(recorder.SetPhase(Phase::kForward), Phase::kOther);
-  EXPECT_EQ(recorder.SetPhase(Phase::kForward), Phase::kForward);
+  EXPECT_EQ(recorder.program().SetPhase(Phase::kForward), Phase::kOther);
+  EXPECT_EQ(recorder.program().SetPhase(Phase::kForward), Phase::kForward);
   run.Allocate(0x200, 100);
   for (int step = 0; step < 3; ++step) {
-    recorder.Relabel(kCard, 0x200, 100, Role::kParameter, "", "h.0.weight");
-    recorder.Annotate("optimizer.class", "AdamW");
+    recorder.blocks().Relabel(kCard, 0x200, 100, Role::kParameter, "", "h.0.weight");
+    recorder.program().Annotate("optimizer.class", "AdamW");
   }
-  recorder.Annotate("optimizer.class", "SGD");
-  EXPECT_EQ(recorder.BeginStep(), 1U);
+  recorder.program().Annotate("optimizer.class", "SGD");
+  EXPECT_EQ(recorder.program().BeginStep(), 1U);
   EXPECT_THAT(
       run.Lines(),
       ElementsAre("phase forward micro_batch=1", "alloc 0 0x200 requested=100 allocated=512",
@@ -137,8 +138,8 @@ TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
   RecordedRun run;
   run.Allocate(0x200, 100);
   for (const Bytes size : {40U, 100U, 0U})
-    run.recorder().Relabel(kCard, 0x200, size, Role::kParameter, "", "w");
-  run.recorder().Relabel(kCard, 0x210, 40, Role::kParameter, "", "w");
+    run.recorder().blocks().Relabel(kCard, 0x200, size, Role::kParameter, "", "w");
+  run.recorder().blocks().Relabel(kCard, 0x210, 40, Role::kParameter, "", "w");
   EXPECT_THAT(run.Lines(), ElementsAre("alloc 0 0x200 requested=100 allocated=512",
                                        "relabel 0 0x200 size=40 role=parameter path=w",
                                        "relabel 0 0x200 role=parameter path=w",
@@ -149,7 +150,7 @@ TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
   RecordedRun run;
   for (int i = 0; i < 2; ++i) {
     run.Allocate(0x200, 100);
-    run.recorder().Relabel(kCard, 0x200, 100, Role::kGradient, "", "w");
+    run.recorder().blocks().Relabel(kCard, 0x200, 100, Role::kGradient, "", "w");
     run.Free(0x200, 100);
   }
   EXPECT_EQ(run.Lines().size(), 8U);
@@ -157,31 +158,31 @@ TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
 
 TEST(RecorderTest, TopOwnersAreNamedForTheErrorText) {
   RecordedRun run;
-  run.recorder().PushTag("edited_model");
+  run.recorder().scopes().PushTag("edited_model");
   run.Allocate(0x1000, 300);
-  run.recorder().PopTag();
+  run.recorder().scopes().PopTag();
   run.Allocate(0x2000, 200);
-  run.recorder().Relabel(kCard, 0x1000, 300, Role::kParameter, "", "");
-  run.recorder().SetPhase(Phase::kOptimizer);
+  run.recorder().blocks().Relabel(kCard, 0x1000, 300, Role::kParameter, "", "");
+  run.recorder().program().SetPhase(Phase::kOptimizer);
   run.Allocate(0x3000, 100);
-  EXPECT_THAT(run.recorder().TopOwners(kCard, 3),
+  EXPECT_THAT(run.recorder().blocks().TopOwners(kCard, 3),
               ElementsAre(FieldsAre("parameter edited_model", 300), FieldsAre("unknown", 200),
                           FieldsAre("temporary", 100)));
 }
 
 TEST(RecorderTest, AnOutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
   RecordedRun run;
-  run.recorder().PushTag("policy");
+  run.recorder().scopes().PushTag("policy");
   const OutOfMemoryEvent event{.pool = {},
                                .requested = 700,
                                .allocated = 1024,
                                .obtainable = 512,
                                .limit = ~uint64_t{0},
-                               .context = run.recorder().CurrentContext(0),
+                               .context = run.recorder().scopes().CurrentContext(0),
                                .ledger = {}};
-  run.recorder().OutOfMemory(event);
+  run.recorder().blocks().OutOfMemory(event);
   const std::vector<trace::CardLedger> cards = {{.total = 10}, {.device = 1, .total = 20}};
-  run.recorder().NoteOutOfMemory(event, cards);
+  run.recorder().blocks().NoteOutOfMemory(event, cards);
   const auto lines = run.Lines();
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[1], "out_of_memory 0 requested=700 allocated=1024 obtainable=512 owner=policy");
@@ -191,13 +192,14 @@ TEST(RecorderTest, AnOutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
 TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
   NumberSymbolizer symbolizer;
   Recorder recorder(trace::TraceWriter::Stopped(absl::PermissionDeniedError("no")), symbolizer);
-  recorder.PushTag("policy");
-  recorder.Allocated({.pool = {}, .requested = 100, .context = recorder.CurrentContext(0)});
-  EXPECT_EQ(recorder.TopOwners(kCard, 1).at(0).name, "unknown policy");
-  EXPECT_EQ(recorder.lost_events(), 2U);
-  EXPECT_TRUE(absl::IsPermissionDenied(recorder.status()));
-  EXPECT_FALSE(recorder.TakeFailure().ok());
-  EXPECT_TRUE(recorder.TakeFailure().ok());
+  recorder.scopes().PushTag("policy");
+  recorder.blocks().Allocated(
+      {.pool = {}, .requested = 100, .context = recorder.scopes().CurrentContext(0)});
+  EXPECT_EQ(recorder.blocks().TopOwners(kCard, 1).at(0).name, "unknown policy");
+  EXPECT_EQ(recorder.trace().lost_events(), 2U);
+  EXPECT_TRUE(absl::IsPermissionDenied(recorder.trace().status()));
+  EXPECT_FALSE(recorder.trace().TakeFailure().ok());
+  EXPECT_TRUE(recorder.trace().TakeFailure().ok());
 }
 
 TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
@@ -205,7 +207,7 @@ TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
   run.Allocate(0x200, 1);
   run.recorder().Close();
   run.Allocate(0x400, 1);
-  EXPECT_EQ(run.recorder().lost_events(), 1U);
+  EXPECT_EQ(run.recorder().trace().lost_events(), 1U);
   EXPECT_EQ(run.Lines().size(), 1U);
   EXPECT_TRUE(run.Reader().completeness().closed);
 }
@@ -221,10 +223,10 @@ TEST(RecorderTest, AForkedChildDoesNothingEvenIfTheLockWasHeld) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);
-      run.recorder().AbandonInForkedChild();
+      run.recorder().trace().AbandonInForkedChild();
       run.Allocate(0x200, 1);
-      run.recorder().PushTag("child");
-      run.recorder().InternStack(FramesOf({1}));
+      run.recorder().scopes().PushTag("child");
+      run.recorder().stacks().Intern(FramesOf({1}));
       run.recorder().Close();
       _exit(0);
     }
@@ -246,9 +248,9 @@ TEST(RecorderTest, ThreadsNeverMixUpOrderOrOwners) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&run, t] {
       const auto base = static_cast<DeviceAddress>(t) << 32;
-      run.recorder().PushTag("thread" + std::to_string(t));
+      run.recorder().scopes().PushTag("thread" + std::to_string(t));
       for (DeviceAddress i = 0; i < kBlocks; ++i) {
-        run.Allocate(base + 512 * i, 1, run.recorder().InternStack(FramesOf({i % 50 + 1, 1})));
+        run.Allocate(base + 512 * i, 1, run.recorder().stacks().Intern(FramesOf({i % 50 + 1, 1})));
         run.Free(base + 512 * i, 1);
       }
     });

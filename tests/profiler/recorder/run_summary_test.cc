@@ -110,14 +110,14 @@ TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
     for (DeviceAddress i = 0; i < 60; ++i) {
       const std::string owner =
           "owner/\"\x01\xe2\x82\xac" + std::to_string(i) + std::string(200, 'x');
-      run.recorder().Allocated(
+      run.recorder().blocks().Allocated(
           {.device = DeviceIndex{card},
            .pool = {},
            .address = 0x200 * i,
            .requested = 100,
            .allocated = 512,
-           .context = run.recorder().PackContext(
-               {.stack = 0, .owner = run.recorder().InternString(owner), .module = 0})});
+           .context = run.recorder().contexts().Pack(
+               {.stack = 0, .owner = run.recorder().trace().Intern(owner), .module = 0})});
     }
   }
   run.recorder().Close();

@@ -23,22 +23,22 @@ std::string Functions(const trace::TraceReader& reader, StackId stack) {
 
 TEST(StackTableTest, StacksComeBackInnermostFirst) {
   RecordedRun run;
-  const StackId stack = run.recorder().InternStack(FramesOf({3, 2, 1}));
+  const StackId stack = run.recorder().stacks().Intern(FramesOf({3, 2, 1}));
   EXPECT_EQ(Functions(run.Reader(), stack), "f3 f2 f1 ");
 }
 
 TEST(StackTableTest, AnEmptyStackIsNone) {
   RecordedRun run;
-  EXPECT_EQ(run.recorder().InternStack({}), 0U);
+  EXPECT_EQ(run.recorder().stacks().Intern({}), 0U);
 }
 
 TEST(StackTableTest, OnlyUnseenFramesAreSymbolized) {
   RecordedRun run;
-  const StackId first = run.recorder().InternStack(FramesOf({3, 2, 1}));
+  const StackId first = run.recorder().stacks().Intern(FramesOf({3, 2, 1}));
   EXPECT_EQ(run.symbolizer().calls(), 3);
-  EXPECT_EQ(run.recorder().InternStack(FramesOf({3, 2, 1})), first);
+  EXPECT_EQ(run.recorder().stacks().Intern(FramesOf({3, 2, 1})), first);
   EXPECT_EQ(run.symbolizer().calls(), 3);
-  EXPECT_NE(run.recorder().InternStack(FramesOf({4, 2, 1})), first);
+  EXPECT_NE(run.recorder().stacks().Intern(FramesOf({4, 2, 1})), first);
   EXPECT_EQ(run.symbolizer().calls(), 4);
 }
 
@@ -46,46 +46,46 @@ TEST(StackTableTest, OrderDepthAndInstructionTellStacksApart) {
   RecordedRun run;
   std::vector<RawFrame> moved = FramesOf({3, 2, 1});
   moved[0].instruction = 2;
-  const std::set<StackId> stacks = {run.recorder().InternStack(FramesOf({3, 2, 1})),
-                                    run.recorder().InternStack(FramesOf({2, 3, 1})),
-                                    run.recorder().InternStack(FramesOf({3, 2})),
-                                    run.recorder().InternStack(FramesOf({2, 1})),
-                                    run.recorder().InternStack(FramesOf({3, 3, 2, 1})),
-                                    run.recorder().InternStack(moved)};
+  const std::set<StackId> stacks = {run.recorder().stacks().Intern(FramesOf({3, 2, 1})),
+                                    run.recorder().stacks().Intern(FramesOf({2, 3, 1})),
+                                    run.recorder().stacks().Intern(FramesOf({3, 2})),
+                                    run.recorder().stacks().Intern(FramesOf({2, 1})),
+                                    run.recorder().stacks().Intern(FramesOf({3, 3, 2, 1})),
+                                    run.recorder().stacks().Intern(moved)};
   EXPECT_EQ(stacks.size(), 6U);
 }
 
 TEST(StackTableTest, HiddenFramesAreLeftOut) {
   RecordedRun run;
   run.symbolizer().Hide(2);
-  const StackId stack = run.recorder().InternStack(FramesOf({3, 2, 1}));
+  const StackId stack = run.recorder().stacks().Intern(FramesOf({3, 2, 1}));
   EXPECT_EQ(Functions(run.Reader(), stack), "f3 f1 ");
-  EXPECT_EQ(run.recorder().InternStack(FramesOf({3, 1})), stack);
+  EXPECT_EQ(run.recorder().stacks().Intern(FramesOf({3, 1})), stack);
 }
 
 TEST(StackTableTest, AStackOfHiddenFramesAloneStays) {
   RecordedRun run;
   run.symbolizer().Hide(2);
-  const StackId stack = run.recorder().InternStack(FramesOf({2, 2}));
+  const StackId stack = run.recorder().stacks().Intern(FramesOf({2, 2}));
   EXPECT_EQ(Functions(run.Reader(), stack), "f2 f2 ");
 }
 
 TEST(StackTableTest, OneFrameStacksAreToldApart) {
   RecordedRun run;
   std::vector<RawFrame> line = FramesOf({1});
-  const StackId first = run.recorder().InternStack(line);
+  const StackId first = run.recorder().stacks().Intern(line);
   line[0].instruction = 2;
-  EXPECT_NE(run.recorder().InternStack(line), first);
+  EXPECT_NE(run.recorder().stacks().Intern(line), first);
 }
 
 TEST(StackTableTest, ManyStacksOutliveGrowthOfTheIndex) {
   RecordedRun run;
   std::vector<StackId> ids;
   for (uintptr_t i = 1; i <= 10'000; ++i) {
-    ids.push_back(run.recorder().InternStack(FramesOf({i % 100, i % 77, i})));
+    ids.push_back(run.recorder().stacks().Intern(FramesOf({i % 100, i % 77, i})));
   }
   for (uintptr_t i = 1; i <= 10'000; ++i) {
-    ASSERT_EQ(run.recorder().InternStack(FramesOf({i % 100, i % 77, i})), ids[i - 1]);
+    ASSERT_EQ(run.recorder().stacks().Intern(FramesOf({i % 100, i % 77, i})), ids[i - 1]);
   }
 }
 
@@ -98,7 +98,7 @@ TEST(StackTableTest, ThreadsAgreeOnIds) {
   for (std::vector<StackId>& mine : ids) {
     threads.emplace_back([&run, &mine] {
       for (uintptr_t i = 1; i <= kStacks; ++i) {
-        mine.push_back(run.recorder().InternStack(FramesOf({i, i % 10 + 1, 1})));
+        mine.push_back(run.recorder().stacks().Intern(FramesOf({i, i % 10 + 1, 1})));
       }
     });
   }

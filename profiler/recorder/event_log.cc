@@ -1,14 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the recorder does beside writing events, on the threads that make them: it has none of its
-// own. Everything here is done before an event is written, so that the state is that after the one
-// before.
+#include "profiler/recorder/event_log.h"
+
 #include <algorithm>
 #include <ctime>
 #include <string>
 
-#include "profiler/recorder/recorder.h"
 #include "profiler/recorder/summary_text.h"
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -29,10 +26,12 @@ uint64_t UnixNow() {
 
 }  // namespace
 
-void Recorder::LookAround(uint64_t now) {
+void EventLog::Summarise(bool is_last) { SummariseAt(clock_.Now(), is_last); }
+
+void EventLog::LookAround(uint64_t now) {
   trace::TraceWriter& writer = *trace_.writer;
   look_at_ns_ = now + kLookEveryNs;
-  if (now >= summary_at_ns_) Summarise(now, /*is_last=*/false);
+  if (now >= summary_at_ns_) SummariseAt(now, /*is_last=*/false);
   if (!writer.status().ok()) return;
   MakeMarks(now);
   if (checkpoint_.is_due(writer)) checkpoint_.Begin(writer, live_, run_, sequence_, now);
@@ -41,7 +40,7 @@ void Recorder::LookAround(uint64_t now) {
   look_at_ns_ = 0;  // at the next event
 }
 
-void Recorder::Summarise(uint64_t now, bool is_last) {
+void EventLog::SummariseAt(uint64_t now, bool is_last) {
   trace::TraceWriter& writer = *trace_.writer;
   if (!writer.has_summary()) return;
   const SummaryMoment moment{
@@ -53,7 +52,7 @@ void Recorder::Summarise(uint64_t now, bool is_last) {
 }
 
 // At most a few at once: the number comes from a page that others may write.
-void Recorder::MakeMarks(uint64_t now) {
+void EventLog::MakeMarks(uint64_t now) {
   constexpr uint64_t kMost = 16;
   const uint64_t wanted = trace_.writer->marks_wanted();
   for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {

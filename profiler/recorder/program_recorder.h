@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_RECORDER_PROGRAM_RECORDER_H_
+#define MEMTRACE_PROFILER_RECORDER_PROGRAM_RECORDER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "profiler/recorder/allocation_context.h"
+#include "profiler/recorder/event_log.h"
+#include "profiler/recorder/micro_batch.h"
+#include "profiler/recorder/tag_scopes.h"
+#include "profiler/trace/events/event.h"
+
+namespace memtrace::recorder {
+
+// Writes down what is said of the program as a whole: how far it is, facts about it, and what
+// surrounds the allocator's memory. Errors: as of Recorder. Thread rule: any thread.
+class ProgramRecorder {
+ public:
+  // All outlive this.
+  ProgramRecorder(EventLog& log, const ContextTable& contexts, TagScopes& scopes)
+      : log_(log), contexts_(contexts), scopes_(scopes) {}
+
+  // From now on, process-wide. Returns the phase before, for whoever restores it. A forward after a
+  // backward of the same step begins the step's next micro-batch.
+  trace::Phase SetPhase(trace::Phase phase);
+  uint64_t BeginStep();  // returns its number; the first is 1
+
+  // Writes a fact by key (format.md lists them); the value it has already is not written again.
+  void Annotate(std::string_view key, std::string_view value);
+  void SampleCard(const trace::CardLedger& card);
+
+  // Memory from the driver itself, beside the allocator; stack, owner and module are the context's.
+  void OutsideAllocated(trace::OutsideAllocate event, uint64_t context);
+  void OutsideFreed(const trace::OutsideFree& event);
+
+ private:
+  EventLog& log_;
+  const ContextTable& contexts_;
+  TagScopes& scopes_;
+  MicroBatch micro_batch_ ABSL_GUARDED_BY(log_.mutex());
+};
+
+}  // namespace memtrace::recorder
+
+#endif  // MEMTRACE_PROFILER_RECORDER_PROGRAM_RECORDER_H_
