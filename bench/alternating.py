@@ -19,6 +19,7 @@ from typing import Any
 
 ALLOCATORS = ("memtrace", "native")
 ENVIRONMENT = "BENCH_WAY"
+Said = Any  # the JSON that a child prints: its own script knows what that is
 
 
 def way() -> str:
@@ -44,7 +45,7 @@ def prepare(ours: bool | None = None) -> None:
         memtrace.enable()
 
 
-def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Any:
+def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Said:
     """Runs `script --child` this way in a process of its own; gives the JSON of its last line."""
     environment = {**os.environ, ENVIRONMENT: chosen, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
     command = [sys.executable, script, "--child", *arguments]
@@ -54,7 +55,7 @@ def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Any:
 
 def alternate(
     script: str, arguments: list[str], rounds: int, ways: tuple[str, ...] = ALLOCATORS
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[Said, ...]]:
     """Gives, `rounds` times, what the child of each way printed, in their order."""
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
@@ -64,7 +65,7 @@ def alternate(
 READY = "ready for a turn"
 
 
-def in_turn(script: str, arguments: list[str], ways: tuple[str, str], turns: int) -> list[Any]:
+def in_turn(script: str, arguments: list[str], ways: tuple[str, str], turns: int) -> list[Said]:
     """Has `script --child` of both ways live at the same time and do `turns` pieces of their work, one after the other.
 
     A child calls `wait_for_turn` before each piece and says JSON in the end, which this gives. So the pieces that are
@@ -99,7 +100,7 @@ def _child(script: str, arguments: list[str], chosen: str, folder: str) -> "subp
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _until_ready(child: Any) -> None:
+def _until_ready(child: "subprocess.Popen[str]") -> None:
     for line in child.stdout:
         if line.strip() == READY:
             return

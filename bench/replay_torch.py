@@ -18,9 +18,8 @@ import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from scenario_card import CORPUS, WAYS, CallLog, Run, called, load, on_card, smallest_card
+from scenario_card import CORPUS, WAYS, CallLog, Run, RunFields, called, load, on_card, smallest_card
 from snapshot_events import events, read_snapshot
 
 COMPLETE = (
@@ -49,7 +48,7 @@ class Player:
         """Plays it on a card, in a process of its own."""
         return Run(**on_card(card, way, self._play))
 
-    def _play(self) -> dict[str, Any]:
+    def _play(self) -> RunFields:
         import torch
 
         torch.cuda.init()

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.corpus import CORPUS
@@ -55,6 +55,19 @@ KINDS = {
 _KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
 
 
+T = TypeVar("T")  # what JSON can hold
+
+
+class RunFields(TypedDict):
+    """The fields of Run, as a child writes them."""
+
+    completed: bool
+    peak_reserved: int
+    calls: dict[str, int]
+    steps: list[dict[str, int]]
+    said: str
+
+
 @dataclass
 class Run:
     """A scenario that was run on one card."""
@@ -82,12 +95,12 @@ def run(command: str, card: int, way: str) -> Run:
     return Run(**on_card(card, way, lambda: _run_here(command)))
 
 
-def on_card(card: int, way: str, function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def on_card(card: int, way: str, function: Callable[[], T]) -> T:
     """Gives what `function` gives in a forked process with a card of `card` bytes, managed in one of WAYS."""
     return _forked(lambda: _begin(card, way, function))
 
 
-def _forked(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _forked(function: Callable[[], T]) -> T:
     with tempfile.TemporaryFile() as answer:
         child = os.fork()
         if child == 0:
@@ -108,7 +121,7 @@ def _forked(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return json.loads(answer.read())
 
 
-def _begin(card: int, way: str, function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _begin(card: int, way: str, function: Callable[[], T]) -> T:
     import memtrace
     import torch
 
@@ -123,7 +136,7 @@ def _begin(card: int, way: str, function: Callable[[], dict[str, Any]]) -> dict[
         return function()
 
 
-def _run_here(command: str) -> dict[str, Any]:
+def _run_here(command: str) -> RunFields:
     text = io.StringIO()
     with redirect_stdout(text), redirect_stderr(text):
         scenario = _Scenario(command)
@@ -164,7 +177,7 @@ class _Scenario:
 
         report = case_util.report
 
-        def reported(*arguments: Any, **options: Any) -> None:
+        def reported(*arguments: object, **options: object) -> None:
             self._look()  # before it resets the peaks
             report(*arguments, **options)
 

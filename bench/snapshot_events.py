@@ -14,15 +14,28 @@ import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NoReturn, TypedDict
 
-Snapshot = dict[str, Any]
+
+class TraceEvent(TypedDict, total=False):
+    """What is read of an entry of a card's trace. Bytes."""
+
+    action: str
+    addr: int
+    size: int
+    stream: int
+
+
+class Snapshot(TypedDict):
+    """What is read of a snapshot: a trace for each card."""
+
+    device_traces: list[list[TraceEvent]]
 
 
 class _DataOnly(pickle.Unpickler):
     """A snapshot is lists, dictionaries, strings and numbers; anything else in the file is refused."""
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> NoReturn:
         raise pickle.UnpicklingError(f"a snapshot holds no {module}.{name}; this file is something else, or a trap")
 
 

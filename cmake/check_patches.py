@@ -3,9 +3,10 @@
 """Lists what the Python package puts in the place of other people's functions; checks that nothing does it unlisted.
 
 Usage: check_patches.py ROOT [--write]. interpose/python/memtrace/patches.txt, which `memtrace doctor --hooks` prints,
-is made of all calls of _patches.put; --write writes it. Exit 1 with one line per violation if it is another, or if a
-function that wraps another one, or states what it allocates, gets into an attribute in another way. What `memtrace fit`
-changes in its trials alone (_changes, _scratch) is not of it.
+is made of all calls of _patches.put and of the tables of functions that _stated_calls.watch is given; --write writes
+it. Exit 1 with one line per violation if it is another, or if a function that wraps another one, or states what it
+allocates, gets into an attribute in another way. What `memtrace fit` changes in its trials alone (_changes, _scratch)
+is not of it.
 """
 
 import ast
@@ -15,6 +16,7 @@ from pathlib import Path
 PACKAGE = Path("interpose/python/memtrace")
 LIST = PACKAGE / "patches.txt"
 _OF_TRIALS = ("_changes", "_scratch")
+_STATED = "_stated_calls.py"  # puts what the tables of other files name
 _OF_OUR_OWN = ("_patches.py", "_estimate/by_value.py")  # they set attributes of what they made
 
 
@@ -26,11 +28,39 @@ def sources(root: Path) -> list[Path]:
     ]
 
 
+def stated_reason(root: Path) -> str:
+    """Gives the reason of every function that _stated_calls.py puts."""
+    for node in ast.parse((root / PACKAGE / _STATED).read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REASON":
+            return str(ast.literal_eval(node.value))
+    raise SystemExit(f"{_STATED}: has no REASON")
+
+
+def tables(file: Path, tree: ast.Module) -> dict[str, list[str]]:
+    """Gives the names in each table of functions that states their role, by the name of the table."""
+    found: dict[str, list[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "Calls" and node.value is not None:
+            modules: dict[str, tuple[str, ...]] = ast.literal_eval(node.value)
+            found[ast.unparse(node.target)] = [f"{of}.{name}" for of, names in modules.items() for name in names]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "_stated_calls.watch":
+            continue
+        if ast.unparse(node.args[2]) not in found:
+            raise SystemExit(f"{file}:{node.lineno}: {ast.unparse(node.args[2])} is to be a table annotated with Calls")
+    return found
+
+
 def rows(root: Path) -> list[str]:
-    """Gives a line for each call of put: what is replaced, why, and the file that does it."""
+    """Gives a line for each call of put, and each function in a table: what is replaced, why, and the file."""
     found = []
     for file in sources(root):
-        for node in ast.walk(ast.parse(file.read_text())):
+        tree = ast.parse(file.read_text())
+        reason = f"{stated_reason(root)} ({file.relative_to(root / PACKAGE)})"
+        found += [f"{name}: {reason}" for table in tables(file, tree).values() for name in table]
+        if file.name == _STATED:
+            continue
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or ast.unparse(node.func) != "_patches.put":
                 continue
             name, reason = node.args[1], node.args[3]

@@ -21,7 +21,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 ROOT = Path.cwd()
 PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
@@ -29,6 +29,15 @@ PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
 DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
 # Where the analyzer does not run, libstdc++'s own use of what it has deprecated (std::stable_sort) is told as an error.
 QUICK = [*DEEP, "--checks=-clang-analyzer-*", "--extra-arg=-Wno-deprecated-declarations"]
+
+
+class CompileCommand(TypedDict):
+    """An entry of compile_commands.json."""
+
+    directory: str
+    command: str
+    file: str
+    output: str
 
 
 def tracked(pattern: str) -> set[Path]:
@@ -58,25 +67,25 @@ def headers_by_object(build: Path) -> dict[str, list[Path]]:
     return found
 
 
-def plain_units(build: Path, folder: Path) -> list[dict[str, Any]]:
+def plain_units(build: Path, folder: Path) -> list[CompileCommand]:
     """The build's compile commands without GCC's precompiled headers, also written into `folder` for clang-tidy.
 
     A source that forgets an include is found that way.
     """
-    units: list[dict[str, Any]] = json.loads((build / "compile_commands.json").read_text())
+    units: list[CompileCommand] = json.loads((build / "compile_commands.json").read_text())
     for unit in units:
         unit["command"] = PRECOMPILED.sub("", unit["command"])
     (folder / "compile_commands.json").write_text(json.dumps(units))
     return units
 
 
-def object_file(unit: dict[str, Any]) -> str:
+def object_file(unit: CompileCommand) -> str:
     """The name that follows -o."""
     words = unit["command"].split()
     return str(words[words.index("-o") + 1])
 
 
-def state(version: str, command: list[str], unit: dict[str, Any], headers: list[Path]) -> str:
+def state(version: str, command: list[str], unit: CompileCommand, headers: list[Path]) -> str:
     """A digest of everything a check of this source depends on."""
     digest = hashlib.sha256(" ".join([version, *command, unit["command"]]).encode())
     source = Path(unit["file"])
@@ -113,7 +122,7 @@ def touched(sources: dict[Path, list[Path]], changed: set[Path]) -> set[Path]:
     return found
 
 
-def passes(command: list[str], unit: dict[str, Any], stamp: Path) -> bool:
+def passes(command: list[str], unit: CompileCommand, stamp: Path) -> bool:
     """Checks one source and remembers that it passed."""
     run = subprocess.run([*command, "-p", str(stamp.parent), unit["file"]], capture_output=True, text=True)
     if run.returncode == 0:

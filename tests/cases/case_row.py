@@ -4,7 +4,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from support.json_object import JsonObject
 
 NATIVE = "native"
 OURS = "memtrace"
@@ -18,7 +19,7 @@ class Seen:
     out: str
     err: str
     text: str
-    report: Mapping[str, Any]
+    report: JsonObject
 
     @property
     def said(self) -> str:

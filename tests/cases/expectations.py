@@ -4,9 +4,9 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from case_row import Expectation, Seen
+from support.json_object import JsonObject
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -104,7 +104,7 @@ def holds(
     With `first`, the largest row of all matches.
     """
 
-    def matches(row: dict[str, Any]) -> bool:
+    def matches(row: JsonObject) -> bool:
         is_there = not line or line in (row["line"], row["site"])
         return is_there and role in ("", row["role"]) and (not site or bool(re.search(site, row["site"])))
 
@@ -329,11 +329,11 @@ def _entry(seen: Seen, name: str) -> int:
     return next(int(entry["bytes"]) for entry in seen.report["ledger"] if entry["name"] == name)
 
 
-def _words(row: dict[str, Any]) -> str:
+def _words(row: JsonObject) -> str:
     return f"{row['name']}: {row['change']}"
 
 
-def _need(row: dict[str, Any]) -> int:
+def _need(row: JsonObject) -> int:
     return int(row["predicted_peak"])
 
 
@@ -341,5 +341,5 @@ def _card(seen: Seen) -> int:
     return int(seen.report["card"]["bytes"])
 
 
-def _fits(seen: Seen, row: dict[str, Any]) -> bool:
+def _fits(seen: Seen, row: JsonObject) -> bool:
     return _need(row) <= _card(seen) and not row.get("at_least")

@@ -6,7 +6,6 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import case_run
 import checkpoint_rows
@@ -17,6 +16,7 @@ import pytest
 import verdict_rows
 from case_row import NATIVE, OURS, Row
 from judging import RESULTS
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 # Rows whose answer is a report of a run.
@@ -54,7 +54,7 @@ def test_a_first_cure_without_a_prediction_completes_when_it_is_applied(command:
     assert with_edits(row, name), f"nobody has applied {name} to {command}"
 
 
-def reported(row: Row) -> Any:
+def reported(row: Row) -> JsonObject:
     """Returns the report, of an earlier test if the installed program is older than it."""
     kept = RESULTS / row.name / "report.json"
     if not kept.exists() or kept.stat().st_mtime < MEMTRACE.stat().st_mtime:
@@ -64,7 +64,7 @@ def reported(row: Row) -> Any:
     return json.loads(kept.read_text())
 
 
-def fitting(report: Any) -> list[dict[str, Any]]:
+def fitting(report: JsonObject) -> list[JsonObject]:
     """Returns the remedies that the report says to fit; a larger card is no change."""
     size = report["card"]["bytes"]
     return [
@@ -74,7 +74,7 @@ def fitting(report: Any) -> list[dict[str, Any]]:
     ]
 
 
-def fault_of(row: Row, remedy: dict[str, Any]) -> str:
+def fault_of(row: Row, remedy: JsonObject) -> str:
     """Runs the row with the remedy alone; returns what went wrong, or "" if it completed or cannot be applied."""
     changed = with_remedy(row, remedy)
     if changed is None:
@@ -95,7 +95,7 @@ def with_frameworks(row: Row) -> Row | None:
     return replace(row, frameworks=True) if case_run.FRAMEWORKS.exists() else None
 
 
-def with_remedy(row: Row, remedy: dict[str, Any]) -> Row | None:
+def with_remedy(row: Row, remedy: JsonObject) -> Row | None:
     """Returns the row as the remedy has it: by fit's hook, an allocator, the script's own argument, or an edit."""
     name = remedy["name"]
     if name == "memtrace's allocator":

@@ -4,9 +4,9 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import ROOT, Finished, on_card
 
 ENVIRONMENT = Path(os.environ.get("MEMTRACE_FRAMEWORKS") or ROOT / ".venv-frameworks")
@@ -22,18 +22,18 @@ def torchrun(ranks: int) -> tuple[str, ...]:
     return ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks))
 
 
-def run(program: str, folder: Path, *arguments: str, **options: Any) -> Finished:
+def run(program: str, folder: Path, *arguments: str, **options: object) -> Finished:
     """Runs a program of this folder on a card; nothing may be fetched."""
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "OMP_NUM_THREADS": "1"}
     return on_card(PROGRAMS / program, folder, *arguments, python=PYTHON, **options, **offline)
 
 
-def role(report: dict[str, Any], name: str) -> int:
+def role(report: JsonObject, name: str) -> int:
     """Bytes of a role at the peak."""
     return next((row["bytes"] for row in report["peak"]["by_role"] if row["name"] == name), 0)
 
 
-def assert_complete(finished: Finished, told: dict[str, int], card: int = 0) -> dict[str, Any]:
+def assert_complete(finished: Finished, told: dict[str, int], card: int = 0) -> JsonObject:
     """The trace says of `card` what torch's own statistics said (`told`), and every sum adds up; gives the report."""
     report = finished.report()
     assert report["lost"] == {"events": 0, "damaged_blocks": 0, "truncated_bytes": 0}
@@ -47,7 +47,7 @@ def assert_complete(finished: Finished, told: dict[str, int], card: int = 0) -> 
     return report
 
 
-def assert_explained(finished: Finished, cause: str = "capacity") -> dict[str, Any]:
+def assert_explained(finished: Finished, cause: str = "capacity") -> JsonObject:
     """The script died of torch's own exception, and the verdict stands in its text and in the trace."""
     assert "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " in finished.err
     report = finished.report()

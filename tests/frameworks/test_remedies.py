@@ -3,9 +3,9 @@
 """Remedies that are words of a framework: each is named where its program runs out of memory."""
 
 from pathlib import Path
-from typing import Any
 
 from frameworks_under_test import PYTHON, needs_frameworks
+from support.json_object import JsonObject
 from support.programs import MIB, memtrace, on_card
 
 pytestmark = needs_frameworks
@@ -59,7 +59,7 @@ for batch in range(100):
 """
 
 
-def told(script: str, folder: Path, card: str) -> tuple[list[dict[str, Any]], str]:
+def told(script: str, folder: Path, card: str) -> tuple[list[JsonObject], str]:
     """Runs it out of memory; gives the remedies and the text of the report."""
     card = f"{card},context=100MiB"
     done = on_card(

@@ -10,16 +10,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 HERE = Path(__file__).parent
 HOUR, RECORDINGS = HERE / "hour", HERE / "recordings"
 CARDS = ("h200", "h100-80gb")
 GRANULE = 2 << 20
-Figures = dict[str, dict[str, Any]]
+Figures = dict[str, JsonObject]
 
 # Where the simulated card is stricter, on purpose: a driver lets these pass, or crashes.
 STRICTER = {
@@ -45,7 +45,7 @@ def lines(text: str) -> Figures:
     return {row["name"]: row for row in rows}
 
 
-def of_driver(script: str, card: str = "h200") -> Any:
+def of_driver(script: str, card: str = "h200") -> JsonObject:
     """What a program says that asks the driver without torch."""
     libraries = next(MEMTRACE.parent.parent.glob("lib/python3*/site-packages/memtrace/lib/simulated_card"))
     done = subprocess.run(
@@ -59,7 +59,7 @@ def of_driver(script: str, card: str = "h200") -> Any:
     return json.loads(done.stdout)
 
 
-def recorded(name: str, card: str = "h200") -> Any:
+def recorded(name: str, card: str = "h200") -> JsonObject:
     return json.loads((RECORDINGS / card / name).read_text())
 
 
@@ -78,8 +78,8 @@ def sizes(group: str) -> tuple[Figures, Figures]:
     )
 
 
-def flat(found: dict[str, Any]) -> dict[str, Any]:
-    rows: dict[str, Any] = {}
+def flat(found: JsonObject) -> JsonObject:
+    rows: JsonObject = {}
     for name, value in found.items():
         rows.update(
             {f"{name}: {inner}": status for inner, status in value.items()}

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `memtrace run --cupti` owes the program cupti_training.py, on a simulated card and on a real one."""
 
-from typing import Any
-
+from support.json_object import JsonObject
 from support.programs import ROOT, Finished
 
 PROGRAM = ROOT / "tests" / "interpose" / "torch" / "recorded" / "cupti_training.py"
 KEPT = 64 << 20  # bytes
 
 
-def kept_row(report: dict[str, Any]) -> dict[str, Any]:
+def kept_row(report: JsonObject) -> JsonObject:
     """The row of the block that the program keeps and never writes again."""
     rows = [row for row in report["idle"]["sites"] if row["bytes"] >= KEPT]
     assert len(rows) == 1, report["idle"]
-    row: dict[str, Any] = rows[0]
+    row: JsonObject = rows[0]
     return row
 
 

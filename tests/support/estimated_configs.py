@@ -12,13 +12,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import torch
 from memtrace import estimate_program
+from support.json_object import JsonObject
 
 
-def outcome(folder: Path, arguments: list[str]) -> dict[str, Any]:
+def outcome(folder: Path, arguments: list[str]) -> JsonObject:
     out, err = io.StringIO(), io.StringIO()
     gc.collect()
     torch.cuda.reset_peak_memory_stats()

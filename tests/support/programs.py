@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.json_object import JsonObject
+
 BIN = Path(sys.executable).parent
 MEMTRACE = Path(os.environ.get("MEMTRACE_PROGRAM", BIN / "memtrace"))
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,14 +31,14 @@ class Finished:
     err: str
     trace: Path
 
-    def report(self, *options: str) -> dict[str, Any]:
+    def report(self, *options: str) -> JsonObject:
         """The report of its trace, as JSON."""
         return json.loads(memtrace("report", "--json", *options, str(self.trace)).out)
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> JsonObject:
         return json.loads(memtrace("stats", "--json", str(self.trace)).out)
 
-    def printed(self) -> Any:
+    def printed(self) -> Any:  # each program prints what its test asks for
         """What the program's last line of output says, as JSON."""
         return json.loads(self.out.strip().splitlines()[-1])
 

@@ -8,9 +8,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 # As it is; without the right to mount, so that a user namespace is needed; and without a layer.
@@ -30,11 +30,11 @@ def run(
     return subprocess.run(asked, cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False)
 
 
-def kept_away(way: str, folder: Path, *command: str | Path) -> dict[str, Any]:
+def kept_away(way: str, folder: Path, *command: str | Path) -> JsonObject:
     """What the answer says of the user's files; skips where the kernel refuses that way."""
     done = run(way, folder, *command)
     assert done.returncode == 0, done.stderr
-    kept: dict[str, Any] = json.loads(done.stdout)["kept_away"]
+    kept: JsonObject = json.loads(done.stdout)["kept_away"]
     if way != PYTHON and kept["layer_bytes"] == 0:
         assert kept["why_no_layer"]
         pytest.skip(kept["why_no_layer"])

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.guard import processes_of
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 MIB = 2**20
@@ -37,7 +37,7 @@ def fit(folder: Path, text: str, *words: str, options: tuple[str, ...] = ()) -> 
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
-def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def answer(done: subprocess.CompletedProcess[str]) -> JsonObject:
     found = json.loads(done.stdout)
     assert found["schema"] == "memtrace.fit/1"
     assert_no_contradiction(found, done.returncode)
@@ -47,7 +47,7 @@ def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 CODES = {"fits": 0, "does_not_fit": 1, "will_not_fit": 1, "not_known": 6}
 
 
-def assert_no_contradiction(found: dict[str, Any], code: int) -> None:
+def assert_no_contradiction(found: JsonObject, code: int) -> None:
     """What holds of every answer about a card that was not stopped."""
     assert found["fits"] == {"fits": True, "not_known": None}.get(found["verdict"], False)
     assert code == CODES[found["verdict"]]

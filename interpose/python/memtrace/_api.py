@@ -7,12 +7,27 @@ import inspect
 import os
 import sys
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from memtrace._package import shim_library, supported_torch
 from memtrace._start import torch_import
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Resumable(Protocol):
+        """What generators and coroutines have in common; `send` and `throw` go on with one of them."""
+
+        @property
+        def send(self) -> Callable[..., object]: ...
+
+        @property
+        def throw(self) -> Callable[..., object]: ...
+
+        def close(self) -> object: ...
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -106,22 +121,27 @@ class tag:  # noqa: N801  # used as a function
 
         return tagged
 
-    def _tag_coroutine(self, function: Any) -> Any:
+    def _tag_coroutine(
+        self, function: Callable[P, Coroutine[object, object, object]]
+    ) -> Callable[P, Coroutine[object, object, object]]:
         @functools.wraps(function)
-        async def tagged(*args: Any, **kwargs: Any) -> Any:
+        async def tagged(*args: P.args, **kwargs: P.kwargs) -> object:
             return await types.coroutine(self._run_tagged)(function(*args, **kwargs))
 
         return tagged
 
-    def _tag_generator(self, function: Any) -> Any:
+    def _tag_generator(
+        self, function: Callable[P, Generator[object, object, object]]
+    ) -> Callable[P, Generator[object, object, object]]:
         @functools.wraps(function)
-        def tagged(*args: Any, **kwargs: Any) -> Any:
+        def tagged(*args: P.args, **kwargs: P.kwargs) -> Generator[object, object, object]:
             return (yield from self._run_tagged(function(*args, **kwargs)))
 
         return tagged
 
-    def _run_tagged(self, inner: Any) -> Generator[Any, Any, Any]:
+    def _run_tagged(self, inner: "_Resumable") -> Generator[object, object, object]:
         """Runs a generator or coroutine, tagged from one wait to the next: while it waits, others run."""
+        value: object
         resume, value = inner.send, None
         while True:
             try:

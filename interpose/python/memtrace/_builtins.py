@@ -4,7 +4,9 @@
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
+
+R = TypeVar("R")
 
 METH_VARARGS, METH_NOARGS, METH_O = 0x0001, 0x0004, 0x0008
 
@@ -23,7 +25,7 @@ class _MethodDef(ctypes.Structure):
 _kept: list[_MethodDef] = []  # as long as the functions, which are for ever
 
 
-def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., Any]:
+def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., R]:
     """Makes a built-in function of `symbol`, which there must be."""
     function = ctypes.cast(getattr(library, symbol), ctypes.c_void_p)
     definition = _MethodDef(symbol.encode(), function, flags, None)
@@ -31,5 +33,5 @@ def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., Any]
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.c_void_p, ctypes.c_void_p)
     make.restype = ctypes.py_object
-    made: Callable[..., Any] = make(ctypes.byref(definition), None, None)
+    made: Callable[..., R] = make(ctypes.byref(definition), None, None)
     return made

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What remedies depend on in a call of an outermost module: autocast's casts, the batch, checkpointing in eval mode."""
 
+from __future__ import annotations
+
 import itertools
 import weakref
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._holders.named_values import attributes
 from memtrace._identity_map import IdentityMap
@@ -22,6 +24,10 @@ from memtrace._vocabulary import (
     FORWARD_VOCABULARY,
 )
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
 _LAYERS = 8  # of a model, which are checkpointed alike: the model's own may be none of them
 _WRAPPERS = 4  # modules that may stand around a model: those of DDP, torch.compile, peft
 
@@ -33,10 +39,10 @@ class CallFacts:
         self._torch = torch
         self._session = session
         self._written: dict[str, str] = {}
-        self._vocabularies: IdentityMap[int] = IdentityMap()  # of models
-        self._layers: IdentityMap[list[weakref.ref[Any]]] = IdentityMap()  # some of a model that may be checkpointed
+        self._vocabularies: IdentityMap[Module, int] = IdentityMap()  # of models
+        self._layers: IdentityMap[Module, list[weakref.ref[Module]]] = IdentityMap()  # some that may be checkpointed
 
-    def see(self, module: Any, args: Any, kwargs: Any) -> None:
+    def see(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         """Looks at a call of `module` with these arguments."""
         torch = self._torch
         casts = torch.is_autocast_enabled()
@@ -52,18 +58,18 @@ class CallFacts:
         self._write_if_known(CHECKPOINT_LAYERS_IN_EVAL, int(bool(in_eval)))
         self._write_if_known(CHECKPOINT_IN_EVAL, int(any(layer.gradient_checkpointing is True for layer in in_eval)))
 
-    def recomputed_whole(self, module: Any) -> None:
+    def recomputed_whole(self, module: Module) -> None:
         """Backward computes all of this model again, at once: a checkpoint stands around the whole of it."""
         self._write(CHECKPOINT_WHOLE_MODEL, type(module).__name__)
 
-    def _first_batch(self, args: Any, kwargs: Any) -> Any:
+    def _first_batch(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Tensor | None:
         """The first tensor of two dimensions or more; None if there is none."""
         for value in (*args, *kwargs.values()):
             if isinstance(value, self._torch.Tensor) and value.dim() > 1:
                 return value
         return None
 
-    def _is_of_one_graph(self, tensor: Any, args: Any, kwargs: Any) -> bool:
+    def _is_of_one_graph(self, tensor: Tensor, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
         """Tells whether rows are the nodes of a graph, half of which would be another one.
 
         A matrix with a row and a column for each comes with them, or the edges as two rows of numbers of nodes.
@@ -79,13 +85,13 @@ class CallFacts:
             for value in (*args, *kwargs.values())
         )
 
-    def _sequence(self, tensor: Any) -> int:
+    def _sequence(self, tensor: Tensor) -> int:
         """The length of the sequence in a batch of numbers of words, or of their vectors; 0 if it is neither."""
         is_words = tensor.dim() == 2 and not tensor.is_floating_point()
         is_vectors = tensor.dim() == 3 and tensor.is_floating_point()
         return int(tensor.shape[1]) if is_words or is_vectors else 0
 
-    def _vocabulary(self, module: Any) -> int:
+    def _vocabulary(self, module: Module) -> int:
         """The words that a model of language tells apart, as its config says, or that of a model in it; else 0."""
         known = self._vocabularies.get(module)
         if known is None:
@@ -95,7 +101,7 @@ class CallFacts:
             self._vocabularies.set(module, known)
         return known
 
-    def _layers_in_eval(self, module: Any) -> list[Any]:
+    def _layers_in_eval(self, module: Module) -> list[Module]:
         """Lists layers that transformers' checkpointing is for and whose mode is eval, where it does nothing."""
         if not self._torch.is_grad_enabled():
             return []
@@ -118,7 +124,7 @@ class CallFacts:
             self._session.core.annotate(key, value)
 
 
-def _vocabulary_sizes(config: Any) -> Iterator[int]:
+def _vocabulary_sizes(config: object) -> Iterator[int]:
     """Its own, and that of the part of a model of language and images which reads words."""
     for part in (config, attributes(config).get("text_config")):
         size = attributes(part).get("vocab_size")

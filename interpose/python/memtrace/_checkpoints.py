@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints: what a file puts on a card, what is gathered or copied to be saved, and states that are taken over."""
 
+from __future__ import annotations
+
 import copy
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches, _stated_calls
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
 from memtrace._vocabulary import ROLE_CHECKPOINT, ROLE_OPTIMIZER_STATE
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 # What else loads or gathers.
 _OTHERS: Calls = {
@@ -32,7 +37,7 @@ _OTHERS: Calls = {
 _OF_OPTIMIZER = {"state", "param_groups"}  # the keys of an optimizer's state dict
 
 
-def watch(torch: Any, session: Session) -> None:
+def watch(torch: ModuleType, session: Session) -> None:
     """Watches torch, and other libraries once they are imported."""
     load = session.stating(ROLE_CHECKPOINT, torch.load)
     _patches.put(torch, "load", load, "torch.load: what is loaded is a checkpoint")
@@ -48,11 +53,11 @@ def watch(torch: Any, session: Session) -> None:
 
 def _watch_copies(session: Session) -> None:
     """What copy.deepcopy makes of a state dict is one, on the same card."""
-    original: Callable[..., Any] = copy.deepcopy
+    original: Callable[..., object] = copy.deepcopy
     stating = session.stating(ROLE_CHECKPOINT, original)
 
     @functools.wraps(original)
-    def deepcopy(value: Any, *args: Any, **kwargs: Any) -> Any:
+    def deepcopy(value: object, *args: object, **kwargs: object) -> object:
         is_state = isinstance(value, dict) and (hasattr(value, "_metadata") or value.keys() == _OF_OPTIMIZER)
         return (stating if is_state else original)(value, *args, **kwargs)
 
@@ -61,17 +66,17 @@ def _watch_copies(session: Session) -> None:
 
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:
     """A state that is loaded is one at once: the first step may be where memory ends."""
-    optimizer_class: Any = torch.optim.Optimizer
-    original: Callable[..., Any] = session.stating(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
+    optimizer_class: type[Optimizer] = torch.optim.Optimizer
+    original: Callable[..., object] = session.stating(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
 
-    def label(optimizer: Any) -> None:
+    def label(optimizer: Optimizer) -> None:
         session.labels.optimizer(optimizer)
         session.labels.optimizer_states(optimizer, again=True)
 
     quiet_label = quieter(torch)(label)
 
     @functools.wraps(original)
-    def load_state_dict(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def load_state_dict(optimizer: Optimizer, *args: object, **kwargs: object) -> object:
         result = original(optimizer, *args, **kwargs)
         quiet_label(optimizer)
         return result

@@ -8,7 +8,6 @@ one from its birth on.
 
 import importlib
 from types import ModuleType
-from typing import Any
 
 from memtrace import _patches
 from memtrace._import_watch import when_imported
@@ -21,7 +20,7 @@ def watch(torch: ModuleType, session: Session) -> None:
     if not torch.distributed.is_available():
         return
 
-    def state(owner: Any, *names: str) -> None:
+    def state(owner: object, *names: str) -> None:
         for name in names:
             method = getattr(owner, name, None)
             if method is not None:

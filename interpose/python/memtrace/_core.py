@@ -43,12 +43,16 @@ class Core:
         self.push_module = short.memtrace_push_module
         self.pop_module = short.memtrace_pop_module
         self.module_depth = short.memtrace_module_depth
-        self.enter_module = builtin(self._library, "memtrace_python_enter_module", METH_O)
-        self.leave_module = builtin(self._library, "memtrace_python_leave_module", METH_NOARGS)
-        self.forget = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
-        call_before = builtin(self._library, "memtrace_python_call_before_out_of_memory", METH_O)
+        self.enter_module: Callable[[int], bool] = builtin(self._library, "memtrace_python_enter_module", METH_O)
+        self.leave_module: Callable[[], bool] = builtin(self._library, "memtrace_python_leave_module", METH_NOARGS)
+        self.forget: Callable[..., None] = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
+        call_before: Callable[[Callable[[], object]], None] = builtin(
+            self._library, "memtrace_python_call_before_out_of_memory", METH_O
+        )
         self.before_out_of_memory: Callable[[Callable[[], object]], None] = call_before
-        call_to_collect = builtin(self._library, "memtrace_python_call_to_collect", METH_O)
+        call_to_collect: Callable[[Callable[[], object]], None] = builtin(
+            self._library, "memtrace_python_call_to_collect", METH_O
+        )
         self.collect_before_failing: Callable[[Callable[[], object]], None] = call_to_collect
         self.push_role = short.memtrace_push_role
         self.pop_role = short.memtrace_pop_role

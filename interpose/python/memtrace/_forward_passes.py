@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of outermost modules with gradients on, whose activations autograd keeps for a backward."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from memtrace._identity_map import IdentityMap
 from memtrace._vocabulary import FORWARD_EVAL_SINCE_BACKWARD, FORWARD_SINCE_BACKWARD
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 
 class _Calls:
@@ -26,9 +31,9 @@ class ForwardPasses:
     def __init__(self) -> None:
         """Nothing was called yet."""
         self._backwards = 0
-        self._of_modules: IdentityMap[_Calls] = IdentityMap()
+        self._of_modules: IdentityMap[Module, _Calls] = IdentityMap()
 
-    def began(self, module: Any) -> None:
+    def began(self, module: Module) -> None:
         """An outermost module is called with gradients on."""
         calls = self._of_modules.get(module)
         if calls is None:

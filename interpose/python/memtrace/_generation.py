@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generation: transformers' `generate` is a phase, and what caches hold is kv_cache, also those of servers."""
 
+from __future__ import annotations
+
 import functools
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches, _stated_calls
 from memtrace._holders.named_values import attributes
@@ -13,6 +15,9 @@ from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._stated_calls import Calls
 from memtrace._vocabulary import GENERATE_BATCH, GENERATE_LAYERS, PHASE_GENERATE, ROLE_KV_CACHE
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 # Where transformers.cache_utils.Cache makes what it keeps. None calls a model.
 _MAKING = ("update", "update_conv_state", "update_recurrent_state", "early_initialization", "reorder_cache")
@@ -41,7 +46,7 @@ def _watch_generate(module: ModuleType, torch: ModuleType, session: Session) -> 
     state = quieter(torch)(_Prompts(torch, session).state)
 
     @functools.wraps(generate)
-    def generate_in_phase(*args: Any, **kwargs: Any) -> Any:
+    def generate_in_phase(*args: object, **kwargs: object) -> object:
         if is_compiling():
             return generate(*args, **kwargs)
         with session.in_phase(PHASE_GENERATE):
@@ -67,7 +72,7 @@ class _Prompts:
         self._session = session
         self._stated: dict[str, str] = {}
 
-    def state(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def state(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         """Looks at the arguments of a call; without a tensor of several dimensions it has one prompt."""
         batches = (value for value in (*args[1:], *kwargs.values()) if isinstance(value, self._torch.Tensor))
         prompts = next((int(batch.shape[0]) for batch in batches if batch.dim() > 1), 1)
@@ -77,7 +82,7 @@ class _Prompts:
                 self._session.core.annotate(key, value)
 
 
-def _layers(model: Any) -> int:
+def _layers(model: Module) -> int:
     """Those of its part that reads words, as the config says, each of which has a cache; 0 if it does not say."""
     config = attributes(model).get("config")
     for part in (attributes(config).get("text_config"), config):

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks into torch, without touching the script: here those of modules, with the registration of all others."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import threading
 import weakref
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import (
     _allocator_counts,
@@ -34,6 +36,10 @@ from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._untrained_passes import UntrainedPasses
 from memtrace._vocabulary import PHASE_BACKWARD, PHASE_EVALUATE, PHASE_FORWARD, PHASE_GENERATE, PHASE_RECOMPUTE
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 
 def register(torch: ModuleType, session: Session) -> None:
@@ -61,7 +67,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _allocator_counts.watch(torch, session)
 
 
-def _shown_path(name: str, module: Any) -> str:
+def _shown_path(name: str, module: Module) -> str:
     """What torch.compile wraps keeps its path; a whole model that is compiled has the region's name."""
     path = without_wrapper(name)
     if path:
@@ -76,7 +82,7 @@ class _Thread:
     """What a thread is in the middle of, beside the modules that core counts."""
 
     def __init__(self) -> None:
-        self.outermost: weakref.ref[Any] | None = None  # of the modules whose forward runs, or the last that did
+        self.outermost: weakref.ref[Module] | None = None  # of the modules whose forward runs, or the last that did
         self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
         self.is_recomputing = False  # since the outermost of them
         self.is_untrained = False  # what the outermost computes
@@ -97,9 +103,9 @@ class _ModuleHooks:
         self._untrained = UntrainedPasses(torch, session)
         self._threads = _PerThread()
         self._numbers: dict[int, int] = {}  # of the path, by id of a living module
-        self._paths: IdentityMap[tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
-        self._roots: IdentityMap[bool] = IdentityMap()
-        self._built: IdentityMap[bool] = IdentityMap()  # models whose mode was set
+        self._paths: IdentityMap[Module, tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
+        self._roots: IdentityMap[Module, bool] = IdentityMap()
+        self._built: IdentityMap[Module, bool] = IdentityMap()  # models whose mode was set
 
     def register(self) -> None:
         modules = self._torch.nn.modules.module
@@ -112,15 +118,17 @@ class _ModuleHooks:
         self._watch_modes(modules.Module, quiet(self._mode_set))
         self._watch_functional_calls(quiet(self._session.labels.functional))
 
-    def _parameter_registered(self, _module: Any, name: str, tensor: Any) -> None:
+    def _parameter_registered(self, _module: Module, name: str, tensor: Tensor) -> None:
         if tensor is not None:
             self._session.labels.parameter(tensor, name)
 
-    def _buffer_registered(self, _module: Any, name: str, tensor: Any) -> None:
+    def _buffer_registered(self, _module: Module, name: str, tensor: Tensor) -> None:
         if tensor is not None:
             self._session.labels.buffer(tensor, name)
 
-    def _watch_calls(self, module_class: Any, look_closer: Callable[..., None], after: Callable[..., None]) -> None:
+    def _watch_calls(
+        self, module_class: type[Module], look_closer: Callable[..., object], after: Callable[..., object]
+    ) -> None:
         """Goes round each call of a module: with hooks of all modules each call would be slower by ten times that.
 
         A known module within another, which nearly all are, costs two built-in functions. torch.compile leaves this
@@ -135,7 +143,7 @@ class _ModuleHooks:
         is_compiling = self._torch.compiler.is_dynamo_compiling
 
         @functools.wraps(original)
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(module: Module, *args: object, **kwargs: object) -> object:
             if is_compiling():
                 return original(module, *args, **kwargs)
             number = numbers.get(id(module), UNKNOWN_MODULE)
@@ -151,7 +159,7 @@ class _ModuleHooks:
 
         _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: which module runs")
 
-    def _look_closer(self, module: Any, args: Any, kwargs: Any) -> None:
+    def _look_closer(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         """The module that was just entered is the outermost of this thread, or one that is not known yet."""
         core = self._session.core
         if core.module_depth() == 1:
@@ -170,7 +178,7 @@ class _ModuleHooks:
             thread.is_untrained = False
             self._untrained.ended()
 
-    def _name_newcomer(self, module: Any) -> tuple[int, int]:
+    def _name_newcomer(self, module: Module) -> tuple[int, int]:
         """A part that came after the whole was named (an adapter, say), or that is no part of it."""
         outermost = self._threads.mine.outermost
         root = outermost() if outermost is not None else None
@@ -183,7 +191,7 @@ class _ModuleHooks:
             self._set_path(module, *found)
         return found
 
-    def _outermost(self, module: Any, args: Any, kwargs: Any) -> None:
+    def _outermost(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         session = self._session
         if self._roots.get(module) is None:
             self._roots.set(module, True)
@@ -209,7 +217,7 @@ class _ModuleHooks:
             session.labels.inputs((args, kwargs))
             self._call_facts.see(module, args, kwargs)
 
-    def _name_parts(self, root: Any) -> None:
+    def _name_parts(self, root: Module) -> None:
         """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""
         for name, part in root.named_modules():
             path = _shown_path(name, part)
@@ -217,16 +225,16 @@ class _ModuleHooks:
             if known is None or known[0] < len(path):
                 self._set_path(part, len(path), self._session.core.intern(path))
 
-    def _set_path(self, module: Any, length: int, number: int) -> None:
+    def _set_path(self, module: Module, length: int, number: int) -> None:
         self._paths.set(module, (length, number))
         self._numbers[id(module)] = number
 
-    def _watch_moves(self, module_class: Any, label: Any) -> None:
+    def _watch_moves(self, module_class: type[Module], label: Callable[..., object]) -> None:
         original = module_class._apply
         threads = self._threads
 
         @functools.wraps(original)
-        def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def apply(module: Module, *args: object, **kwargs: object) -> object:
             thread = threads.mine
             thread.moving += 1
             try:
@@ -238,13 +246,13 @@ class _ModuleHooks:
 
         _patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: parameters that are moved have new memory")
 
-    def _watch_modes(self, module_class: Any, mode_set: Callable[..., None]) -> None:
+    def _watch_modes(self, module_class: type[Module], mode_set: Callable[..., object]) -> None:
         """A model that is put into a mode is whole: loaders end with eval(), programs begin with train()."""
         original = module_class.train
         is_root = self._session.labels.roots.has
 
         @functools.wraps(original)
-        def train(module: Any, mode: bool = True) -> Any:
+        def train(module: Module, mode: bool = True) -> object:
             result = original(module, mode)
             if is_root(module):
                 mode_set(module)
@@ -252,20 +260,20 @@ class _ModuleHooks:
 
         _patches.put(module_class, "train", train, "torch.nn.Module.train: a model that is put into a mode is whole")
 
-    def _mode_set(self, module: Any) -> None:
+    def _mode_set(self, module: Module) -> None:
         if self._built.get(module) is None:
             self._built.set(module, True)
             self._session.labels.module(module)
 
-    def _watch_functional_calls(self, label: Any) -> None:
+    def _watch_functional_calls(self, label: Callable[..., object]) -> None:
         """torch.func.functional_call puts other tensors in the place of a module's own for a moment."""
         stateless = importlib.import_module("torch.nn.utils.stateless")
-        original: Callable[..., Any] | None = getattr(stateless, "_functional_call", None)
+        original: Callable[..., object] | None = getattr(stateless, "_functional_call", None)
         if original is None:
             return
 
         @functools.wraps(original)
-        def functional_call(module: Any, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        def functional_call(module: Module, tensors: object, *args: object, **kwargs: object) -> object:
             label(module, tensors)
             return original(module, tensors, *args, **kwargs)
 

@@ -4,48 +4,49 @@
 
 import functools
 import weakref
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from memtrace._core import core
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
-class IdentityMap(Generic[V]):
+class IdentityMap(Generic[K, V]):
     """A value by object, by who the object is: a user's class may not be hashable, or compare by force.
 
     Holds objects weakly and forgets those that are gone. Thread rule: any thread.
     """
 
-    def __init__(self, by_id: "dict[int, Any] | None" = None) -> None:
+    def __init__(self, by_id: dict[int, int] | None = None) -> None:
         """Knows nobody. The id of whoever is gone is taken out of `by_id`, before another can have it."""
         self._by_id = by_id if by_id is not None else {}
-        self._entries: dict[int, tuple[weakref.ref[Any], V]] = {}
+        self._entries: dict[int, tuple[weakref.ref[K], V]] = {}
         # No function of Python's: an exception of a signal handler that ran in it would be lost.
         self._forget = core().forget
 
-    def get(self, thing: Any) -> V | None:
+    def get(self, thing: K) -> V | None:
         """Gives the value of `thing`; None if it has none."""
         entry = self._entries.get(id(thing))
         return entry[1] if entry is not None and entry[0]() is thing else None
 
-    def set(self, thing: Any, value: V) -> None:
+    def set(self, thing: K, value: V) -> None:
         """Gives `thing` the value. Raises TypeError if it cannot be referred to weakly."""
         key = id(thing)
         forget = functools.partial(self._forget, self._entries, key, self._by_id)
         self._entries[key] = (weakref.ref(thing, forget), value)
 
-    def pop(self, thing: Any) -> V | None:
+    def pop(self, thing: K) -> V | None:
         """Forgets `thing` and refers to it no longer; gives its value."""
         value = self.get(thing)
         self._entries.pop(id(thing), None)
         return value
 
-    def items(self) -> list[tuple[Any, V]]:
+    def items(self) -> list[tuple[K, V]]:
         """Lists those that are alive, with their values."""
         alive = [(reference(), value) for reference, value in self.references()]
         return [(thing, value) for thing, value in alive if thing is not None]
 
-    def references(self) -> "list[tuple[weakref.ref[Any], V]]":
+    def references(self) -> "list[tuple[weakref.ref[K], V]]":
         """Lists references to those that are alive now, with their values."""
         return list(self._entries.values())

@@ -4,10 +4,9 @@
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 
 class ImportWatch:
@@ -33,7 +32,9 @@ class ImportWatch:
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Python's question to each entry of sys.meta_path."""
         if name != self._name or getattr(self._thread, "is_looking", False):
             return None
@@ -56,7 +57,7 @@ class ImportWatch:
         spec.loader.exec_module = execute_between  # type: ignore[method-assign]
         return spec
 
-    def _find(self, path: Any, target: Any) -> ModuleSpec | None:
+    def _find(self, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if finder is self or find is None else find(self._name, path, target)

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tensor is a parameter, a buffer, a gradient, an optimizer state, an input: said to the recorder by range."""
 
+from __future__ import annotations
+
 import ctypes
 import weakref
 from array import array
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._core import Core
 from memtrace._identity_map import IdentityMap
@@ -15,7 +17,12 @@ from memtrace._quantized import scales
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import ROLE_BUFFER, ROLE_GRADIENT, ROLE_INPUT, ROLE_OPTIMIZER_STATE, ROLE_PARAMETER
 
-Tensor = Any
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
+
+    TensorsByName = dict[str, Tensor]
 
 
 def without_wrapper(path: str) -> str:
@@ -32,7 +39,7 @@ class _Parameter:
         self.length = -1
         self.path = 0
         self.role = role
-        self.whole: weakref.ref[Any] | None = None
+        self.whole: weakref.ref[Module] | None = None
 
     @property
     def is_of_deleted_model(self) -> bool:
@@ -50,12 +57,12 @@ class Labels:
         self._label_gradients.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
         self._label_gradients.restype = ctypes.c_size_t
         # All known parameters and their paths, until there are others.
-        self._order: tuple[list[weakref.ref[Any]], array[int]] | None = None
-        self._parameters: IdentityMap[_Parameter] = IdentityMap()
-        self._optimizers: IdentityMap[int] = IdentityMap()  # how many states are labelled
+        self._order: tuple[list[weakref.ref[Tensor]], array[int]] | None = None
+        self._parameters: IdentityMap[Tensor, _Parameter] = IdentityMap()
+        self._optimizers: IdentityMap[Optimizer, int] = IdentityMap()  # how many states are labelled
         self.roots = ModuleRoots()
 
-    def parameter(self, tensor: Tensor, path: str, whole: "weakref.ref[Any] | None" = None) -> None:
+    def parameter(self, tensor: Tensor, path: str, whole: weakref.ref[Module] | None = None) -> None:
         """`tensor` is the parameter `path` of `whole`; the longest path heard of a parameter is kept."""
         self._held(tensor, path, ROLE_PARAMETER, whole)
 
@@ -63,7 +70,7 @@ class Labels:
         """`tensor` is the buffer `path` of a module."""
         self._held(tensor, path, ROLE_BUFFER)
 
-    def _held(self, tensor: Tensor, path: str, role: int, whole: "weakref.ref[Any] | None" = None) -> None:
+    def _held(self, tensor: Tensor, path: str, role: int, whole: weakref.ref[Module] | None = None) -> None:
         if not tensor.is_cuda:
             return
         path = without_wrapper(path)
@@ -78,7 +85,7 @@ class Labels:
             self._order = None
         self._say(tensor, known.role, known.path)
 
-    def module(self, module: Any, prefix: str = "") -> None:
+    def module(self, module: Module, prefix: str = "") -> None:
         """Every parameter and buffer of `module` with its full path."""
         whole = weakref.ref(module)
         for name, tensor in module.named_parameters(remove_duplicate=True):
@@ -89,7 +96,9 @@ class Labels:
         for name, tensor in module.named_buffers(remove_duplicate=True):
             self.buffer(tensor, f"{prefix}.{name}" if prefix else name)
 
-    def functional(self, module: Any, tensors: Any) -> None:
+    def functional(
+        self, module: Module, tensors: TensorsByName | list[TensorsByName] | tuple[TensorsByName, ...]
+    ) -> None:
         """`tensors`, by path, stand in for the parameters and buffers of `module`."""
         for group in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
             unknown = {name: tensor for name, tensor in group.items() if self._parameters.get(tensor) is None}
@@ -97,7 +106,7 @@ class Labels:
             for name, tensor in unknown.items():
                 self._held(tensor, name, ROLE_BUFFER if name in buffers else ROLE_PARAMETER)
 
-    def inputs(self, arguments: Any) -> None:
+    def inputs(self, arguments: object) -> None:
         """What a model is called with; nothing that has another role already (the recorder sees to that)."""
         for tensor in _tensors(arguments, 4):
             if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad or _is_fake(tensor):
@@ -121,18 +130,18 @@ class Labels:
             parameters, paths = [tensor for tensor, _ in known], array("Q", [of.path for _, of in known])
         self._gradients(parameters, paths)
 
-    def gradients_of(self, optimizer: Any) -> None:
+    def gradients_of(self, optimizer: Optimizer) -> None:
         """The accumulated gradients of what `optimizer` steps."""
         parameters = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = [self._parameters.get(tensor) for tensor in parameters]
         self._gradients(parameters, array("Q", [of.path if of is not None else 0 for of in known]))
 
-    def _make_order(self) -> "tuple[list[weakref.ref[Any]], array[int]]":
+    def _make_order(self) -> tuple[list[weakref.ref[Tensor]], array[int]]:
         known = self._parameters.references()
         self._order = [reference for reference, _ in known], array("Q", [of.path for _, of in known])
         return self._order
 
-    def _gradients(self, parameters: list[Tensor], paths: "array[int]") -> None:
+    def _gradients(self, parameters: list[Tensor], paths: array[int]) -> None:
         """The shim says all but those of classes of Python's."""
         tensors = array("Q", [tensor._cdata for tensor in parameters])
         left = array("Q", bytes(8 * len(parameters)))
@@ -157,7 +166,7 @@ class Labels:
             self._parameters.set(tensor, parameter)
             self._say(tensor, parameter.role, parameter.path)
 
-    def optimizer(self, optimizer: Any) -> None:
+    def optimizer(self, optimizer: Optimizer) -> None:
         """`optimizer` exists; its states are labelled at the next opportunity.
 
         What it steps and no module holds is a parameter too: a tensor on its own, or the fp32 copy that DeepSpeed and
@@ -171,7 +180,7 @@ class Labels:
                 if self._parameters.get(tensor) is None:
                     self.parameter(tensor, f"param_groups[{number}]")
 
-    def optimizer_states(self, optimizer: Any, *, again: bool = False) -> None:
+    def optimizer_states(self, optimizer: Optimizer, *, again: bool = False) -> None:
         """The states of `optimizer`, if there are new ones since the last call (or `again`)."""
         count = len(optimizer.state)
         if count == self._optimizers.get(optimizer) and not again:
@@ -229,7 +238,7 @@ class _Ranges:
     def __init__(self) -> None:
         self.words = array("Q")
 
-    def add(self, tensor: Tensor, path: int, parameter: Tensor = None) -> None:
+    def add(self, tensor: Tensor, path: int, parameter: Tensor | None = None) -> None:
         """`parameter` is the one that it serves: what has no owner of its own belongs to whom that belongs."""
         if _is_fake(tensor):
             return
@@ -265,7 +274,7 @@ def _is_fake(tensor: Tensor) -> bool:
     return type(tensor).__name__ == "FakeTensor"
 
 
-def _tensors(value: Any, depth: int) -> Iterator[Tensor]:
+def _tensors(value: object, depth: int) -> Iterator[Tensor]:
     """The tensors in nested sequences and mappings (a dict, transformers' BatchEncoding), so many levels deep."""
     if hasattr(value, "untyped_storage"):
         yield value

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models on their way to a card: what of them is still to come there, and weights that take more than in their file."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
 from memtrace._identity_map import IdentityMap
@@ -16,6 +18,10 @@ from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import LOAD_FILE_TYPE, LOAD_WIDER, PLACING_TO_COME, PLACING_WIDE
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
 _HALVES = ("BF16", "F16")
 _LARGEST_HEADER = 100 << 20
 
@@ -23,7 +29,7 @@ _LARGEST_HEADER = 100 << 20
 def watch(torch: ModuleType, session: Session) -> None:
     """Watches `Module.to()` and its kin, and transformers once it is imported."""
     loading = _Loading(torch, session)
-    module_class: Any = torch.nn.Module
+    module_class: type[Module] = torch.nn.Module
     _patches.put(
         module_class,
         "_apply",
@@ -40,17 +46,17 @@ class _Loading:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._moved: list[Any] = []  # modules that are moved now, the outermost first
-        self._loaded: tuple[Any, int, int] | None = None  # a model, its card, and what was allocated there before
+        self._moved: list[Module] = []  # modules that are moved now, the outermost first
+        self._loaded: tuple[Module, int, int] | None = None  # a model, its card, and what was allocated there before
         self._told: set[int] = set()  # cards of which something was to come
-        self._files: IdentityMap[tuple[str, ...]] = IdentityMap()  # that models were loaded from
+        self._files: IdentityMap[Module, tuple[str, ...]] = IdentityMap()  # that models were loaded from
 
-    def moving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def moving(self, original: Callable[..., object]) -> Callable[..., object]:
         """Gives Module._apply, which knows what it moves."""
         moved = self._moved
 
         @functools.wraps(original)
-        def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def apply(module: Module, *args: object, **kwargs: object) -> object:
             if moved:
                 return original(module, *args, **kwargs)
             try:
@@ -63,15 +69,20 @@ class _Loading:
 
     def watch_transformers(self, module: ModuleType) -> None:
         """Goes round what puts weights from files into a model that has none yet."""
-        owner: Any = getattr(module, "PreTrainedModel", None)
-        original: Callable[..., Any] | None = getattr(owner, "_load_pretrained_model", None)
+        owner = getattr(module, "PreTrainedModel", None)
+        original: Callable[..., object] | None = getattr(owner, "_load_pretrained_model", None)
         if original is None:
             return
 
         @functools.wraps(original)
         def load(
-            model: Any, state_dict: Any, checkpoint_files: Any, load_config: Any, *args: Any, **kwargs: Any
-        ) -> Any:
+            model: Module,
+            state_dict: object,
+            checkpoint_files: Iterable[object] | None,
+            load_config: object,
+            *args: object,
+            **kwargs: object,
+        ) -> object:
             with self._while_loading(model, checkpoint_files, load_config):
                 return original(model, state_dict, checkpoint_files, load_config, *args, **kwargs)
 
@@ -83,14 +94,16 @@ class _Loading:
         )
 
     @contextlib.contextmanager
-    def _while_loading(self, model: Any, files: Any, load_config: Any) -> Generator[None, None, None]:
+    def _while_loading(
+        self, model: Module, files: Iterable[object] | None, load_config: object
+    ) -> Generator[None, None, None]:
         self._begin(model, files, load_config)
         try:
             yield
         finally:
             self._loaded = None
 
-    def _begin(self, model: Any, files: Any, load_config: Any) -> None:
+    def _begin(self, model: Module, files: Iterable[object] | None, load_config: object) -> None:
         try:
             if files:
                 self._files.set(model, tuple(str(file) for file in files))
@@ -137,7 +150,7 @@ class _Loading:
         is_wide = all(tensor.dtype == self._torch.float32 for tensor in numbers)
         return sum(tensor.nbytes for tensor in numbers) if is_wide else 0
 
-    def _annotate_wider(self, model: Any, files: tuple[str, ...], to_come: dict[int, int]) -> None:
+    def _annotate_wider(self, model: Module, files: tuple[str, ...], to_come: dict[int, int]) -> None:
         """Weights in fp32 on one card, of a file in half precision."""
         parameters = list(model.parameters())
         wide = [p for p in parameters if p.dtype == self._torch.float32]
@@ -152,24 +165,24 @@ class _Loading:
         annotate(f"{LOAD_WIDER}.{cards.pop()}", str(sum(p.nbytes for p in wide) // 2))
 
 
-def _tensors(module: Any) -> Iterator[Any]:
+def _tensors(module: Module) -> Iterator[Tensor]:
     yield from module.parameters()
     yield from module.buffers()
 
 
-def _bytes_there(tensor: Any, size: int | None) -> int:
+def _bytes_there(tensor: Tensor, size: int | None) -> int:
     """Bytes of a tensor on the card, where numbers take `size` each."""
     is_cast = size is not None and tensor.is_floating_point()
     return int(tensor.numel() * size) if is_cast and size is not None else int(tensor.nbytes)
 
 
-def _only_card(device_map: Any) -> int | None:
+def _only_card(device_map: Mapping[str, object] | None) -> int | None:
     """The card that all of a model goes to; None if it goes to several or to none."""
     devices = {_card(device) for device in device_map.values()} if device_map else {None}
     return devices.pop() if len(devices) == 1 else None
 
 
-def _card(device: Any) -> int | None:
+def _card(device: object) -> int | None:
     if isinstance(device, int):
         return device
     name, _, number = str(device).partition(":")

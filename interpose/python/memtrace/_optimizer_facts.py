@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an optimizer is about to do with memory, as far as its class says it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from memtrace._vocabulary import (
     OPTIMIZER_CLASS,
@@ -14,22 +16,37 @@ from memtrace._vocabulary import (
     OPTIMIZER_STATE_BYTES,
 )
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
 # The foreach updates of these classes take the square root of a whole list of second moments at once: one more copy of
 # the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
 COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
 
 
-def class_name(optimizer: Any) -> str:
+class ParameterGroup(TypedDict, total=False):
+    """What is read of a parameter group of an optimizer, with the names of torch.optim's options."""
+
+    params: list[Tensor]
+    amsgrad: bool
+    centered: bool
+    foreach: bool | None
+    fused: bool | None
+    momentum: float
+
+
+def class_name(optimizer: Optimizer) -> str:
     """Gives the class's name if torch's own code updates ("AdamW"), else with the library ("bitsandbytes.AdamW").
 
     Rules of torch.optim say nothing of what a class of another library keeps, even one of the same name.
     """
-    kind: Any = type(optimizer)
+    kind = type(optimizer)
     library = kind.step.__module__.partition(".")[0]
     return str(kind.__name__ if library == "torch" else f"{library}.{kind.__name__}")
 
 
-def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
+def optimizer_facts(torch: ModuleType, optimizer: Optimizer) -> dict[str, str]:
     """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
     name = class_name(optimizer)
     foreach = any(uses_foreach(torch, group) for group in optimizer.param_groups)
@@ -49,7 +66,7 @@ def optimizer_facts(torch: ModuleType, optimizer: Any) -> dict[str, str]:
     return facts
 
 
-def uses_foreach(torch: ModuleType, group: dict[str, Any]) -> bool:
+def uses_foreach(torch: ModuleType, group: ParameterGroup) -> bool:
     """True if an update works on lists of tensors.
 
     torch.optim does so where `foreach` and `fused` are left open and all parameters are on a card.

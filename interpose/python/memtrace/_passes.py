@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backward passes and optimizer steps: their phases, and the gradients and states that they leave behind."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from memtrace import _patches
 from memtrace._holders.users_frames import innermost_users_frame, place_of
@@ -27,6 +29,20 @@ from memtrace._vocabulary import (
     PHASE_OTHER,
     PHASE_RECOMPUTE,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    # The first arguments of torch.autograd._engine_run_backward; the fourth is create_graph.
+    _EngineArguments = tuple[tuple[Tensor, ...], tuple[Tensor | None, ...], bool, bool, tuple[Tensor, ...]]
+
+
+class _EngineOptions(TypedDict, total=False):
+    """What is read of the named arguments of torch.autograd._engine_run_backward."""
+
+    accumulate_grad: bool
+    inputs: tuple[Tensor, ...]
 
 
 def watch_backward(torch: ModuleType, session: Session) -> None:
@@ -48,7 +64,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
     place = quiet(_PlaceOfBackward(session).see)
 
     @functools.wraps(original)
-    def run_backward(*args: Any, **kwargs: Any) -> Any:
+    def run_backward(*args: object, **kwargs: object) -> object:
         before = session.phase
         try:
             begin()
@@ -92,7 +108,7 @@ class _KindsOfGradients:
         self._session = session
         self._stated: set[str] = set()
 
-    def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def see(self, args: _EngineArguments, kwargs: _EngineOptions) -> None:
         """Looks at the arguments of a backward pass: the fourth is create_graph, the fifth what it is asked for."""
         if kwargs.get("accumulate_grad"):
             if len(args) > 3 and args[3] is True:
@@ -116,8 +132,8 @@ def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
     is_compiling = torch.compiler.is_compiling
 
     @functools.wraps(original)
-    def make_gradients(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        node: Any = None if is_compiling() or not outputs else getattr(outputs[0], "grad_fn", None)
+    def make_gradients(outputs: Sequence[Tensor], *args: object, **kwargs: object) -> object:
+        node: object = None if is_compiling() or not outputs else getattr(outputs[0], "grad_fn", None)
         scope = session.core.scope_of_forward(node._sequence_nr()) if hasattr(node, "_sequence_nr") else 0
         if not scope:
             return original(outputs, *args, **kwargs)
@@ -138,11 +154,11 @@ def watch_optimizers(torch: ModuleType, session: Session) -> None:
     An optimizer that steps within a backward (a hook of each gradient may) lets its gradients go before that ends: they
     are labelled first.
     """
-    facts_known: IdentityMap[int] = IdentityMap()
-    counted: list[weakref.ref[Any]] = []  # the optimizer whose steps are the training's
-    phases: IdentityMap[int] = IdentityMap()  # that an optimizer's step interrupted
+    facts_known: IdentityMap[Optimizer, int] = IdentityMap()
+    counted: list[weakref.ref[Optimizer]] = []  # the optimizer whose steps are the training's
+    phases: IdentityMap[Optimizer, int] = IdentityMap()  # that an optimizer's step interrupted
 
-    def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+    def before(optimizer: Optimizer, _args: tuple[object, ...], _kwargs: dict[str, object]) -> None:
         phases.set(optimizer, session.phase)
         if session.phase == PHASE_BACKWARD:
             session.labels.gradients_of(optimizer)
@@ -154,7 +170,7 @@ def watch_optimizers(torch: ModuleType, session: Session) -> None:
             for key, value in optimizer_facts(torch, optimizer).items():
                 session.core.annotate(key, value)
 
-    def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+    def after(optimizer: Optimizer, _args: tuple[object, ...], _kwargs: dict[str, object]) -> None:
         session.labels.optimizer_states(optimizer)
         if not counted or counted[0]() is None:
             counted[:] = [weakref.ref(optimizer)]

@@ -7,7 +7,8 @@ ways. What `memtrace fit` changes in its trials alone (_changes, _scratch) is no
 """
 
 import threading
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 _INHERITED = object()  # the owner had no attribute of its own
 
@@ -15,10 +16,10 @@ _INHERITED = object()  # the owner had no attribute of its own
 class Patch(NamedTuple):
     """One attribute that was replaced."""
 
-    owner: Any
+    owner: object
     name: str
-    before: Any  # as vars(owner) had it
-    put: Any
+    before: object  # as vars(owner) had it
+    put: object
     reason: str  # with the name under which people know the attribute before it
 
 
@@ -26,7 +27,9 @@ _lock = threading.Lock()
 _patches: list[Patch] = []
 
 
-def put(owner: Any, name: str, replacement: Any, reason: str) -> None:
+def put(
+    owner: object, name: str, replacement: "Callable[..., object] | staticmethod[..., object]", reason: str
+) -> None:
     """Puts `replacement`, which calls what was there, in the place of an attribute of a module or a class.
 
     `reason` is "library.Class.name: why". A static method stays one. Whoever wraps it later finds what was there by
@@ -34,7 +37,7 @@ def put(owner: Any, name: str, replacement: Any, reason: str) -> None:
     """
     before = vars(owner).get(name, _INHERITED)
     if not hasattr(replacement, "__wrapped__"):
-        replacement.__wrapped__ = getattr(owner, name)
+        replacement.__wrapped__ = getattr(owner, name)  # type: ignore[attr-defined]
     if isinstance(before, staticmethod) and not isinstance(replacement, staticmethod):
         replacement = staticmethod(replacement)
     setattr(owner, name, replacement)

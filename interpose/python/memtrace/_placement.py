@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors that get their memory past the hooks of registration: accelerate's, and those that are swapped."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
 from memtrace._import_watch import when_imported
 from memtrace._quiet import quieter
 from memtrace._session import Session
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 
 def watch(torch: ModuleType, session: Session) -> None:
@@ -25,8 +31,8 @@ def _watch_swaps(torch: ModuleType, session: Session) -> None:
     let_go, refer = quieter(torch)(session.labels.let_go), quieter(torch)(session.labels.refer_again)
 
     @functools.wraps(original)
-    def swap_tensors(t1: Any, t2: Any) -> None:
-        known: list[Any] = []
+    def swap_tensors(t1: Tensor, t2: Tensor) -> None:
+        known: list[object] = []
         let_go((t1, t2), known)
         try:
             original(t1, t2)
@@ -42,11 +48,11 @@ def _watch_swaps(torch: ModuleType, session: Session) -> None:
 
 
 def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) -> None:
-    original: Callable[..., Any] | None = getattr(module, "set_module_tensor_to_device", None)
+    original: Callable[..., object] | None = getattr(module, "set_module_tensor_to_device", None)
     if original is None:
         return
 
-    def label(owner: Any, name: str) -> None:
+    def label(owner: Module, name: str) -> None:
         tensor = functools.reduce(getattr, name.split("."), owner)
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         (session.labels.parameter if is_parameter else session.labels.buffer)(tensor, name)
@@ -54,7 +60,7 @@ def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) ->
     quiet_label = quieter(torch)(label)
 
     @functools.wraps(original)
-    def set_module_tensor_to_device(*args: Any, **kwargs: Any) -> Any:
+    def set_module_tensor_to_device(*args: object, **kwargs: object) -> object:
         result = original(*args, **kwargs)
         quiet_label(*_named(*args, **kwargs))
         return result
@@ -67,5 +73,5 @@ def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) ->
     )
 
 
-def _named(module: Any, tensor_name: str, *_args: Any, **_kwargs: Any) -> tuple[Any, str]:
+def _named(module: object, tensor_name: object, *_args: object, **_kwargs: object) -> tuple[object, object]:
     return module, tensor_name

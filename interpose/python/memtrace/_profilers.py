@@ -5,9 +5,8 @@
 import functools
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import ModuleType
-from typing import Any
 
 from memtrace import _patches
 from memtrace._core import Core
@@ -32,9 +31,9 @@ def watch(torch: ModuleType, core: Core) -> None:
             is_paused = False
             core.resume_activities()
 
-    def starting(original: Callable[..., Any]) -> Callable[..., Any]:
+    def starting(original: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(original)
-        def start(config: Any, activities: Any, *args: Any, **kwargs: Any) -> Any:
+        def start(config: object, activities: Container[object], *args: object, **kwargs: object) -> object:
             nonlocal is_paused
             if cuda in activities and not is_paused:
                 is_paused = True
@@ -47,9 +46,9 @@ def watch(torch: ModuleType, core: Core) -> None:
 
         return start
 
-    def ending(original: Callable[..., Any]) -> Callable[..., Any]:
+    def ending(original: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(original)
-        def end(*args: Any, **kwargs: Any) -> Any:
+        def end(*args: object, **kwargs: object) -> object:
             try:
                 return original(*args, **kwargs)
             finally:

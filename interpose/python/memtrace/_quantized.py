@@ -2,22 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantized parameters: tensors that they hold beside their own, which no module lists."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # By attribute of the parameter: bitsandbytes' state of 4-bit weights, and the scales of its 8-bit ones.
 _ATTRIBUTES = ("quant_state", "SCB")
 
 
-def scales(parameter: Any) -> Iterator[Any]:
+def scales(parameter: Tensor) -> Iterator[Tensor]:
     """Gives the scales and tables of a quantized parameter; none of another one."""
-    known: dict[str, Any] = getattr(parameter, "__dict__", {})
+    known: dict[str, object] = getattr(parameter, "__dict__", {})
     for name in _ATTRIBUTES if known else ():
         if name in known:
             yield from _tensors(known[name], 2)
 
 
-def _tensors(value: Any, depth: int) -> Iterator[Any]:
+def _tensors(value: object, depth: int) -> Iterator[Tensor]:
     if hasattr(value, "untyped_storage"):
         yield value
     elif depth and hasattr(value, "__dict__"):

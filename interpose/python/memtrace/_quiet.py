@@ -4,12 +4,11 @@
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from memtrace._say import say
 from memtrace._signal_exceptions import let_through
 
-Hook = Callable[..., Any]
+Hook = Callable[..., object]
 
 
 def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
@@ -23,7 +22,7 @@ def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
     def quiet(hook: Hook) -> Hook:
         name = getattr(hook, "__name__", "a hook")
 
-        def quiet_hook(*args: Any) -> None:
+        def quiet_hook(*args: object) -> None:
             if is_compiling():
                 return
             try:

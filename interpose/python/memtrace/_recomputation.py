@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Activation checkpointing: what backward computes again has a phase of its own, and the tags of its forward."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
 from memtrace._identity_map import IdentityMap
@@ -16,6 +18,9 @@ from memtrace._quiet import quieter
 from memtrace._say import say
 from memtrace._session import Session
 from memtrace._vocabulary import CHECKPOINT_WITHOUT_GRADIENT
+
+if TYPE_CHECKING:
+    from torch.utils.checkpoint import CheckpointFunction, _CheckpointFrame
 
 
 def watch(torch: ModuleType, session: Session) -> None:
@@ -30,19 +35,21 @@ def watch(torch: ModuleType, session: Session) -> None:
         say(f"torch {torch.__version__} checkpoints in a way that is not known: recomputed memory may lack its owner")
 
 
-def _watch_not_reentrant(frame_class: Any, session: Session, is_compiling: Callable[[], bool]) -> None:
+def _watch_not_reentrant(
+    frame_class: type[_CheckpointFrame], session: Session, is_compiling: Callable[[], bool]
+) -> None:
     """A frame is made where checkpoint() is called; its function runs when backward first needs what was dropped."""
     original = frame_class.__init__
 
     @functools.wraps(original)
-    def make(frame: Any, recompute: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    def make(frame: _CheckpointFrame, recompute: Callable[..., object], *args: object, **kwargs: object) -> None:
         if is_compiling():
             original(frame, recompute, *args, **kwargs)
             return
         scope = session.core.current_scope()
 
         @functools.wraps(recompute)
-        def recompute_in_scope(*inputs: Any) -> Any:
+        def recompute_in_scope(*inputs: object) -> object:
             with session.recomputing(scope):
                 return recompute(*inputs)
 
@@ -56,19 +63,21 @@ def _watch_not_reentrant(frame_class: Any, session: Session, is_compiling: Calla
     )
 
 
-def _watch_reentrant(function_class: Any, session: Session, is_compiling: Callable[[], bool]) -> None:
+def _watch_reentrant(
+    function_class: type[CheckpointFunction], session: Session, is_compiling: Callable[[], bool]
+) -> None:
     """Recomputes and runs an inner backward, which has a phase of its own again."""
     forward, backward = function_class.forward, function_class.backward
-    scopes: IdentityMap[int] = IdentityMap()  # by the context of the call
+    scopes: IdentityMap[object, int] = IdentityMap()  # by the context of the call
 
     @functools.wraps(forward)
-    def forward_noting(context: Any, *args: Any) -> Any:
+    def forward_noting(context: object, *args: object) -> object:
         if not is_compiling():
             scopes.set(context, session.core.current_scope())
         return forward(context, *args)
 
     @functools.wraps(backward)
-    def backward_in_scope(context: Any, *gradients: Any) -> Any:
+    def backward_in_scope(context: object, *gradients: object) -> object:
         scope = None if is_compiling() else scopes.get(context)
         if scope is None:
             return backward(context, *gradients)
@@ -89,7 +98,9 @@ def _watch_reentrant(function_class: Any, session: Session, is_compiling: Callab
     )
 
 
-def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, session: Session) -> None:
+def _watch_inputs_without_gradient(
+    torch: ModuleType, function_class: type[CheckpointFunction], session: Session
+) -> None:
     """Annotates `checkpoint.without_gradient`: the place of a reentrant checkpoint that cuts a graph off.
 
     Autograd sees one function of the inputs. If none of them requires a gradient, none flows to what it runs.
@@ -97,7 +108,7 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
     original = function_class.apply
     is_told: list[bool] = []
 
-    def look(function: Any, args: Any) -> None:
+    def look(function: object, args: tuple[object, ...]) -> None:
         is_cut = torch.is_grad_enabled() and not any(getattr(value, "requires_grad", False) for value in args)
         if is_cut and not is_told and _trains(function, torch):
             is_told.append(True)
@@ -106,7 +117,7 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
     quiet_look = quieter(torch)(look)
 
     @functools.wraps(original)
-    def apply(function: Any, preserve: Any, *args: Any) -> Any:
+    def apply(function: object, preserve: object, *args: object) -> object:
         quiet_look(function, args)
         return original(function, preserve, *args)
 
@@ -118,7 +129,7 @@ def _watch_inputs_without_gradient(torch: ModuleType, function_class: Any, sessi
     )
 
 
-def _trains(function: Any, torch: ModuleType) -> bool:
+def _trains(function: object, torch: ModuleType) -> bool:
     """Tells whether the module that a checkpoint runs has parameters to train; one that is not known may have."""
     inner = getattr(function, "func", function)  # of functools.partial
     module = getattr(inner, "__self__", inner)  # of a bound method

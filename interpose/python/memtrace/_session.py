@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """memtrace in one process that uses torch: allocator in place, hooks registered, trace ended at exit."""
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import ctypes
@@ -13,7 +15,7 @@ import platform
 import sys
 from collections.abc import Callable, Generator
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from memtrace import _collection
 from memtrace._core import Core, core
@@ -33,17 +35,21 @@ from memtrace._vocabulary import (
     PROGRAM_EXCEPTION,
 )
 
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
+P = ParamSpec("P")
 R = TypeVar("R")
 
-_current: "Session | None" = None
+_current: Session | None = None
 
 
-def current() -> "Session | None":
+def current() -> Session | None:
     """Gives the session of this process; None if memtrace is not on."""
     return _current
 
 
-def begin(torch: ModuleType, minor: str) -> "Session | None":
+def begin(torch: ModuleType, minor: str) -> Session | None:
     """Makes the session of this process; None if there is one already."""
     global _current
     if _current is not None:
@@ -64,7 +70,7 @@ class Session:
         self._steps_are_stated = False
         self.forwards = 0  # outermost calls of modules
         self.passes = ForwardPasses()  # ... with gradients on
-        self.optimizers: IdentityMap[bool] = IdentityMap()  # that live
+        self.optimizers: IdentityMap[Optimizer, bool] = IdentityMap()  # that live
         self._has_failed = False  # a request for memory, since the latest forward began
         self._ends_with_backward = False  # the step: an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
@@ -137,12 +143,12 @@ class Session:
             self.set_phase(PHASE_BACKWARD)
             self.core.leave_scope()
 
-    def stating(self, role: int, function: Callable[..., R]) -> Callable[..., R]:
+    def stating(self, role: int, function: Callable[P, R]) -> Callable[P, R]:
         """Gives `function`, so that what it allocates on its thread has the role."""
         core, is_compiling = self.core, self._torch.compiler.is_compiling
 
         @functools.wraps(function)
-        def state(*args: Any, **kwargs: Any) -> R:
+        def state(*args: P.args, **kwargs: P.kwargs) -> R:
             if is_compiling():
                 return function(*args, **kwargs)
             try:

@@ -13,7 +13,6 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # A class of these modules may be raised by what our own code calls; one of any other is the program's.
@@ -82,14 +81,14 @@ def _came_from_handler(frames: list[types.FrameType]) -> bool:
     )
 
 
-def _handlers() -> Iterator[Callable[..., Any]]:
+def _handlers() -> Iterator[Callable[..., object]]:
     for number in signal.valid_signals():
         handler = signal.getsignal(number)
         if callable(handler) and not isinstance(handler, signal.Handlers):
             yield handler
 
 
-def _code_of(handler: Any) -> types.CodeType | None:
+def _code_of(handler: object) -> types.CodeType | None:
     """Gives the code of a handler that is written in Python; None if it is not."""
     while isinstance(handler, functools.partial):
         handler = handler.func
@@ -111,7 +110,7 @@ def _has_argument_among(frame: types.FrameType, outer: list[types.FrameType]) ->
     return False
 
 
-def _is_known(module: Any) -> bool:
+def _is_known(module: object) -> bool:
     return str(module).partition(".")[0] in _KNOWN_MODULES
 
 

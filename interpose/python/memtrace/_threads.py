@@ -6,15 +6,20 @@ The tasks of a ThreadPoolExecutor (and so of asyncio.to_thread) are in those of 
 workers in none of their own: they serve whoever comes.
 """
 
+from __future__ import annotations
+
 import concurrent.futures.thread as pools
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
 from memtrace._core import Core
 from memtrace._identity_map import IdentityMap
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 
 def watch(core: Core) -> None:
@@ -24,7 +29,7 @@ def watch(core: Core) -> None:
 
 
 def _watch_starts(core: Core) -> None:
-    scopes: IdentityMap[int] = IdentityMap()
+    scopes: IdentityMap[threading.Thread, int] = IdentityMap()
     start, bootstrap = threading.Thread.start, getattr(threading.Thread, "_bootstrap_inner", None)
     worker = getattr(pools, "_worker", None)
     if bootstrap is None:  # a Python that starts threads in another way: they begin untagged
@@ -59,10 +64,12 @@ def _watch_starts(core: Core) -> None:
 
 
 def _watch_tasks(core: Core) -> None:
-    submit: Callable[..., Any] = pools.ThreadPoolExecutor.submit
+    submit: Callable[..., Future[object]] = pools.ThreadPoolExecutor.submit
 
     @functools.wraps(submit)
-    def submit_in_scope(pool: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def submit_in_scope(
+        pool: Executor, function: Callable[..., object], /, *args: object, **kwargs: object
+    ) -> Future[object]:
         scope = core.current_scope()
         if not scope:
             return submit(pool, function, *args, **kwargs)
@@ -76,7 +83,7 @@ def _watch_tasks(core: Core) -> None:
     )
 
 
-def _in_scope(core: Core, scope: int, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def _in_scope(core: Core, scope: int, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
     core.enter_scope(scope)
     try:
         return function(*args, **kwargs)

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What training will make on each card: states, gradients and copies, from the parameters of all living optimizers."""
 
+from __future__ import annotations
+
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
-from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, class_name, uses_foreach
+from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, ParameterGroup, class_name, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._vocabulary import (
@@ -23,16 +25,21 @@ from memtrace._vocabulary import (
     PHASE_OPTIMIZER,
 )
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.optim import Optimizer
+
 
 def watch(torch: ModuleType, session: Session) -> None:
     """Annotates the need whenever everything is labelled, which is at an out-of-memory and at the end."""
     need = _TrainingNeed(torch, session)
-    optimizer_class: Any = torch.optim.Optimizer
+    optimizer_class: type[Optimizer] = torch.optim.Optimizer
     original: Callable[..., None] = optimizer_class.__init__
     made = quieter(torch)(need.optimizer_made)
 
     @functools.wraps(original)
-    def initialize(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize(optimizer: Optimizer, *args: object, **kwargs: object) -> None:
         original(optimizer, *args, **kwargs)
         made(optimizer)
 
@@ -40,7 +47,7 @@ def watch(torch: ModuleType, session: Session) -> None:
     session.with_labels.append(need.annotate)
 
 
-def states_of(name: str, group: dict[str, Any]) -> int | None:
+def states_of(name: str, group: ParameterGroup) -> int | None:
     """States of a parameter's size that an optimizer of torch keeps for each parameter; None if it is not known."""
     if name in COPIES_SECOND_MOMENTS:
         return 3 if group.get("amsgrad") else 2
@@ -56,7 +63,7 @@ class _TrainingNeed:
         self._torch = torch
         self._session = session
 
-    def optimizer_made(self, optimizer: Any) -> None:
+    def optimizer_made(self, optimizer: Optimizer) -> None:
         """Knows this optimizer as long as it lives."""
         self._session.optimizers.set(optimizer, True)
 
@@ -74,7 +81,7 @@ class _TrainingNeed:
             name = class_name(optimizer)
             for group in optimizer.param_groups:
                 kept = states_of(name, group)
-                lists: Counter[tuple[int, Any]] = Counter()
+                lists: Counter[tuple[int, torch.dtype]] = Counter()
                 for parameter, part in self._trained(optimizer, group):
                     card = part.device.index
                     is_sharded |= part is not parameter
@@ -106,12 +113,12 @@ class _TrainingNeed:
             annotate(f"{OPTIMIZER_COPY_TO_MAKE}.{card}", str(copies[card]))
             annotate(f"{OPTIMIZER_OTHERS_WAIT}.{card}", str(int(card in waiting)))
 
-    def _add_temporaries(self, optimizer: Any, group: dict[str, Any], copies: Counter[int]) -> None:
+    def _add_temporaries(self, optimizer: Optimizer, group: ParameterGroup, copies: Counter[int]) -> None:
         """An update of one parameter at a time has two of its size at once (torch/optim/adam.py, `denom`)."""
         for _, part in self._trained(optimizer, group):
             copies[part.device.index] = max(copies[part.device.index], 2 * part.nbytes)
 
-    def _trained(self, optimizer: Any, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    def _trained(self, optimizer: Optimizer, group: ParameterGroup) -> Iterator[tuple[Tensor, Tensor]]:
         """Gives each parameter that will be stepped, and what of it this process has on a card."""
         will_step = self._rule_of(optimizer)
         for parameter in group["params"]:
@@ -119,7 +126,7 @@ class _TrainingNeed:
             if part.is_cuda and will_step(parameter):
                 yield parameter, part
 
-    def _rule_of(self, optimizer: Any) -> Callable[[Any], bool]:
+    def _rule_of(self, optimizer: Optimizer) -> Callable[[Tensor], bool]:
         """Tells what an optimizer will step: in its update what has gradients, after one what that stepped, too.
 
         What no pass before its first update gave a gradient has got none in later ones, as a rule.
@@ -130,10 +137,10 @@ class _TrainingNeed:
             return lambda parameter: parameter.grad is not None or parameter in optimizer.state
         return lambda parameter: bool(parameter.requires_grad)
 
-    def _waits(self, optimizer: Any) -> bool:
+    def _waits(self, optimizer: Optimizer) -> bool:
         """True while another optimizer updates, if this one has not and no pass for it has run."""
         return self._session.phase == PHASE_OPTIMIZER and not optimizer.state and not _has_gradients(optimizer)
 
 
-def _has_gradients(optimizer: Any) -> bool:
+def _has_gradients(optimizer: Optimizer) -> bool:
     return any(p.grad is not None for group in optimizer.param_groups for p in group["params"])

@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of models that nothing trains, made with gradients on: autograd keeps their graph for nobody."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._session import Session
 from memtrace._vocabulary import PASSES_UNTRAINED
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 _DEPTH = 3  # of containers among a call's arguments
 
@@ -24,7 +30,7 @@ class UntrainedPasses:
         self._torch = torch
         self._session = session
 
-    def began(self, module: Any, args: Any, kwargs: Any) -> bool:
+    def began(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
         """Tells whether the call of an outermost module is one, which the trace then says; `ended` is to follow."""
         if module.training is not False or not self._is_for_nobody(module, args, kwargs):
             return False
@@ -39,7 +45,7 @@ class UntrainedPasses:
         """The call is over."""
         self._session.core.annotate(PASSES_UNTRAINED, "")
 
-    def _is_for_nobody(self, module: Any, args: Any, kwargs: Any) -> bool:
+    def _is_for_nobody(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
         """True if gradients of its parameters are all that the graph can give, and no optimizer is for them.
 
         Another one is for others, so that the program has said what it trains. A hook within the model may bring in
@@ -56,15 +62,15 @@ class UntrainedPasses:
         )
 
     @staticmethod
-    def _may_be_trained(parameter: Any, stepped: set[int]) -> bool:
+    def _may_be_trained(parameter: Tensor, stepped: set[int]) -> bool:
         return id(parameter) in stepped or not parameter.is_leaf or parameter.grad is not None
 
-    def _stepped(self) -> Iterator[Any]:
+    def _stepped(self) -> Iterator[Tensor]:
         for optimizer, _ in self._session.optimizers.items():
             for group in optimizer.param_groups:
                 yield from group["params"]
 
-    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
+    def _tensors(self, value: object, depth: int) -> Iterator[Tensor]:
         if isinstance(value, self._torch.Tensor):
             yield value
         elif depth > 0 and isinstance(value, dict):

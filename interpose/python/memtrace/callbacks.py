@@ -15,7 +15,7 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # a class to be called, whose framework may be missing
     """Gives a callback class. Raises ImportError if its framework is not installed."""
     if name not in _MODULES:
         raise AttributeError(f"memtrace.callbacks has no {name!r}, only {', '.join(_MODULES)}")

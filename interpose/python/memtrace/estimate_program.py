@@ -7,9 +7,11 @@ Nothing is fetched, no weights are read: the model is built from its config and 
 2 for options that cannot be right, 3 for a config that cannot be built, 5 where a library or the card is missing.
 """
 
+from __future__ import annotations
+
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from memtrace import _session
 from memtrace._estimate import (
@@ -26,6 +28,9 @@ from memtrace._estimate import (
 )
 from memtrace._estimate.problem import ProblemError, first_line, package
 from memtrace._say import EXIT_ENVIRONMENT
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 
 def main(arguments: list[str]) -> int:
@@ -62,18 +67,18 @@ def _prepare(asked: options.Options) -> training.Training:
     return training.Training(model, inputs, optimizer, copy)
 
 
-def _placed(folder: config_folder.ConfigFolder, asked: options.Options) -> Any:
+def _placed(folder: config_folder.ConfigFolder, asked: options.Options) -> Module:
     model = (diffusers_model if folder.is_of_diffusers else transformers_model).build(folder, asked)
     placement.place(model, "cuda")
     return model
 
 
-def _inner(model: Any) -> Any:
+def _inner(model: Module) -> Module:
     """The model itself, without peft around it: its forward names what it takes."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
-def _checkpoint(model: Any, asked: options.Options) -> None:
+def _checkpoint(model: Module, asked: options.Options) -> None:
     enable = getattr(model, "gradient_checkpointing_enable", None) or getattr(
         model, "enable_gradient_checkpointing", None
     )
@@ -87,7 +92,11 @@ def _checkpoint(model: Any, asked: options.Options) -> None:
         model.enable_input_require_grads()
 
 
-def _on_card(value: Any) -> Any:
+@overload
+def _on_card(value: dict[str, object]) -> dict[str, object]: ...
+@overload
+def _on_card(value: object) -> object: ...
+def _on_card(value: object) -> object:
     if hasattr(value, "cuda"):
         return value.cuda()
     if isinstance(value, dict):
@@ -110,7 +119,7 @@ def _say_what_runs(asked: options.Options, work: training.Training) -> None:
             session.core.annotate(key, fact)
 
 
-def _size(value: Any) -> str:
+def _size(value: object) -> str:
     if hasattr(value, "shape"):
         return "x".join(map(str, value.shape)) or "1"
     values = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [str(value)]

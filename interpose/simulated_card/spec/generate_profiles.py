@@ -5,7 +5,22 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
+
+Figure = TypedDict("Figure", {"value": int, "source": str, "from": str})
+Capability = TypedDict("Capability", {"value": str, "source": str, "from": str})
+
+
+class Profile(TypedDict):
+    """What is read of a card's file. Sizes in bytes."""
+
+    name: str
+    device_name: str
+    bytes: Figure
+    context_bytes: Figure
+    compute_capability: Capability
+    multiprocessors: Figure
+
 
 SOURCES = {"datasheet": "kDatasheet", "measured": "kMeasured", "assumed": "kAssumed"}
 
@@ -26,12 +41,12 @@ std::span<const CardProfile> CardProfiles() { return kProfiles; }
 """
 
 
-def origin(figure: dict[str, Any]) -> str:
+def origin(figure: Figure | Capability) -> str:
     """Return where a figure comes from, as an initializer."""
     return f"{{FigureSource::{SOURCES[figure['source']]}, {json.dumps(figure['from'])}}}"
 
 
-def row(profile: dict[str, Any]) -> str:
+def row(profile: Profile) -> str:
     """Write one card as an initializer."""
     major, minor = profile["compute_capability"]["value"].split(".")
     fields = [
@@ -53,7 +68,7 @@ def row(profile: dict[str, Any]) -> str:
 def main() -> None:
     """Read the profiles and write the table."""
     output, *inputs = sys.argv[1:]
-    profiles = [json.loads(Path(name).read_text()) for name in inputs]
+    profiles: list[Profile] = [json.loads(Path(name).read_text()) for name in inputs]
     profiles.sort(key=lambda profile: str(profile["name"]))
     Path(output).write_text(HEAD + "".join(map(row, profiles)) + TAIL)
 

@@ -14,12 +14,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import torch
 
 
-def functional_copy(frame: Any) -> Iterator[torch.Tensor]:
+def functional_copy(frame: FrameType) -> Iterator[torch.Tensor]:
     """What case A gives to functional_call in place of parameters: `ps` of its edited_model()."""
     copy = frame.f_locals.get("fm")
     for name, cell in zip(copy.__code__.co_freevars, copy.__closure__ or (), strict=True) if copy else ():
@@ -27,7 +27,7 @@ def functional_copy(frame: Any) -> Iterator[torch.Tensor]:
             yield from cell.cell_contents.values()
 
 
-def holders(frame: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[Any]]:
+def holders(frame: FrameType) -> tuple[list[torch.Tensor], list[torch.Tensor], list[object]]:
     """Every parameter that lives, what stands for one in a functional call, and the states of the script's optimizers.
 
     Not the modules' own: after case E's resizing accelerate still holds the output layer's old weight.
@@ -38,7 +38,7 @@ def holders(frame: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[An
     return parameters, list(functional_copy(frame)), states
 
 
-def bytes_by_card(tensors: list[Any]) -> Counter[int]:
+def bytes_by_card(tensors: list[object]) -> Counter[int]:
     """Of each storage once."""
     storages = {}
     for tensor in tensors:

@@ -5,7 +5,7 @@
 import json
 import os
 import sys
-from typing import Any
+from collections.abc import Iterable
 
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -34,12 +34,12 @@ class Sentences(torch.utils.data.Dataset[dict[str, torch.Tensor]]):
         return {"input_ids": self._ids[index], "labels": self._ids[index]}
 
 
-def on_card(tensors: Any) -> int:
+def on_card(tensors: Iterable[object]) -> int:
     """Bytes of those tensors that are on a card."""
     return sum(t.nbytes for t in tensors if isinstance(t, torch.Tensor) and t.is_cuda)
 
 
-def states(optimizer: Any) -> int:
+def states(optimizer: torch.optim.Optimizer) -> int:
     """Bytes of an optimizer's states that are on a card; parameters may share one."""
     found = [tensor for state in optimizer.state.values() for tensor in state.values() if torch.is_tensor(tensor)]
     return on_card({tensor.data_ptr(): tensor for tensor in found}.values())

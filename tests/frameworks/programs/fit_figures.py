@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import warnings
-from typing import Any
 
 import torch
 from memtrace import Estimate
@@ -20,14 +19,14 @@ def watch_estimates() -> list[Estimate]:
     found: list[Estimate] = []
     run = experiment.run
 
-    def noting(*arguments: Any) -> Estimate:
+    def noting(*arguments: object) -> Estimate:
         found.append(run(*arguments))
         return found[-1]
 
     experiment.run = noting
     show = warnings.showwarning
 
-    def note(message: Any, *others: Any, **named: Any) -> None:
+    def note(message: object, *others: object, **named: object) -> None:
         _warned.append(str(message))
         show(message, *others, **named)
 
@@ -35,7 +34,7 @@ def watch_estimates() -> list[Estimate]:
     return found
 
 
-def tell_beside(found: list[Estimate], **figures: Any) -> None:
+def tell_beside(found: list[Estimate], **figures: object) -> None:
     """Prints one JSON line."""
     own = {"allocated": torch.cuda.max_memory_allocated(), "reserved": torch.cuda.max_memory_reserved()}
     estimates = [{"allocated": one.peak_allocated, "reserved": one.peak_reserved, "fits": one.fits} for one in found]

@@ -6,7 +6,6 @@ Every call returns CUDA's status as an int and raises nothing, since the status 
 """
 
 import ctypes as c
-from typing import Any
 
 DEVICE, HOST, HOST_NUMA = 1, 2, 3  # CUmemLocationType
 PINNED = 1  # CUmemAllocationType
@@ -57,7 +56,7 @@ class Driver:
             or self.call("cuCtxSetCurrent", self.context)
         )
 
-    def call(self, name: str, *arguments: Any) -> int:
+    def call(self, name: str, *arguments: object) -> int:
         return int(getattr(self.library, name)(*arguments))
 
     def memory(self) -> tuple[int, int]:

@@ -12,8 +12,8 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from driver import DEVICE, GRANULE, HOST, HOST_NUMA, Driver, properties
 
@@ -22,7 +22,7 @@ ATTRIBUTES = range(1, 151)  # CUdevice_attribute
 LIMITS = {"stack": 0, "printf": 1, "heap": 2}  # CUlimit
 
 
-def card(driver: Driver) -> dict[str, Any]:
+def card(driver: Driver) -> dict[str, object]:
     """What the card says of itself once it has one context."""
     free, total = driver.memory()
     name = c.create_string_buffer(96)
@@ -46,9 +46,9 @@ def attributes(driver: Driver) -> dict[str, int]:
     return found
 
 
-def granularities(driver: Driver) -> dict[str, Any]:
+def granularities(driver: Driver) -> dict[str, object]:
     """The least and the recommended size of cuMemCreate, by where the memory lies."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, place in (("device", DEVICE), ("host", HOST), ("host_numa", HOST_NUMA)):
         for option, number in (("minimum", 0), ("recommended", 1)):
             size, wanted = c.c_size_t(), properties(place)
@@ -78,7 +78,7 @@ def charges(driver: Driver) -> list[dict[str, int]]:
     return [charge_of(driver, size) for size in sizes]
 
 
-def small_ones(driver: Driver, size: int, count: int) -> dict[str, Any]:
+def small_ones(driver: Driver, size: int, count: int) -> dict[str, object]:
     """`count` allocations of one size: the steps between their addresses, and when free bytes go down."""
     before = driver.free()
     addresses, taken = [], []
@@ -101,7 +101,7 @@ def small_ones(driver: Driver, size: int, count: int) -> dict[str, Any]:
     }
 
 
-def order_of_addresses(driver: Driver, size: int) -> dict[str, Any]:
+def order_of_addresses(driver: Driver, size: int) -> dict[str, object]:
     """Six allocations; the second, the fifth and the third freed; four more: their places relative to the first."""
     first = [driver.allocate(size)[1] for _ in range(6)]
     for index in (1, 4, 2):
@@ -116,7 +116,7 @@ def order_of_addresses(driver: Driver, size: int) -> dict[str, Any]:
     }
 
 
-def reservations(driver: Driver) -> dict[str, Any]:
+def reservations(driver: Driver) -> dict[str, object]:
     """Where address ranges lie, relative to the first."""
     found = [driver.reserve(size)[1] for size in (GRANULE, GRANULE, 64 * MIB, 1 << 30, GRANULE)]
     for address, size in zip(found, (GRANULE, GRANULE, 64 * MIB, 1 << 30, GRANULE), strict=True):
@@ -140,9 +140,9 @@ def reservations(driver: Driver) -> dict[str, Any]:
     }
 
 
-def chunks(driver: Driver) -> dict[str, Any]:
+def chunks(driver: Driver) -> dict[str, object]:
     """What cuMemCreate, cuMemMap and cuMemSetAccess take, and how long each takes (ns, not compared)."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for size in (GRANULE, 20 * MIB, 64 * MIB, 1 << 30):
         before, address = driver.free(), driver.reserve(size)[1]
         started = time.perf_counter_ns()
@@ -173,9 +173,9 @@ def chunks(driver: Driver) -> dict[str, Any]:
     return found
 
 
-def plain_times(driver: Driver) -> dict[str, Any]:
+def plain_times(driver: Driver) -> dict[str, object]:
     """How long cuMemAlloc and cuMemFree take (ns, not compared)."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for size in (512, GRANULE, 20 * MIB, 64 * MIB, 1 << 30):
         started = time.perf_counter_ns()
         address = driver.allocate(size)[1]
@@ -210,9 +210,9 @@ def _pool(driver: Driver) -> c.c_void_p:
     return pool
 
 
-def stream_ordered(driver: Driver) -> dict[str, Any]:
+def stream_ordered(driver: Driver) -> dict[str, object]:
     """cuMemAllocAsync: what its pool takes by size, and after a synchronisation and a trim."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     pool = _pool(driver)
     for size in (1, GRANULE, 20 * MIB, 33 * MIB, 100 * MIB):
         before, address = driver.free(), c.c_uint64()
@@ -233,7 +233,7 @@ def stream_ordered(driver: Driver) -> dict[str, Any]:
     return found
 
 
-def taken_by(driver: Driver, action: Any) -> int:
+def taken_by(driver: Driver, action: Callable[[], object]) -> int:
     before = driver.free()
     action()
     return before - driver.free()
@@ -259,10 +259,10 @@ def stream_steps(driver: Driver) -> list[int]:
     return [*taken, before - driver.free()]
 
 
-def objects(driver: Driver) -> dict[str, Any]:
+def objects(driver: Driver) -> dict[str, object]:
     """Bytes of the card that streams, events, pinned memory and the context's limits take."""
-    kept: list[Any] = []
-    found: dict[str, Any] = {}
+    kept: list[object] = []
+    found: dict[str, object] = {}
     for count in (1, 1, 8, 32, 128):
         found[f"streams.{len(kept)}"] = taken_by(driver, lambda n=count: kept.extend(_make_streams(driver, n, 1)))
     found["streams.destroyed"] = taken_by(driver, lambda: [driver.call("cuStreamDestroy_v2", s) for s in kept])
@@ -283,7 +283,7 @@ def objects(driver: Driver) -> dict[str, Any]:
     return found
 
 
-def contexts(driver: Driver) -> dict[str, Any]:
+def contexts(driver: Driver) -> dict[str, object]:
     """What a further context of the same process takes, and what a second process takes."""
     before, context = driver.free(), c.c_void_p()
     status = driver.call("cuCtxCreate_v4", c.byref(context), None, 0, 0)
@@ -303,10 +303,10 @@ def contexts(driver: Driver) -> dict[str, Any]:
     return {"create": status, "second": second, "after_destroy": after, "second_process": process}
 
 
-def filled(driver: Driver) -> dict[str, Any]:
+def filled(driver: Driver) -> dict[str, object]:
     """How much one cuMemAlloc can have of a card that is empty but for the context; and what is left then."""
     free = driver.free()
-    found: dict[str, Any] = {"free": free}
+    found: dict[str, object] = {"free": free}
     size = free - free % GRANULE
     refused = 0
     status, address = driver.allocate(size)
@@ -330,7 +330,7 @@ def main() -> int:
     if driver.started:
         print(f"driver_facts.py: the CUDA driver does not start (status {driver.started})", file=sys.stderr)
         return 5
-    facts: dict[str, Any] = {"card": card(driver)}
+    facts: dict[str, object] = {"card": card(driver)}
     facts["attributes"] = attributes(driver)
     facts["granularities"] = granularities(driver)
     facts["charges"] = charges(driver)

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from driver import GRANULE, Driver, properties
 
@@ -216,13 +215,13 @@ def _end_twice(driver: Driver) -> int:
     return driver.call("cuStreamEndCapture", stream, c.byref(graph))
 
 
-def _null(name: str, *rest: Any) -> Callable[[Driver], int]:
+def _null(name: str, *rest: object) -> Callable[[Driver], int]:
     return lambda driver: driver.call(name, None, *rest)
 
 
 SIZE, NOTHING = c.c_size_t(GRANULE), c.c_uint64(0)
 # What may end the process, each alone.
-CRASHING: dict[str, Callable[[Driver], Any]] = {
+CRASHING: dict[str, Callable[[Driver], object]] = {
     "map beyond the reservation": _map_beyond,
     "map over half of a mapping": _map_over,
     "map an unknown handle": _map_unknown,
@@ -236,13 +235,13 @@ CRASHING: dict[str, Callable[[Driver], Any]] = {
     "push no context": _null("cuCtxPushCurrent_v2"),
 }
 
-GROUPS: dict[str, Callable[[Driver], Any]] = {
+GROUPS: dict[str, Callable[[Driver], object]] = {
     group.__name__: group for group in (handles, ranges, mappings, plain, streams)
 } | FATAL
 GROUPS |= CRASHING
 
 
-def run(name: str) -> Any:
+def run(name: str) -> object:
     """What a group says in a process of its own; minus the signal's number if the driver ended it."""
     done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, timeout=60, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else done.returncode

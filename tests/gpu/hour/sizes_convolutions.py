@@ -4,7 +4,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import nn
@@ -21,7 +20,7 @@ class Shape:
     out: int
     window: int = 3
     kind: type[nn.Module] = nn.Conv2d
-    more: dict[str, Any] = field(default_factory=dict)
+    more: dict[str, object] = field(default_factory=dict)
 
 
 PADDED = {"padding": 1}

@@ -3,7 +3,6 @@
 """Whole models of torchvision and transformers, without downloads: a few steps of training, generation, graphs."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -25,13 +24,13 @@ def _adamw(parameters: Iterable[nn.Parameter], **how: bool) -> torch.optim.Optim
     return torch.optim.AdamW(parameters, 1e-4, **how)
 
 
-def _gpt2() -> Any:
+def _gpt2() -> nn.Module:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     return GPT2LMHeadModel(GPT2Config(n_layer=4, use_cache=False))
 
 
-def _llama(**more: Any) -> Any:
+def _llama(**more: object) -> nn.Module:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
@@ -51,7 +50,11 @@ def _ids(batch: int, length: int) -> torch.Tensor:
 
 
 def _language(
-    make: Callable[[], Any], dtype: torch.dtype, how: dict[str, bool], autocast: bool = False, checkpoint: bool = False
+    make: Callable[[], nn.Module],
+    dtype: torch.dtype,
+    how: dict[str, bool],
+    autocast: bool = False,
+    checkpoint: bool = False,
 ) -> Callable[[], object]:
     def run() -> None:
         model = make().cuda().to(dtype)

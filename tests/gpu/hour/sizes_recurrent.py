@@ -3,14 +3,20 @@
 """Recurrent networks: cuDNN's weights, workspace, reserve and dropout states."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import nn
 
 
 def _run(
-    kind: type[nn.Module], size: int, hidden: int, steps: int, batch: int, dtype: torch.dtype, train: bool, **more: Any
+    kind: type[nn.Module],
+    size: int,
+    hidden: int,
+    steps: int,
+    batch: int,
+    dtype: torch.dtype,
+    train: bool,
+    **more: object,
 ) -> Callable[[], object]:
     def run() -> None:
         layer = kind(size, hidden, **more).cuda().to(dtype).train(train)
@@ -25,7 +31,7 @@ def _run(
 
 def _all() -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {}
-    kinds: dict[str, tuple[type[nn.Module], dict[str, Any]]] = {
+    kinds: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
         "lstm": (nn.LSTM, {}),
         "gru": (nn.GRU, {}),
         "tanh": (nn.RNN, {}),

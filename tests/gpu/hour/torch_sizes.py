@@ -11,7 +11,7 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypedDict
 
 import torch
 
@@ -39,18 +39,26 @@ def _start() -> None:
     torch.cuda.reset_peak_memory_stats()
 
 
-def _events() -> list[dict[str, Any]]:
+class HistoryEntry(TypedDict):
+    """What is read of an entry of torch's history. Bytes."""
+
+    action: str
+    addr: int
+    size: int
+
+
+def _events() -> list[HistoryEntry]:
     traces = torch.cuda.memory._snapshot()["device_traces"]
     return traces[0] if traces else []
 
 
-def _segments(events: list[dict[str, Any]]) -> list[list[int]]:
+def _segments(events: list[HistoryEntry]) -> list[list[int]]:
     """Sizes and addresses of the segments in the order in which torch took them; a size below 0 gave one back."""
     signs = {"segment_alloc": 1, "segment_free": -1}
     return [[signs[e["action"]] * e["size"], e["addr"]] for e in events if e["action"] in signs]
 
 
-def measure(program: Program) -> dict[str, Any]:
+def measure(program: Program) -> dict[str, object]:
     """Runs a program from an empty cache."""
     _start()
     before = torch.cuda.memory_allocated()

@@ -28,7 +28,7 @@ _MESSAGES = {
 }
 
 
-def profile() -> Any:
+def profile() -> Any:  # a class of messages that is made at run time
     """An empty Profile."""
     file = descriptor_pb2.FileDescriptorProto(name="profile.proto", package="pprof", syntax="proto3")
     for name, fields in _MESSAGES.items():

@@ -6,28 +6,28 @@ import json
 import pickle
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.corpus import CORPUS
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 MIB = 1 << 20
 FRAMES = [{"filename": "a.py", "name": "f", "line": 3}]
 
 
-def block(address: int, size: int) -> dict[str, Any]:
+def block(address: int, size: int) -> JsonObject:
     return {"address": address, "size": size, "requested_size": size, "state": "active_allocated", "frames": FRAMES}
 
 
-def segment(device: int) -> dict[str, Any]:
+def segment(device: int) -> JsonObject:
     at = (device + 1) * 64 * MIB
     blocks = [block(at, MIB), block(at + MIB, 2 * MIB)]
     facts = {"device": device, "address": at, "total_size": 20 * MIB, "allocated_size": 3 * MIB, "stream": 0}
     return {**facts, "segment_pool_id": (0, 0), "blocks": blocks}
 
 
-def history(device: int) -> list[dict[str, Any]]:
+def history(device: int) -> list[JsonObject]:
     at = (device + 1) * 64 * MIB
     entries = [
         ("segment_alloc", at, 20), ("alloc", at, 1), ("alloc", at + MIB, 2), ("alloc", at + 4 * MIB, 1),
@@ -39,7 +39,7 @@ def history(device: int) -> list[dict[str, Any]]:
     ]
 
 
-def snapshot(devices: int) -> dict[str, Any]:
+def snapshot(devices: int) -> JsonObject:
     return {
         "segments": [segment(device) for device in range(devices)],
         "device_traces": [history(device) for device in range(devices)],
@@ -47,7 +47,7 @@ def snapshot(devices: int) -> dict[str, Any]:
     }
 
 
-def stats_of_cut(data: bytes, size: int, folder: Path) -> dict[str, Any] | None:
+def stats_of_cut(data: bytes, size: int, folder: Path) -> JsonObject | None:
     """The figures of the first `size` bytes, None if they cannot be read; checks what is said in either case."""
     file = folder / "cut.pickle"
     file.write_bytes(data[:size])
@@ -59,11 +59,11 @@ def stats_of_cut(data: bytes, size: int, folder: Path) -> dict[str, Any] | None:
         assert size < 2 or "at byte" in done.stderr, (size, done.stderr)
         return None
     assert "PARTIAL: cut short" in done.stderr and "at byte" in done.stderr
-    figures: dict[str, Any] = json.loads(done.stdout)
+    figures: JsonObject = json.loads(done.stdout)
     return figures
 
 
-def end_of(figures: dict[str, Any]) -> list[tuple[int, int]]:
+def end_of(figures: JsonObject) -> list[tuple[int, int]]:
     return [(card["reserved"], card["allocated"]) for card in figures["devices"]]
 
 

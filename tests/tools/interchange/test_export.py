@@ -8,10 +8,10 @@ import gzip
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 from exported import MIB, PEAK, PEAK_ROLES, export, write_trace
+from support.json_object import JsonObject
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_no_text_of_a_csv_file_is_a_formula(tmp_path: Path) -> None:
 def test_jsonl_defines_stacks_before_their_use(trace: Path) -> None:
     lines = [json.loads(line) for line in export(trace, "jsonl").open()]
     assert (lines[0]["event"], lines[0]["schema"], lines[0]["rank"]) == ("run", "memtrace.events/1", "3")
-    stacks: dict[int, Any] = {}
+    stacks: dict[int, list[JsonObject]] = {}
     for line in lines:
         if line["event"] == "stack":
             stacks[line["stack"]] = line["frames"]

@@ -8,10 +8,10 @@ import pickle
 import pickletools
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from exported import MIB, export, write_trace
+from support.json_object import JsonObject
 from support.programs import BUILD, MEMTRACE
 
 # What MemoryViz.js carries out and we need; it throws on GLOBAL, REDUCE, BINBYTES, BINUNICODE8 and others.
@@ -27,11 +27,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def snapshot(file: Path) -> Any:
+def snapshot(file: Path) -> JsonObject:
     return pickle.loads(file.read_bytes())  # our own
 
 
-def test_totals_are_those_of_the_trace(snapshot: Any) -> None:
+def test_totals_are_those_of_the_trace(snapshot: JsonObject) -> None:
     sizes = collections.Counter({(s["device"], s["is_expandable"]): s["total_size"] for s in snapshot["segments"]})
     assert sizes == {(0, True): 200 * MIB, (1, False): 20 * MIB}
     first, second = snapshot["segments"]
@@ -46,7 +46,7 @@ def test_totals_are_those_of_the_trace(snapshot: Any) -> None:
     assert [b["state"] for b in second["blocks"]] == ["active_pending_free", "inactive"]
 
 
-def test_history_has_what_the_viewer_needs(snapshot: Any) -> None:
+def test_history_has_what_the_viewer_needs(snapshot: JsonObject) -> None:
     history = snapshot["device_traces"][0]
     assert [e["action"] for e in history] == [
         "segment_map", "alloc", "alloc", "alloc", "alloc", "free_requested", "free_completed", "free_requested",
@@ -92,7 +92,7 @@ def test_viewer_can_carry_out_every_instruction(tmp_path: Path) -> None:
     assert len(frames) == 1 and len(history) == 5002
 
 
-def test_torch_draws_it(snapshot: Any) -> None:
+def test_torch_draws_it(snapshot: JsonObject) -> None:
     viz = pytest.importorskip("torch.cuda._memory_viz", reason="torch's own viewer")
     assert "200.0MiB" in viz.segsum(snapshot)
     assert "raise OutOfMemoryError" in viz.trace(snapshot)

@@ -6,10 +6,10 @@ import gzip
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from exported import MIB, PEAK, export, write_trace
+from support.json_object import JsonObject
 from support.programs import MEMTRACE, memtrace
 
 
@@ -21,11 +21,13 @@ def run_import(file: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def stats(file: Path) -> dict[str, Any]:
+def stats(file: Path) -> JsonObject:
     return json.loads(memtrace("stats", "--json", str(file.with_suffix(".trace"))).out)
 
 
-def memory(ts: float, address: int, size: int, allocated: int, reserved: int, device: int = 0, kind: int = 1) -> Any:
+def memory(
+    ts: float, address: int, size: int, allocated: int, reserved: int, device: int = 0, kind: int = 1
+) -> JsonObject:
     return {
         "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": 7, "ts": ts,
         "args": {"Total Reserved": reserved, "Total Allocated": allocated, "Bytes": size, "Addr": address,
@@ -33,7 +35,7 @@ def memory(ts: float, address: int, size: int, allocated: int, reserved: int, de
     }  # fmt: skip
 
 
-def python(ts: float, dur: float, name: str, kind: str = "python_function") -> Any:
+def python(ts: float, dur: float, name: str, kind: str = "python_function") -> JsonObject:
     return {"ph": "X", "cat": kind, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": dur, "args": {}}
 
 

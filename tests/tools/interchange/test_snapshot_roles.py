@@ -5,12 +5,12 @@
 import json
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MIB, memtrace
 
-Frames = list[dict[str, Any]]
+Frames = list[JsonObject]
 TORCH = "/venv/lib/python3.11/site-packages/torch/"
 PACKAGES = "/venv/lib/python3.11/site-packages/"
 
@@ -53,7 +53,7 @@ class Snapshot:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "snapshot.pickle"
-        self.history: list[dict[str, Any]] = []
+        self.history: list[JsonObject] = []
         self.sizes: dict[int, int] = {}
 
     def alloc(self, number: int, frames: Frames, size: int = MIB) -> None:
@@ -73,13 +73,13 @@ class Snapshot:
         entry = {"action": action, "addr": number << 30, "size": self.sizes[number], "stream": 0, "frames": frames}
         self.history.append(entry | {"time_us": len(self.history)})
 
-    def read(self, segments: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
+    def read(self, segments: list[JsonObject] | None = None) -> list[JsonObject]:
         self.path.write_bytes(pickle.dumps({"segments": segments or [], "device_traces": [self.history]}))
         done = memtrace("export", "--to", "jsonl", "-o", "-", str(self.path))
         assert done.status == 0, done.err
         return [json.loads(line) for line in done.out.splitlines()]
 
-    def blocks(self) -> dict[int, dict[str, Any]]:
+    def blocks(self) -> dict[int, JsonObject]:
         """What became of each block, by number."""
         return {int(event["address"], 16) >> 30: event for event in self.read() if event["event"] == "alloc"}
 

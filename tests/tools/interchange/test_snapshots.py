@@ -6,10 +6,10 @@ import json
 import os
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.corpus import CORPUS
+from support.json_object import JsonObject
 from support.programs import memtrace
 
 INDEX = CORPUS / "snapshots" / "INDEX.md"
@@ -71,7 +71,7 @@ def test_the_strangers_cards_have_no_size_and_an_uneven_load() -> None:
     assert "the card's size is not in the trace" in text
 
 
-def entry(action: str, address: int, size: int, time: int = 0, **more: Any) -> dict[str, Any]:
+def entry(action: str, address: int, size: int, time: int = 0, **more: object) -> JsonObject:
     return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time, **more}
 
 
@@ -104,7 +104,7 @@ BLOCK = {"address": LAST - 511, "size": MIB, "requested_size": MIB, "state": "ac
     ],
 )
 @pytest.mark.parametrize("verb", ["report", "stats", "tree", "diff"])
-def test_a_range_that_no_card_has_is_refused(tmp_path: Path, snapshot: dict[str, Any], part: str, verb: str) -> None:
+def test_a_range_that_no_card_has_is_refused(tmp_path: Path, snapshot: JsonObject, part: str, verb: str) -> None:
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [], "device_traces": [], **snapshot}))
     done = memtrace(verb, *[str(file)] * (2 if verb == "diff" else 1))
@@ -151,7 +151,7 @@ class Trap:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return os.mkdir, (str(self.path),)
 
 

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """bitsandbytes' Adam8bit and AdamW8bit where the program makes torch's Adam and AdamW."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import importlib.util
 import inspect
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 _CLASSES = {"Adam": "Adam8bit", "AdamW": "AdamW8bit"}
 # What bitsandbytes has no counterpart of.
@@ -26,7 +31,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     classes = {getattr(torch.optim, name): eight_bits for name, eight_bits in _CLASSES.items()}
 
     @functools.wraps(torch.optim.Adam.__init__)  # whoever asks for the signature gets that
-    def new(asked: Any, *args: Any, **kwargs: Any) -> Any:
+    def new(asked: type[Optimizer], *args: object, **kwargs: object) -> object:
         made = None
         if asked in classes:
             made = _quantized(torch, asked, classes[asked], args, kwargs)
@@ -39,7 +44,9 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     torch.optim.Adam.__new__ = new
 
 
-def _quantized(torch: ModuleType, asked: Any, name: str, args: Any, kwargs: Any) -> Any:
+def _quantized(
+    torch: ModuleType, asked: type[Optimizer], name: str, args: tuple[object, ...], kwargs: dict[str, object]
+) -> Optimizer | None:
     try:
         bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
@@ -57,6 +64,6 @@ def _quantized(torch: ModuleType, asked: Any, name: str, args: Any, kwargs: Any)
     return optimizer
 
 
-def _passing_for(asked: Any, made: Any) -> Any:
+def _passing_for(asked: type[Optimizer], made: type[Optimizer]) -> type[Optimizer]:
     """Gives a class of `made` whose instances are instances of `asked` to whoever asks."""
     return type(made.__name__, (made,), {"__class__": property(lambda _optimizer: asked)})

@@ -2,20 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors that stand for copies, and whether one was written, or what it stands for, while it was alive."""
 
+from __future__ import annotations
+
 import functools
 import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._identity_map import IdentityMap
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass
 class _Copy:
-    of: "weakref.ref[Any]"  # a parameter
+    of: weakref.ref[Tensor]  # a parameter
     storage: int  # the address of the object of its memory when it was copied
     version: int  # of that memory then: torch counts what is written in place
     place: str  # file:line
@@ -28,10 +33,10 @@ class Aliases:
         """Calls `wrong` with the place of the copy, by the next `check` at the latest."""
         self._torch = torch
         self._wrong = wrong
-        self._alive: dict[int, tuple[weakref.ref[Any], _Copy]] = {}  # by id
-        self._sources: IdentityMap[bool] = IdentityMap()  # parameters that were ever copied
+        self._alive: dict[int, tuple[weakref.ref[Tensor], _Copy]] = {}  # by id
+        self._sources: IdentityMap[Tensor, bool] = IdentityMap()  # parameters that were ever copied
 
-    def add(self, alias: Any, parameter: Any) -> None:
+    def add(self, alias: Tensor, parameter: Tensor) -> None:
         """`alias` stands for a copy of `parameter` that the program makes now."""
         if self._sources.get(parameter) is None:
             if not self._sources.items():
@@ -40,10 +45,10 @@ class Aliases:
         storage = parameter.untyped_storage()._cdata
         self._track(alias, _Copy(weakref.ref(parameter), storage, parameter._version, _place()))
 
-    def _track(self, alias: Any, copy: _Copy) -> None:
+    def _track(self, alias: Tensor, copy: _Copy) -> None:
         key, alive = id(alias), self._alive
 
-        def ended(reference: "weakref.ref[Any]") -> None:
+        def ended(reference: weakref.ref[Tensor]) -> None:
             entry = alive.get(key)
             if entry is not None and entry[0] is reference:
                 del alive[key]
@@ -63,7 +68,7 @@ class Aliases:
         if parameter._version != copy.version:
             self._wrong(copy.place)
 
-    def _copy(self, tensor: Any) -> _Copy | None:
+    def _copy(self, tensor: Tensor | None) -> _Copy | None:
         alias, copy = self._alive.get(id(tensor), (None, None))
         return copy if alias is not None and alias() is tensor else None
 
@@ -73,28 +78,28 @@ class Aliases:
         # What is written through torch's own `data` is not counted; through `detach` it is.
         data, detach = tensor_class.data, tensor_class.detach
 
-        def get(tensor: Any) -> Any:
+        def get(tensor: Tensor) -> Tensor:
             is_shared = self._copy(tensor) is not None or self._sources.get(tensor) is not None
             return detach(tensor) if is_shared else data.__get__(tensor)
 
         tensor_class.data = property(get, lambda tensor, value: data.__set__(tensor, value))
         parameter_class.__new__ = self._making(parameter_class.__new__)
 
-    def _making(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _making(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(original)
-        def make(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        def make(cls: type[Tensor], data: Tensor | None = None, *args: object, **kwargs: object) -> Tensor:
             return self._derived(original(cls, data, *args, **kwargs), data)
 
         return make
 
-    def _following(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _following(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(original)
-        def follow(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def follow(tensor: Tensor, *args: object, **kwargs: object) -> Tensor:
             return self._derived(original(tensor, *args, **kwargs), tensor)
 
         return follow
 
-    def _derived(self, made: Any, source: Any) -> Any:
+    def _derived(self, made: Tensor, source: Tensor | None) -> Tensor:
         copy = self._copy(source)
         if copy is not None:
             self._track(made, copy)

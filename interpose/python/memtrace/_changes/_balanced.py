@@ -2,18 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of transformers spread over all cards by accelerate: `device_map="balanced"`."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import importlib.util
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import PreTrainedModel, Trainer
 
 _OPTION = "device_map"
 
@@ -32,28 +40,28 @@ class _Spreading:
         self._torch = torch
         self._change = change
 
-    def watch(self, model_class: Any) -> None:
+    def watch(self, model_class: type[PreTrainedModel]) -> None:
         """What is loaded gets the option; what was made otherwise is spread when it is moved to a card as a whole."""
         model_class.from_pretrained = classmethod(self._loading(model_class.from_pretrained.__func__))
         model_class.to = self._moving(model_class.to, self._card_of_to)
         model_class.cuda = self._moving(model_class.cuda, lambda *_args, **_kwargs: (True, None))
         model_class.to_empty = self._moving(model_class.to_empty, self._card_of_to_empty)
 
-    def watch_trainer(self, trainer_class: Any) -> None:
+    def watch_trainer(self, trainer_class: type[Trainer]) -> None:
         """Before it looks at the model: on one card that would become several whole ones, a card each."""
         original = trainer_class.__init__
 
         @functools.wraps(original)
-        def construct(trainer: Any, model: Any = None, *args: Any, **kwargs: Any) -> None:
+        def construct(trainer: Trainer, model: Module | None = None, *args: object, **kwargs: object) -> None:
             if hasattr(model, "_no_split_modules") and not _is_spread(model):
                 self._spread(model, None)
             original(trainer, model, *args, **kwargs)
 
         trainer_class.__init__ = construct
 
-    def _loading(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _loading(self, original: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(original)
-        def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        def from_pretrained(cls: type[PreTrainedModel], *args: object, **kwargs: object) -> object:
             if kwargs.get(_OPTION) is not None:
                 return original(cls, *args, **kwargs)
             loaded = original(cls, *args, **{**kwargs, _OPTION: "balanced"})
@@ -64,18 +72,22 @@ class _Spreading:
 
         return from_pretrained
 
-    def _card_of_to(self, *args: Any, **kwargs: Any) -> tuple[bool, Any]:
+    def _card_of_to(self, *args: object, **kwargs: object) -> tuple[bool, torch.dtype | None]:
         device, dtype, *_ = self._torch._C._nn._parse_to(*args, **kwargs)
         return device is not None and device.type == "cuda", dtype
 
-    def _card_of_to_empty(self, *, device: Any, **_options: Any) -> tuple[bool, Any]:
+    def _card_of_to_empty(
+        self, *, device: torch.device | str | None, **_options: object
+    ) -> tuple[bool, torch.dtype | None]:
         return device is not None and self._torch.device(device).type == "cuda", None
 
-    def _moving(self, original: Callable[..., Any], parse: Callable[..., tuple[bool, Any]]) -> Callable[..., Any]:
+    def _moving(
+        self, original: Callable[..., object], parse: Callable[..., tuple[bool, torch.dtype | None]]
+    ) -> Callable[..., object]:
         """`parse` says whether its arguments name a card, and a dtype."""
 
         @functools.wraps(original)
-        def move(model: Any, *args: Any, **kwargs: Any) -> Any:
+        def move(model: Module, *args: object, **kwargs: object) -> object:
             try:
                 to_card, dtype = parse(*args, **kwargs)
             except (TypeError, RuntimeError) as error:  # whose sentence is torch's to say
@@ -87,7 +99,7 @@ class _Spreading:
 
         return move
 
-    def _spread(self, model: Any, dtype: Any) -> bool:
+    def _spread(self, model: Module, dtype: torch.dtype | None) -> bool:
         """Tells whether the cards had room. Blocks that transformers keeps together stay together."""
         tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
         if any(tensor.is_cuda for tensor in tensors.values()) or getattr(model, "hf_quantizer", None) is not None:
@@ -105,7 +117,7 @@ class _Spreading:
         self._change.made()
         return True
 
-    def _make_empty(self, model: Any, tensors: dict[str, Any], cards: dict[str, int]) -> None:
+    def _make_empty(self, model: Module, tensors: dict[str, Tensor], cards: dict[str, int]) -> None:
         place = importlib.import_module("accelerate.utils").set_module_tensor_to_device
         for name, tensor in tensors.items():
             card = next(cards[part] for part in _paths(name) if part in cards)
@@ -114,7 +126,7 @@ class _Spreading:
             model.tie_weights()
 
 
-def _is_spread(model: Any) -> bool:
+def _is_spread(model: Module) -> bool:
     cards = (getattr(model, "hf_device_map", None) or {}).values()
     return len(set(cards)) > 1 and not any(str(card) in ("cpu", "disk") for card in cards)
 

@@ -2,23 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What has to be bf16 beside the parameters, so that a program that was written for fp32 goes on."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from memtrace._changes import _nested
 from memtrace._changes._outermost_calls import Arguments, around_each
 from memtrace._session import Session
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
 # Losses that take no two dtypes: their backward says "Found dtype Float but expected BFloat16". Others promote.
 _LOSSES = ("mse_loss", "huber_loss", "binary_cross_entropy")
 
 
-def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Any], bool]) -> None:
+def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Module], bool]) -> None:
     """Casts floats on a card that a module with bf16 parameters is called with, and the targets of some losses."""
 
-    def prepare(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def prepare(module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if not is_bf16(module):
             return args, kwargs
         return _cast(torch, args), _cast(torch, kwargs)
@@ -28,16 +34,20 @@ def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Any], bool]) -
         setattr(torch.nn.functional, name, _of_one_dtype(torch, getattr(torch.nn.functional, name)))
 
 
-def _cast(torch: ModuleType, value: Any) -> Any:
-    def cast(tensor: Any) -> Any:
+@overload
+def _cast(torch: ModuleType, value: tuple[object, ...]) -> tuple[object, ...]: ...
+@overload
+def _cast(torch: ModuleType, value: dict[str, object]) -> dict[str, object]: ...
+def _cast(torch: ModuleType, value: object) -> object:
+    def cast(tensor: Tensor) -> Tensor:
         return tensor.to(torch.bfloat16) if tensor.is_cuda and tensor.dtype is torch.float32 else tensor
 
     return _nested.replace(torch, value, cast)
 
 
-def _of_one_dtype(torch: ModuleType, loss: Callable[..., Any]) -> Callable[..., Any]:
+def _of_one_dtype(torch: ModuleType, loss: Callable[..., object]) -> Callable[..., object]:
     @functools.wraps(loss)
-    def cast_and_lose(*args: Any, **kwargs: Any) -> Any:
+    def cast_and_lose(*args: object, **kwargs: object) -> object:
         given = (*args, *kwargs.values())
         if any(isinstance(value, torch.Tensor) and value.dtype is torch.bfloat16 for value in given):
             return loss(*_cast(torch, args), **_cast(torch, kwargs))

@@ -2,22 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradient checkpointing: by the model's own switch where it has one, else around its repeated blocks."""
 
+from __future__ import annotations
+
 import functools
 import importlib
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """From the first training forward of each outermost module."""
-    looked_at: IdentityMap[bool] = IdentityMap()
+    looked_at: IdentityMap[Module, bool] = IdentityMap()
 
-    def change_root(root: Any) -> None:
+    def change_root(root: Module) -> None:
         if root.training and not looked_at.get(root):
             looked_at.set(root, True)
             change.made(_switch_on(root) if _has_switch(root) else _wrap_blocks(torch, root))
@@ -25,9 +31,9 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     before_training(torch, session, change_root)
 
 
-def _switches(root: Any) -> list[Any]:
+def _switches(root: Module) -> list[Module]:
     """The outermost models with a switch of transformers' kind, or of diffusers'."""
-    found: list[Any] = []
+    found: list[Module] = []
     waiting = [root]
     while waiting:
         module = waiting.pop()
@@ -38,11 +44,11 @@ def _switches(root: Any) -> list[Any]:
     return found
 
 
-def _has_switch(root: Any) -> bool:
+def _has_switch(root: Module) -> bool:
     return bool(_switches(root))
 
 
-def _switch(module: Any) -> Any:
+def _switch(module: Module) -> Callable[[], object] | None:
     if getattr(module, "supports_gradient_checkpointing", False):
         enable = getattr(module, "gradient_checkpointing_enable", None)
         return enable and functools.partial(enable, gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -51,22 +57,22 @@ def _switch(module: Any) -> Any:
     return None
 
 
-def _checkpointed(module: Any) -> int:
+def _checkpointed(module: Module) -> int:
     return sum(bool(getattr(part, "gradient_checkpointing", False)) for part in module.modules())
 
 
-def _switch_on(root: Any) -> int:
+def _switch_on(root: Module) -> int:
     """Gives the number of parts that checkpoint now and did not before."""
     made = 0
     for module in _switches(root):
         before = _checkpointed(module)
         if before == 0:
-            _switch(module)()
+            _switch(module)()  # type: ignore[misc]  # each of these has one
             made += _checkpointed(module)
     return made
 
 
-def _wrap_blocks(torch: ModuleType, root: Any) -> int:
+def _wrap_blocks(torch: ModuleType, root: Module) -> int:
     checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
     blocks = _repeated_blocks(torch, root)
     for block in blocks:
@@ -74,7 +80,7 @@ def _wrap_blocks(torch: ModuleType, root: Any) -> int:
     return len(blocks)
 
 
-def _repeated_blocks(torch: ModuleType, root: Any) -> list[Any]:
+def _repeated_blocks(torch: ModuleType, root: Module) -> list[Module]:
     """The blocks of the longest list of equal ones, and those of other lists of the same class."""
     lists = [
         list(part)
@@ -83,15 +89,17 @@ def _repeated_blocks(torch: ModuleType, root: Any) -> list[Any]:
     ]
     # Of a single operation nothing is saved but what checkpointing keeps as well.
     lists = [blocks for blocks in lists if next(blocks[0].children(), None) is not None]
-    longest: list[Any] = max(lists, key=len, default=[])
+    longest: list[Module] = max(lists, key=len, default=[])
     if len(longest) < 2:
         return []
     return [block for blocks in lists for block in blocks if type(block) is type(longest[0])]
 
 
-def _recomputed(torch: ModuleType, checkpoint: Any, block: Any, forward: Any) -> Any:
+def _recomputed(
+    torch: ModuleType, checkpoint: Callable[..., object], block: Module, forward: Callable[..., object]
+) -> Callable[..., object]:
     @functools.wraps(forward)
-    def recomputed(*args: Any, **kwargs: Any) -> Any:
+    def recomputed(*args: object, **kwargs: object) -> object:
         if not (block.training and torch.is_grad_enabled()):
             return forward(*args, **kwargs)
         return checkpoint(forward, *args, use_reentrant=False, **kwargs)

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`requires_grad_(False)` of what no optimizer steps: its gradients, and the activations for them, are of no use."""
 
+from __future__ import annotations
+
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes import _stepped
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
@@ -22,14 +28,14 @@ class _Freezing:
         self._torch = torch
         self._change = change
         self._stepped: set[int] = set()  # ids of the parameters that ever were in an optimizer
-        self._roots: IdentityMap[int] = IdentityMap()  # how many those were when the module was looked at
+        self._roots: IdentityMap[Module, int] = IdentityMap()  # how many those were when the module was looked at
         self._frozen: set[int] = set()
 
     def watch(self, session: Session) -> None:
         _stepped.hear(self._torch, self._will_be_stepped)
         before_training(self._torch, session, self._freeze)
 
-    def _will_be_stepped(self, tensors: list[Any]) -> None:
+    def _will_be_stepped(self, tensors: list[Tensor]) -> None:
         """An optimizer that is made late takes its parameters back. Copies that no module has (fp32) say nothing."""
         self._stepped.update(id(tensor) for tensor in tensors if isinstance(tensor, self._torch.nn.Parameter))
         for tensor in tensors:
@@ -38,7 +44,7 @@ class _Freezing:
                 tensor.requires_grad_(True)
                 self._change.made(-1)
 
-    def _freeze(self, root: Any) -> None:
+    def _freeze(self, root: Module) -> None:
         if not self._stepped or self._roots.get(root) == len(self._stepped):
             return
         self._roots.set(root, len(self._stepped))

@@ -2,18 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The models of the program, whether they were called or not. Both look at every object of the process."""
 
+from __future__ import annotations
+
 import gc
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 
-def modules(torch: ModuleType) -> list[Any]:
+def modules(torch: ModuleType) -> list[Module]:
     """Gives every module whose making has begun, the oldest first."""
     found = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
     return [module for module in found if "_modules" in vars(module)]
 
 
-def roots(torch: ModuleType) -> list[Any]:
+def roots(torch: ModuleType) -> list[Module]:
     """Gives those that are no part of another."""
     found = modules(torch)
     parts = {id(part) for module in found for part in vars(module)["_modules"].values()}

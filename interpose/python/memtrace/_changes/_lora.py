@@ -2,19 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """LoRA by peft: small adapters are trained, and the model that the optimizer was made for is not."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import importlib.util
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
-from memtrace._changes._optimizer_arguments import tensors
+from memtrace._changes._optimizer_arguments import Arguments, tensors
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    from torch.nn import Module, Parameter
+    from torch.optim import Optimizer
+    from torch.optim.optimizer import ParamsT
 
 _RANK = 16
 
@@ -29,7 +36,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     original = optimizer_class.__init__
 
     @functools.wraps(original)
-    def construct(optimizer: Any, params: Any, *args: Any, **kwargs: Any) -> None:
+    def construct(optimizer: Optimizer, params: ParamsT, *args: object, **kwargs: object) -> None:
         original(optimizer, lora.instead_of(params), *args, **kwargs)
 
     optimizer_class.__init__ = construct
@@ -41,11 +48,11 @@ class _Lora:
         self._change = change
         self._rank = rank
         # Adapters by model, with their names; none where peft could do nothing.
-        self._adapters: IdentityMap[dict[str, Any]] = IdentityMap()
+        self._adapters: IdentityMap[Module, dict[str, Parameter]] = IdentityMap()
 
-    def instead_of(self, params: Any) -> Any:
+    def instead_of(self, params: ParamsT) -> ParamsT:
         """Gives what an optimizer of these parameters steps instead: in the same groups, in the same form."""
-        arguments = {"params": params}
+        arguments: Arguments = {"params": params}
         try:
             asked = {id(tensor) for tensor in tensors(self._torch, arguments)}
         except (TypeError, KeyError, IndexError) as error:  # whose sentence is torch's to say
@@ -61,14 +68,14 @@ class _Lora:
                 self._replace(arguments["params"], model, adapters)
         return arguments["params"]
 
-    def _models(self, asked: set[int]) -> Iterator[Any]:
+    def _models(self, asked: set[int]) -> Iterator[Module]:
         """Gives the outermost models of transformers with such parameters, and other outermost modules."""
         for root in roots(self._torch):
             if not asked.isdisjoint(map(id, root.parameters())):
                 models = list(_transformers_models(root)) or [root]
                 yield from (model for model in models if not asked.isdisjoint(map(id, model.parameters())))
 
-    def _adapt(self, model: Any) -> dict[str, Any]:
+    def _adapt(self, model: Module) -> dict[str, Parameter]:
         peft = importlib.import_module("peft")
         layer = importlib.import_module("peft.tuners.tuners_utils").BaseTunerLayer
         plain = all(type(parameter) is self._torch.nn.Parameter for parameter in model.parameters())
@@ -89,7 +96,8 @@ class _Lora:
                 return {name: p for name, p in model.named_parameters() if p.requires_grad}
         return {}
 
-    def _replace(self, params: list[Any], model: Any, adapters: dict[str, Any]) -> None:
+    # Parameters are tensors, pairs with a name, or groups of either, which is asked of the first or of each.
+    def _replace(self, params: list[Any], model: Module, adapters: dict[str, Parameter]) -> None:
         """Puts the adapters where the first of the model's parameters was asked for; groups that lose all stay."""
         frozen = {id(parameter) for parameter in model.parameters()}
         is_put = False
@@ -106,7 +114,7 @@ class _Lora:
             entries[:] = kept
 
 
-def _transformers_models(root: Any) -> Iterator[Any]:
+def _transformers_models(root: Module) -> Iterator[Module]:
     if any(base.__name__ == "PreTrainedModel" for base in type(root).__mro__):
         yield root
     else:

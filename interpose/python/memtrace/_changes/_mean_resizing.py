@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """`resize_token_embeddings(..., mean_resizing=False)`: no covariance of the old embeddings, which takes fp32."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+    from transformers import PreTrainedModel
 
 _METHOD = "resize_token_embeddings"
 _OPTION = "mean_resizing"
@@ -21,26 +27,26 @@ def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
     when_imported("transformers.modeling_utils", lambda module: _watch_models(module.PreTrainedModel, change))
 
 
-def _watch_models(base: Any, change: Change) -> None:
+def _watch_models(base: type[PreTrainedModel], change: Change) -> None:
     """Models with a method of their own hand the option on to the base's, which finds False chosen already."""
     _watch_class(base, change)
     original = base.__init_subclass__
 
-    def init_subclass(cls: Any, /, **kwargs: Any) -> None:
-        original.__func__(cls, **kwargs)
+    def init_subclass(cls: type[PreTrainedModel], /, **kwargs: object) -> None:
+        original.__func__(cls, **kwargs)  # type: ignore[attr-defined]  # of a method of the class
         _watch_class(cls, change)
 
-    base.__init_subclass__ = classmethod(init_subclass)
+    base.__init_subclass__ = classmethod(init_subclass)  # type: ignore[assignment]
 
 
-def _watch_class(cls: Any, change: Change) -> None:
+def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
     original = vars(cls).get(_METHOD)
     if original is None or _OPTION not in inspect.signature(original).parameters:
         return
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def resize(model: Any, *args: Any, **kwargs: Any) -> Any:
+    def resize(model: Module, *args: object, **kwargs: object) -> object:
         try:
             bound = signature.bind(model, *args, **kwargs)
         except TypeError as error:  # whose sentence is transformers' to say
@@ -57,5 +63,5 @@ def _watch_class(cls: Any, change: Change) -> None:
     setattr(cls, _METHOD, resize)
 
 
-def _rows(model: Any) -> int:
+def _rows(model: Module) -> int:
     return int(model.get_input_embeddings().weight.shape[0])

@@ -2,13 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tensors in what a module is called with and what it gives."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    # What a module is called with or gives. Its very class is asked at each level, which checkers do not follow.
+    Nested = Any
 
 
-def replace(torch: ModuleType, value: Any, change: Callable[[Any], Any]) -> Any:
+@overload
+def replace(torch: ModuleType, value: tuple[object, ...], change: Callable[[Tensor], Tensor]) -> tuple[object, ...]: ...
+@overload
+def replace(torch: ModuleType, value: dict[str, object], change: Callable[[Tensor], Tensor]) -> dict[str, object]: ...
+@overload
+def replace(torch: ModuleType, value: object, change: Callable[[Tensor], Tensor]) -> object: ...
+def replace(torch: ModuleType, value: Nested, change: Callable[[Tensor], Tensor]) -> object:
     """Gives `value` with `change(tensor)` for each tensor.
 
     Goes into lists, tuples and dicts, transformers' outputs, too; other objects of the program stay as they are.
@@ -27,7 +41,7 @@ def replace(torch: ModuleType, value: Any, change: Callable[[Any], Any]) -> Any:
     return value
 
 
-def tensors(torch: ModuleType, value: Any) -> Iterator[Any]:
+def tensors(torch: ModuleType, value: Nested) -> Iterator[Tensor]:
     """Gives the tensors that `replace` finds."""
     if isinstance(value, torch.Tensor):
         yield value
@@ -39,7 +53,7 @@ def tensors(torch: ModuleType, value: Any) -> Iterator[Any]:
             yield from tensors(torch, element)
 
 
-def _is_model_output(value: Any) -> bool:
+def _is_model_output(value: object) -> bool:
     """Of transformers' and diffusers' classes: dicts whose values are attributes as well."""
     return isinstance(value, dict) and any(
         base.__name__ in ("ModelOutput", "BaseOutput") for base in type(value).__mro__

@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that only serve wait in the host's memory: `model.to("cuda")` before, `model.to("cpu")` after their calls."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes import _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_COST_OFFLOAD_BYTES
+
+if TYPE_CHECKING:
+    from torch import Tensor, UntypedStorage
+    from torch.nn import Module
 
 # Bytes; what is smaller stays: a rotary table, a step's number, whose values the host may know.
 _LEAST_BYTES = 1 << 16
@@ -34,10 +40,10 @@ class _Host:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._away: dict[int, tuple[Any, int]] = {}  # storages, by address of their object, with their bytes
+        self._away: dict[int, tuple[UntypedStorage, int]] = {}  # storages, by address of their object, with their bytes
         self.copied = 0  # bytes
 
-    def put_away(self, module: Any) -> bool:
+    def put_away(self, module: Module) -> bool:
         before = self.copied
         for key, (storage, held) in self._storages(module).items():
             size = storage.nbytes()
@@ -47,42 +53,42 @@ class _Host:
                 self.copied += size
         return self.copied > before
 
-    def _storages(self, module: Any) -> dict[int, tuple[Any, int]]:
+    def _storages(self, module: Module) -> dict[int, tuple[UntypedStorage, int]]:
         """Gives them with the bytes of the module in them: what else lies there is not the module's to put away."""
-        found: dict[int, tuple[Any, int]] = {}
+        found: dict[int, tuple[UntypedStorage, int]] = {}
         for tensor in (*module.parameters(), *module.buffers()):
             storage = tensor.untyped_storage()
             held = found.get(storage._cdata, (storage, 0))[1]
             found[storage._cdata] = storage, held + tensor.nbytes
         return found
 
-    def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def fetch(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         self.take_back(module)
         return args, kwargs
 
-    def answer(self, _module: Any, output: Any) -> Any:
+    def answer(self, _module: Module, output: object) -> object:
         return output
 
-    def take_back(self, module: Any) -> None:
+    def take_back(self, module: Module) -> None:
         if not self._away:
             return
         came = [self._take(tensor) for tensor in (*module.parameters(), *module.buffers())]
         if any(came):
             self._session.labels.module(module)
 
-    def _take(self, tensor: Any) -> bool:
+    def _take(self, tensor: Tensor) -> bool:
         storage, size = self._away.pop(tensor.untyped_storage()._cdata, (None, 0))
         if storage is not None:
             storage.resize_(size)
             self.copied += size
         return storage is not None
 
-    def fetching(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def fetching(self, original: Callable[..., object]) -> Callable[..., object]:
         """Gives a method of tensors that finds the memory of those that it is called with."""
         is_compiling = self._torch.compiler.is_compiling
 
         @functools.wraps(original)
-        def copy(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def copy(tensor: Tensor, *args: object, **kwargs: object) -> object:
             if self._away and not is_compiling():
                 for each in (tensor, *args):
                     if isinstance(each, self._torch.Tensor) and each.is_cuda:

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of an optimizer of torch.optim when it is made."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtrace._signal_exceptions import let_through
 
-Arguments = dict[str, Any]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Arguments = dict[str, Any]  # by name, of the constructor of any class: a change knows what those that it reads are
 
 
 def adapt(torch: ModuleType, option: str, change: Callable[[Arguments], None]) -> None:
@@ -24,7 +29,7 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def construct(*args: Any, **kwargs: Any) -> None:
+    def construct(*args: object, **kwargs: object) -> None:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:  # whose sentence is torch's to say
@@ -37,7 +42,7 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
     return construct
 
 
-def tensors(torch: ModuleType, arguments: Arguments) -> Iterator[Any]:
+def tensors(torch: ModuleType, arguments: Arguments) -> Iterator[Tensor]:
     """Gives the tensors of `params`, in whichever of its forms; what can be gone through once is made a list."""
     if isinstance(arguments["params"], torch.Tensor):
         return
@@ -58,5 +63,5 @@ def groups_say(arguments: Arguments, *options: str) -> bool:
     return isinstance(params, list) and any(set(options) & set(entry) for entry in params if isinstance(entry, dict))
 
 
-def _without_name(entry: Any) -> Any:
+def _without_name(entry: Tensor | tuple[str, Tensor]) -> Tensor:
     return entry[1] if isinstance(entry, tuple) else entry

@@ -2,21 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of modules that the program itself makes: those of a module within another's forward are not."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._session import Session
 
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+Arguments = tuple[tuple[object, ...], dict[str, object]]
 
 
 def around_each(
     torch: ModuleType,
     session: Session,
-    prepare: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments],
-    finish: Callable[[Any, Any], Any] = lambda _module, output: output,
+    prepare: Callable[[Module, tuple[object, ...], dict[str, object]], Arguments],
+    finish: Callable[[Module, object], object] = lambda _module, output: output,
 ) -> None:
     """Has `prepare` called before every outermost module's forward; what it gives are the arguments then.
 
@@ -29,7 +34,7 @@ def around_each(
     running_backward = torch._C._current_graph_task_id
 
     @functools.wraps(original)
-    def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(module: Module, *args: object, **kwargs: object) -> object:
         if is_compiling() or depth() != 0 or running_backward() != -1:
             return original(module, *args, **kwargs)
         args, kwargs = prepare(module, args, kwargs)
@@ -38,10 +43,10 @@ def around_each(
     modules.Module.__call__ = call
 
 
-def before_training(torch: ModuleType, session: Session, change_root: Callable[[Any], None]) -> None:
+def before_training(torch: ModuleType, session: Session, change_root: Callable[[Module], None]) -> None:
     """Has `change_root` called with each outermost module before each of its forwards that records gradients."""
 
-    def prepare(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def prepare(module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if torch.is_grad_enabled():
             change_root(module)
         return args, kwargs

@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parameter of which module a tensor is, or is a whole view of."""
 
+from __future__ import annotations
+
 import functools
 import weakref
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._living_modules import modules
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 
 class ParameterStorages:
@@ -16,25 +22,25 @@ class ParameterStorages:
     def __init__(self, torch: ModuleType) -> None:
         """Watches modules."""
         self._torch = torch
-        self._by_storage: dict[int, weakref.ref[Any]] = {}
+        self._by_storage: dict[int, weakref.ref[Tensor]] = {}
         self._is_stale = True
         torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
         self._watch_moves(torch.nn.Module)
 
-    def _registered(self, _module: Any, _name: str, _parameter: Any) -> None:
+    def _registered(self, _module: Module, _name: str, _parameter: Tensor) -> None:
         self._is_stale = True
 
-    def _watch_moves(self, module_class: Any) -> None:
+    def _watch_moves(self, module_class: type[Module]) -> None:
         original = module_class._apply
 
         @functools.wraps(original)
-        def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def apply(module: Module, *args: object, **kwargs: object) -> object:
             self._is_stale = True
             return original(module, *args, **kwargs)
 
         module_class._apply = apply
 
-    def parameter_of(self, tensor: Any) -> Any:
+    def parameter_of(self, tensor: Tensor) -> Tensor | None:
         """Gives the parameter whose memory, order included, is that of `tensor`; None if there is none."""
         storage = tensor.untyped_storage()._cdata
         parameter = self._at(storage)
@@ -51,11 +57,11 @@ class ParameterStorages:
                 if type(parameter) is self._torch.nn.Parameter:
                     self._by_storage[parameter.untyped_storage()._cdata] = weakref.ref(parameter)
 
-    def _at(self, storage: int) -> Any:
+    def _at(self, storage: int) -> Tensor | None:
         reference = self._by_storage.get(storage)
         parameter = reference() if reference is not None else None
         return parameter if parameter is not None and parameter.untyped_storage()._cdata == storage else None
 
 
-def _order(tensor: Any) -> tuple[Any, ...]:
+def _order(tensor: Tensor) -> tuple[object, ...]:
     return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that only serve live on another card: `model.to("cuda:1")`, inputs moved there, what it gives moved back."""
 
+from __future__ import annotations
+
 import itertools
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from memtrace._changes import _nested, _serving
 from memtrace._changes._change import Change
@@ -13,6 +15,14 @@ from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import TrainingArguments
+
+    Device: TypeAlias = torch.device
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
@@ -27,19 +37,20 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
         when_imported("transformers.training_args", lambda module: _train_on_one(module.TrainingArguments))
 
 
-def _train_on_one(arguments_class: Any) -> None:
+def _train_on_one(arguments_class: type[TrainingArguments]) -> None:
     """A Trainer that sees two cards would put a whole model on each: `args._n_gpu = 1`, as it does for spread ones."""
     original = arguments_class.n_gpu
     arguments_class.n_gpu = property(lambda arguments: min(1, original.__get__(arguments)))
 
 
 class _SecondCard:
-    def __init__(self, torch: ModuleType, card: Any) -> None:
+    def __init__(self, torch: ModuleType, card: Device) -> None:
         self._torch = torch
         self._card = card
-        self._homes: IdentityMap[Any] = IdentityMap()  # the cards where the program put these parameters and buffers
+        # The cards where the program put these parameters and buffers.
+        self._homes: IdentityMap[Tensor, Device] = IdentityMap()
 
-    def put_away(self, module: Any) -> bool:
+    def put_away(self, module: Module) -> bool:
         homes = [tensor.device for tensor in (*module.parameters(), *module.buffers())]
         if all(home == self._card for home in homes):
             return False
@@ -49,27 +60,33 @@ class _SecondCard:
                 self._homes.set(tensor, home)
         return True
 
-    def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def fetch(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if self._home(module) is None:
             return args, kwargs
         return self._moved(args, self._card), self._moved(kwargs, self._card)
 
-    def answer(self, module: Any, output: Any) -> Any:
+    def answer(self, module: Module, output: object) -> object:
         home = self._home(module)
         return output if home is None else self._moved(output, home)
 
-    def take_back(self, module: Any) -> None:
+    def take_back(self, module: Module) -> None:
         home = self._home(module)
         if home is not None:
             module.to(home)
 
-    def _home(self, module: Any) -> Any:
+    def _home(self, module: Module) -> Device | None:
         """Gives the card from which the module, or the whole that it is part of, was moved; None if it was not."""
         first = next(itertools.chain(module.parameters(), module.buffers()), None)
         return None if first is None or first.device != self._card else self._homes.get(first)
 
-    def _moved(self, value: Any, card: Any) -> Any:
-        def move(tensor: Any) -> Any:
+    @overload
+    def _moved(self, value: tuple[object, ...], card: Device) -> tuple[object, ...]: ...
+    @overload
+    def _moved(self, value: dict[str, object], card: Device) -> dict[str, object]: ...
+    @overload
+    def _moved(self, value: object, card: Device) -> object: ...
+    def _moved(self, value: object, card: Device) -> object:
+        def move(tensor: Tensor) -> Tensor:
             return tensor.to(card) if tensor.is_cuda else tensor
 
         return _nested.replace(self._torch, value, move)

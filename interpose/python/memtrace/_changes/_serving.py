@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that only serve: nothing of them is stepped, and no backward goes through them."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memtrace._changes import _nested, _stepped
 from memtrace._changes._change import Change
@@ -15,6 +17,10 @@ from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
 # Less is not worth a line of the program.
 _LEAST_BYTES = 1 << 20
 
@@ -22,16 +28,16 @@ _LEAST_BYTES = 1 << 20
 class Place(Protocol):
     """Where they are while the program does something else."""
 
-    def put_away(self, module: Any) -> bool:
+    def put_away(self, module: Module) -> bool:
         """Its outermost call, or `generate`, has ended, or training begins without it; tells whether it was there."""
 
-    def fetch(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def fetch(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         """It, or a part of it, is about to be called; gives the arguments then. Any module, serving or not."""
 
-    def answer(self, module: Any, output: Any) -> Any:
+    def answer(self, module: Module, output: object) -> object:
         """Gives what its caller gets for what it gave."""
 
-    def take_back(self, module: Any) -> None:
+    def take_back(self, module: Module) -> None:
         """It does not only serve: it is for good where the program put it."""
 
 
@@ -48,18 +54,18 @@ class _Serving:
         self._torch = torch
         self._change = change
         self._place = place
-        self._trained: IdentityMap[bool] = IdentityMap()  # parameters that an optimizer or a graph has
-        self._served: IdentityMap[bool] = IdentityMap()
+        self._trained: IdentityMap[Tensor, bool] = IdentityMap()  # parameters that an optimizer or a graph has
+        self._served: IdentityMap[Module, bool] = IdentityMap()
         self._stepped = 0  # parameters that optimizers have
         self._looked_at = 0  # how many those were when idle models were looked for
         self._generating = 0  # calls of generate, one in another
-        self._waiting: list[Any] = []  # for the end of the outermost of them
+        self._waiting: list[Module] = []  # for the end of the outermost of them
 
-    def will_be_stepped(self, tensors: list[Any]) -> None:
+    def will_be_stepped(self, tensors: list[Tensor]) -> None:
         self._stepped += len(tensors)
         self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
 
-    def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def before(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if self._torch.is_grad_enabled():
             if self._is_recorded(*module.parameters(), args, kwargs):
                 self._train([parameter for parameter in module.parameters() if self._trained.get(parameter) is None])
@@ -70,24 +76,24 @@ class _Serving:
                         self._serve(root)
         return self._place.fetch(module, args, kwargs)
 
-    def after(self, module: Any, output: Any) -> Any:
+    def after(self, module: Module, output: object) -> object:
         if self._generating:
             self._waiting.append(module)
         elif not self._is_recorded(output) and self._only_serves(module):
             self._serve(module)
         return self._place.answer(module, output)
 
-    def _is_recorded(self, *values: Any) -> bool:
+    def _is_recorded(self, *values: object) -> bool:
         """A tensor among them takes part in a backward."""
         return any(tensor.requires_grad for value in values for tensor in _nested.tensors(self._torch, value))
 
-    def watch_generate(self, module: Any) -> None:
+    def watch_generate(self, module: ModuleType) -> None:
         """A call for each token is one use of the model."""
         owner = module.GenerationMixin
-        original: Callable[..., Any] = owner.generate
+        original: Callable[..., object] = owner.generate
 
         @functools.wraps(original)
-        def generate(*args: Any, **kwargs: Any) -> Any:
+        def generate(*args: object, **kwargs: object) -> object:
             self._generating += 1
             try:
                 return original(*args, **kwargs)
@@ -104,12 +110,12 @@ class _Serving:
             if self._only_serves(module):
                 self._serve(module)
 
-    def _serve(self, module: Any) -> None:
+    def _serve(self, module: Module) -> None:
         if self._place.put_away(module) and self._served.get(module) is None:
             self._served.set(module, True)
             self._change.made()
 
-    def _only_serves(self, module: Any) -> bool:
+    def _only_serves(self, module: Module) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
         if not all(tensor.is_cuda and self._is_plain(tensor) for tensor in tensors):
             return False
@@ -117,11 +123,11 @@ class _Serving:
             return False
         return not any(self._trained.get(tensor) for tensor in tensors)
 
-    def _is_plain(self, tensor: Any) -> bool:
+    def _is_plain(self, tensor: Tensor) -> bool:
         """Those that are sharded or quantized have their own ways to move, and may not be referred to weakly."""
         return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
 
-    def _train(self, parameters: list[Any]) -> None:
+    def _train(self, parameters: list[Tensor]) -> None:
         for parameter in filter(self._is_plain, parameters):
             self._trained.set(parameter, True)
         ids = set(map(id, parameters))

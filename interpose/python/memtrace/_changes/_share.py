@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies of parameters that nobody writes share the memory of what they are copies of."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._changes._aliases import Aliases
 from memtrace._changes._change import Change
 from memtrace._changes._parameter_storages import ParameterStorages
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_WRONG_SHARE
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # A smaller copy is not worth a line of the program.
 _LEAST_BYTES = 1 << 20
@@ -43,20 +48,20 @@ class _Sharing:
             self._change.made(-self._change.places)
             session.core.annotate(FIT_WRONG_SHARE, place)
 
-    def cloning(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def cloning(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(original)
-        def clone(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def clone(tensor: Tensor, *args: object, **kwargs: object) -> Tensor:
             shared = self._share(tensor) if not args and self._keeps_order(kwargs) else None
             return original(tensor, *args, **kwargs) if shared is None else shared
 
         return clone
 
-    def _keeps_order(self, kwargs: dict[str, Any]) -> bool:
+    def _keeps_order(self, kwargs: dict[str, object]) -> bool:
         return kwargs.get("memory_format") in (None, self._torch.preserve_format)
 
-    def moving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def moving(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(original)
-        def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def to(tensor: Tensor, *args: object, **kwargs: object) -> Tensor:
             if kwargs.get("copy") is not True or not self._is_large(tensor):
                 return original(tensor, *args, **kwargs)
             # Without `copy` it is the tensor itself exactly if neither its card nor its type changes.
@@ -68,11 +73,11 @@ class _Sharing:
 
         return to
 
-    def _is_large(self, tensor: Any) -> bool:
+    def _is_large(self, tensor: Tensor) -> bool:
         plain = (self._torch.Tensor, self._torch.nn.Parameter)
         return type(tensor) in plain and tensor.is_cuda and tensor.nbytes >= _LEAST_BYTES
 
-    def _share(self, tensor: Any) -> Any:
+    def _share(self, tensor: Tensor) -> Tensor | None:
         """Gives what may stand for a copy of `tensor`; None if it is no parameter's, or only a part of one."""
         if not self._is_right or self._torch.compiler.is_compiling() or not self._is_large(tensor):
             return None
@@ -86,18 +91,18 @@ class _Sharing:
         return alias
 
 
-def _differentiable_alias(torch: ModuleType) -> Callable[[Any], Any]:
+def _differentiable_alias(torch: ModuleType) -> Callable[[Tensor], Tensor]:
     """Gives a function that a backward goes through as through `clone`, and whose result may be written as its."""
-    function: Any = importlib.import_module("torch.autograd").Function
+    function = importlib.import_module("torch.autograd").Function
 
-    class Alias(function):  # type: ignore[misc]
+    class Alias(function):  # type: ignore[misc, valid-type]
         @staticmethod
-        def forward(_context: Any, tensor: Any) -> Any:
+        def forward(_context: object, tensor: Tensor) -> Tensor:
             return tensor.detach()
 
         @staticmethod
-        def backward(_context: Any, gradient: Any) -> Any:
+        def backward(_context: object, gradient: Tensor) -> Tensor:
             return gradient
 
-    apply: Callable[[Any], Any] = Alias.apply
+    apply: Callable[[Tensor], Tensor] = Alias.apply
     return apply

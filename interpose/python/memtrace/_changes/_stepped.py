@@ -2,19 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tensors optimizers step."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
 
 
-def hear(torch: ModuleType, of: Callable[[list[Any]], object]) -> None:
+def hear(torch: ModuleType, of: Callable[[list[Tensor]], object]) -> None:
     """Calls `of` with the tensors of every group that any optimizer gets from now on."""
     optimizer_class = torch.optim.Optimizer
     original = optimizer_class.add_param_group
 
     @functools.wraps(original)
-    def add_param_group(optimizer: Any, group: Any) -> None:
+    def add_param_group(optimizer: Optimizer, group: dict[str, object]) -> None:
         original(optimizer, group)
         of(optimizer.param_groups[-1]["params"])
 

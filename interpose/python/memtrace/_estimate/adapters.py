@@ -2,9 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """LoRA as peft makes it: adapters beside a frozen model."""
 
-from typing import Any
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.problem import ProblemError, first_line, package
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 # Their heads are new and trained whole.
 _TASKS = {
@@ -16,7 +22,7 @@ _TASKS = {
 _ATTENTION = ["to_q", "to_k", "to_v", "to_out.0"]
 
 
-def add_lora(model: Any, rank: int, *, is_of_diffusers: bool) -> Any:
+def add_lora(model: Module, rank: int, *, is_of_diffusers: bool) -> Module:
     """Gives `model` with adapters on what peft takes by default. Raises ProblemError if it has nothing to adapt."""
     peft = package("peft", "--lora")
     common = {"r": rank, "lora_alpha": 2 * rank}
@@ -31,7 +37,7 @@ def add_lora(model: Any, rank: int, *, is_of_diffusers: bool) -> Any:
         raise ProblemError(f"--lora: peft finds nothing to adapt in {name}: {first_line(error)}") from None
 
 
-def _of_transformers(peft: Any, model: Any) -> dict[str, Any]:
+def _of_transformers(peft: ModuleType, model: Module) -> dict[str, object]:
     name = type(model).__name__
     known = peft.utils.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
     return {

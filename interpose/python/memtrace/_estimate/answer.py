@@ -3,7 +3,7 @@
 """What an experiment found, for programs and as a sentence."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 # What is there before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")
@@ -72,6 +72,43 @@ class Estimate:
         )
 
 
+class Part(TypedDict):
+    """What one role holds, in bytes."""
+
+    name: str
+    bytes: int
+
+
+class CardNeeds(TypedDict):
+    """What one card has to hold, in bytes."""
+
+    card: int
+    needs: int
+    parts: list[Part]
+    peak_allocated: int
+    peak_reserved: int
+
+
+class Failure(TypedDict):
+    """The fields of FirstFailure."""
+
+    line: str
+    bytes: int
+    short_by: int
+    step: int
+    phase: str
+    fragmentation: bool
+
+
+class FitAnswer(TypedDict):
+    """What is read of the schema memtrace.fit/1."""
+
+    cards: list[CardNeeds]
+    card_bytes: list[int]
+    fits: bool
+    first_failure: Failure | None
+
+
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads
     """A training does not fit a card. `estimate` has the figures."""
 
@@ -81,7 +118,7 @@ class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing tes
         self.estimate = estimate
 
 
-def from_fit(found: dict[str, Any], card: str) -> Estimate:
+def from_fit(found: FitAnswer, card: str) -> Estimate:
     """Reads what `memtrace fit --json` printed (schema memtrace.fit/1)."""
     fullest = max(found["cards"], key=lambda one: int(one["needs"]))
     size = int(found["card_bytes"][fullest["card"]])
@@ -100,11 +137,11 @@ def from_fit(found: dict[str, Any], card: str) -> Estimate:
     )
 
 
-def _failure(found: dict[str, Any] | None) -> FirstFailure | None:
+def _failure(found: Failure | None) -> FirstFailure | None:
     if found is None:
         return None
     words = {name: found[name] for name in ("line", "bytes", "short_by", "step", "phase")}
-    return FirstFailure(**words, is_fragmentation=found["fragmentation"])
+    return FirstFailure(**words, is_fragmentation=found["fragmentation"])  # type: ignore[arg-type]  # by the field
 
 
 def _gib(size: int) -> str:

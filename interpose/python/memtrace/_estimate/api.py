@@ -3,18 +3,24 @@
 """The functions that a program calls to know whether its training fits."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.answer import DoesNotFit, Estimate
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
+
 
 def estimate(
-    model: Any,
-    optimizer: Any = None,
-    example_inputs: Any = (),
+    model: "Module",
+    optimizer: "Optimizer | None" = None,
+    example_inputs: object = (),
     *,
     card: str | None = None,
-    loss: Callable[[Any], Any] | None = None,
+    loss: "Callable[..., Tensor] | None" = None,
     steps: int = 2,
 ) -> Estimate:
     """Finds what training `model` needs, by making its steps on a simulated card in another process.
@@ -41,12 +47,12 @@ def estimate(
 
 
 def check_fit(
-    model: Any,
-    optimizer: Any,
-    example_inputs: Any,
+    model: "Module",
+    optimizer: "Optimizer | None",
+    example_inputs: object,
     card: str | None = None,
     *,
-    loss: Callable[[Any], Any] | None = None,
+    loss: "Callable[..., Tensor] | None" = None,
     steps: int = 2,
 ) -> Estimate:
     """Asserts that training `model` fits `card`; arguments and errors are those of `estimate`.
@@ -59,16 +65,16 @@ def check_fit(
     return found
 
 
-def _autocast() -> Any:
+def _autocast() -> "torch.dtype | None":
     import torch
 
     return torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
 
 
-def inputs_of_call(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def inputs_of_call(example_inputs: object) -> tuple[tuple[object, ...], dict[str, object]]:
     """Gives positional and named arguments: a mapping is named ones, a sequence positional ones."""
     if hasattr(example_inputs, "keys"):
-        return (), {str(name): example_inputs[name] for name in example_inputs.keys()}  # noqa: SIM118  # BatchEncoding
+        return (), {str(name): example_inputs[name] for name in example_inputs.keys()}  # type: ignore[index]  # noqa: SIM118  # BatchEncoding
     if isinstance(example_inputs, (tuple, list)):
         return tuple(example_inputs), {}
     return (example_inputs,), {}

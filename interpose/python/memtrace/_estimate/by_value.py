@@ -17,7 +17,7 @@ import marshal
 import sys
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 # Made anew by the class statement, or of no use in the other process.
 _MADE_ANEW = {"__dict__", "__weakref__", "__module__", "__annotations__", "__annotate_func__", "__annotations_cache__"}
@@ -26,10 +26,23 @@ _MADE_ANEW |= {"_abc_impl", "_backward_cls", "__slots__"}
 _SINGLETONS = ("MISSING", "KW_ONLY", "_FIELD", "_FIELD_CLASSVAR", "_FIELD_INITVAR")
 
 # In the process that reads: the globals of each module that it cannot import.
-_namespaces: dict[str, dict[str, Any]] = {}
+_namespaces: dict[str, dict[str, object]] = {}
 
 
-def reduction(value: Any) -> Any:
+Reduction = tuple[object, ...]  # or NotImplemented
+
+
+class FunctionState(TypedDict):
+    """What a function refers to."""
+
+    globals: dict[str, object]
+    cells: list[tuple[object, ...]]  # each empty or with one content
+    defaults: tuple[object, ...] | None
+    keywords: dict[str, object] | None
+    attributes: dict[str, object]
+
+
+def reduction(value: object) -> Reduction:
     """Gives the reduction of `value`, or NotImplemented if pickle's own way does."""
     if isinstance(value, types.FunctionType):
         return NotImplemented if is_importable(value) else _of_function(value)
@@ -46,18 +59,18 @@ def reduction(value: Any) -> Any:
     return _of_attribute(value)
 
 
-def is_importable(value: Any) -> bool:
+def is_importable(value: object) -> bool:
     """Whether another process finds this very object under its name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     if module is None or module == "__main__" or "<" in name:
         return False
-    found: Any = sys.modules.get(module)
+    found: object = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
     return found is value
 
 
-def _of_attribute(value: Any) -> Any:
+def _of_attribute(value: object) -> Reduction:
     """What stands in classes beside functions."""
     if isinstance(value, (staticmethod, classmethod)):
         return type(value), (value.__func__,)
@@ -68,14 +81,14 @@ def _of_attribute(value: Any) -> Any:
     for name in _SINGLETONS:
         if value is getattr(dataclasses, name, dataclasses):
             return getattr, (dataclasses, name)
-    return NotImplemented
+    return NotImplemented  # type: ignore[no-any-return]
 
 
-def _of_function(function: types.FunctionType) -> Any:
+def _of_function(function: types.FunctionType) -> Reduction:
     module = function.__globals__.get("__name__", "")
     names = {} if _is_shared(function) else dict(_globals(function))
     cells = [_content(cell) for cell in function.__closure__ or ()]
-    state = {
+    state: FunctionState = {
         "globals": names,
         "cells": cells,
         "defaults": function.__defaults__,
@@ -93,7 +106,7 @@ def _is_shared(function: types.FunctionType) -> bool:
     return name != "__main__" and getattr(sys.modules.get(name), "__dict__", None) is function.__globals__
 
 
-def _globals(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+def _globals(function: types.FunctionType) -> Iterator[tuple[str, object]]:
     for name in _names(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
@@ -104,14 +117,16 @@ def _names(code: types.CodeType) -> set[str]:
     return found.union(*[_names(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)])
 
 
-def _content(cell: Any) -> tuple[Any, ...]:
+def _content(cell: types.CellType) -> tuple[object, ...]:
     try:
         return (cell.cell_contents,)
     except ValueError:  # not filled yet
         return ()
 
 
-def make_function(code: bytes, module: str, is_shared: bool, cells: int, called: tuple[str, str, str]) -> Any:
+def make_function(
+    code: bytes, module: str, is_shared: bool, cells: int, called: tuple[str, str, str]
+) -> types.FunctionType:
     """Makes a function that has its code and its names alone."""
     if is_shared:
         names = vars(importlib.import_module(module))
@@ -123,7 +138,7 @@ def make_function(code: bytes, module: str, is_shared: bool, cells: int, called:
     return function
 
 
-def fill_function(function: Any, state: dict[str, Any]) -> None:
+def fill_function(function: types.FunctionType, state: FunctionState) -> None:
     """Gives it what it refers to."""
     function.__globals__.update(state["globals"])
     for cell, content in zip(function.__closure__ or (), state["cells"], strict=True):
@@ -133,7 +148,7 @@ def fill_function(function: Any, state: dict[str, Any]) -> None:
     function.__dict__.update(state["attributes"])
 
 
-def _of_class(kind: type) -> Any:
+def _of_class(kind: type) -> Reduction:
     for name, known in vars(types).items():  # the interpreter's own have no name that can be imported
         if known is kind:
             return getattr, (types, name)
@@ -147,10 +162,10 @@ def _of_class(kind: type) -> Any:
     return make_class, (type(kind), kind.__bases__, slots, called), attributes, None, None, fill_class
 
 
-def make_class(metaclass: Any, bases: tuple[type, ...], slots: Any, called: tuple[str, str, str]) -> Any:
+def make_class(metaclass: type, bases: tuple[type, ...], slots: object, called: tuple[str, str, str]) -> type:
     """Makes a class without attributes."""
 
-    def fill(names: dict[str, Any]) -> None:
+    def fill(names: dict[str, object]) -> None:
         names["__qualname__"], names["__module__"] = called[1:]
         if slots is not None:
             names["__slots__"] = slots
@@ -158,7 +173,7 @@ def make_class(metaclass: Any, bases: tuple[type, ...], slots: Any, called: tupl
     return types.new_class(called[0], bases, {"metaclass": metaclass}, fill)
 
 
-def fill_class(kind: Any, attributes: dict[str, Any]) -> None:
+def fill_class(kind: type, attributes: dict[str, object]) -> None:
     """Gives it what its body defined."""
     for name, value in attributes.items():
         setattr(kind, name, value)

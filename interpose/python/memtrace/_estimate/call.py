@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the inputs of a model of transformers are made from."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.options import Options
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from transformers import PretrainedConfig, PreTrainedModel
 
 _DEFAULT_SEQ = 512
 _LIMITS = ("max_position_embeddings", "n_positions", "max_target_positions", "seq_length")
@@ -17,18 +24,18 @@ _TABLES = ("wpe", "position_embeddings", "embed_positions", "position_embedding"
 class Call:
     """What the inputs of one model are made from."""
 
-    model: Any
+    model: PreTrainedModel
     options: Options
     names: tuple[str, ...]  # of what its forward takes
-    dtype: Any  # of floating-point inputs
+    dtype: torch.dtype  # of floating-point inputs
 
     @property
-    def config(self) -> Any:
+    def config(self) -> PretrainedConfig:
         """The whole model's."""
         return self.model.config
 
     @property
-    def text(self) -> Any:
+    def text(self) -> PretrainedConfig:
         """The config of what reads or writes text, the whole one if there is no other."""
         return self.config.get_text_config(decoder=self.config.is_encoder_decoder)
 
@@ -49,7 +56,7 @@ class Call:
         }
 
 
-def filled(call: Call, name: str, shape: tuple[int, ...]) -> Any:
+def filled(call: Call, name: str, shape: tuple[int, ...]) -> Tensor:
     """Makes an input of which nothing is known but name and shape: ids are words, masks are 1, the rest is noise."""
     import torch
 

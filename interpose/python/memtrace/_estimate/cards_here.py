@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
+from types import ModuleType
 
 _MIB = 1 << 20
 # What a process's context is taken to hold, as of a simulated card. What its libraries hold besides (cuBLAS 65 MiB a
@@ -50,7 +50,7 @@ def _spec_of(card: Card, reserved: int) -> str:
     return f"{card.total // _MIB}MiB,other={others // _MIB}MiB,cc={card.capability}"
 
 
-def _cards(torch: Any) -> list[Card]:
+def _cards(torch: ModuleType) -> list[Card]:
     found = []
     for index in range(torch.cuda.device_count()):
         free, total = torch.cuda.mem_get_info(index)

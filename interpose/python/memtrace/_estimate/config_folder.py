@@ -5,7 +5,6 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from memtrace._estimate.problem import ProblemError, first_line
 
@@ -20,7 +19,7 @@ class ConfigFolder:
     """A model's config.json, read."""
 
     path: Path  # of the folder
-    values: dict[str, Any]
+    values: dict[str, object]
 
     @property
     def file(self) -> Path:
@@ -51,7 +50,7 @@ def _trained_part(pipeline: Path) -> Path:
     raise ProblemError(f"{pipeline}: the pipeline has none of {', '.join(_PARTS)}; give the folder of one model of it")
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+def _read_json(file: Path) -> dict[str, object]:
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

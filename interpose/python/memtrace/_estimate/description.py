@@ -2,16 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of a running program, described so that another process can make it on simulated cards."""
 
+from __future__ import annotations
+
 import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from memtrace._estimate import by_value
 from memtrace._estimate.tensors import TensorReductions
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
 
 _SEVERAL_CARDS = ("DistributedDataParallel", "DataParallel", "FullyShardedDataParallel")
 # What modules hold of each other; each is looked at by itself.
@@ -22,14 +30,14 @@ _PARTS = ("_modules", "_parameters", "_buffers")
 class Job:
     """What a step consists of."""
 
-    model: Any
-    optimizer: Any = None
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    loss: Callable[[Any], Any] | None = None
+    model: Module
+    optimizer: Optimizer | None = None
+    args: tuple[object, ...] = ()
+    kwargs: dict[str, object] = field(default_factory=dict)
+    loss: Callable[..., Tensor] | None = None
     method: str = ""  # of the model; "": the model itself is called
     passes: int = 1  # forward and backward before the optimizer steps
-    autocast: Any = None  # a dtype, or None
+    autocast: torch.dtype | None = None  # a dtype, or None
     keeps_gradients: bool = False  # until the next step's forward is over, as Lightning does
 
 
@@ -38,7 +46,7 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, protocol=5)
         self._tensors = TensorReductions(moves_to)
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> by_value.Reduction:  # type: ignore[override]  # no typeshed has six
         reduction = self._tensors.reduction(value)
         return by_value.reduction(value) if reduction is NotImplemented else reduction
 
@@ -69,11 +77,11 @@ def read(file: IO[bytes]) -> Job:
     return job
 
 
-def _is_on_card(model: Any) -> bool:
+def _is_on_card(model: Module) -> bool:
     return any(tensor.is_cuda for tensor in (*model.parameters(), *model.buffers()))
 
 
-def _refuse_wrappers(model: Any) -> None:
+def _refuse_wrappers(model: Module) -> None:
     name = type(model).__name__
     if name in _SEVERAL_CARDS:
         raise RuntimeError(f"memtrace.estimate: the model is a {name}; give the model inside it (model.module)")
@@ -94,7 +102,7 @@ def _culprits(job: Job) -> Iterator[str]:
             yield {"args": "example_inputs", "kwargs": "example_inputs"}.get(name, f"the {name}")
 
 
-def _can_be_written(value: Any) -> bool:
+def _can_be_written(value: object) -> bool:
     try:
         _Pickler(BytesIO(), None).dump(value)
     except Exception as error:

@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a denoiser of diffusers is called with: latents, time, text; sizes from its config."""
 
+from __future__ import annotations
+
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtrace._estimate.options import Options
 from memtrace._estimate.problem import ProblemError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
 
 _MAIN = ("sample", "hidden_states")
 # Config entries that hold the width of a word, the first that there is.
@@ -22,7 +28,7 @@ _FLUX_TOKENS = 4096  # of 1024 x 1024 pixels
 class Denoiser:
     """What the inputs of one model are made from."""
 
-    model: Any
+    model: Module
     options: Options
 
     @property
@@ -30,18 +36,18 @@ class Denoiser:
         """The class's."""
         return type(self.model).__name__
 
-    def get(self, entry: str) -> Any:
+    def get(self, entry: str) -> Any:  # a number, several, a word, a truth: as each class of models has it
         """An entry of the config; None if there is none."""
         return self.model.config.get(entry)
 
-    def noise(self, name: str, shape: tuple[int, ...]) -> Any:
+    def noise(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """An input in the model's own precision, of the shape that --shape gives or of this one."""
         import torch
 
         return torch.randn(self.options.shapes.get(name, shape), dtype=self.model.dtype, device="cuda")
 
 
-def make(model: Any, options: Options) -> dict[str, Any]:
+def make(model: Module, options: Options) -> dict[str, object]:
     """Makes the arguments of `model`. Raises ProblemError if its forward demands something that is not known."""
     parameters = inspect.signature(model.forward).parameters
     _check_names(model, options, tuple(parameters))
@@ -60,7 +66,7 @@ def make(model: Any, options: Options) -> dict[str, Any]:
     return inputs
 
 
-def _check_names(model: Any, options: Options, names: tuple[str, ...]) -> None:
+def _check_names(model: Module, options: Options, names: tuple[str, ...]) -> None:
     for given in options.shapes:
         if given not in names:
             raise ProblemError(f"--shape {given}: {type(model).__name__} takes only {', '.join(names)}", 2)
@@ -79,10 +85,10 @@ def _latents(of: Denoiser, main: str) -> tuple[int, ...]:
     return (batch, channels, height, width)
 
 
-def _conditions(of: Denoiser, batch: int) -> dict[str, Any]:
+def _conditions(of: Denoiser, batch: int) -> dict[str, object]:
     import torch
 
-    known: dict[str, Any] = {"timestep": torch.ones(batch, dtype=torch.long)}
+    known: dict[str, object] = {"timestep": torch.ones(batch, dtype=torch.long)}
     width = next((found for name in _WIDTHS if (found := of.get(name)) is not None), None)
     if width is not None:
         words = of.get("max_text_seq_length") or next(
@@ -99,7 +105,7 @@ def _conditions(of: Denoiser, batch: int) -> dict[str, Any]:
     return known | _added(of, batch)
 
 
-def _added(of: Denoiser, batch: int) -> dict[str, Any]:
+def _added(of: Denoiser, batch: int) -> dict[str, object]:
     """What SDXL and PixArt are told beside the text."""
     if of.get("addition_embed_type") == "text_time":
         pooled = of.get("projection_class_embeddings_input_dim") - 6 * of.get("addition_time_embed_dim")
@@ -115,7 +121,7 @@ def _added(of: Denoiser, batch: int) -> dict[str, Any]:
     return {}
 
 
-def _positions(of: Denoiser, latents: Any) -> dict[str, Any]:
+def _positions(of: Denoiser, latents: Tensor) -> dict[str, object]:
     """Rotary positions, which pipelines make in fp32."""
     import torch
 

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A batch like those that a DataLoader will give, without a trace of it in the training."""
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import random
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch.utils.data import DataLoader, Dataset
 
 
-def example_batch(loader: Any) -> Any:
+def example_batch(loader: DataLoader[object]) -> object:
     """Collates the first samples of the loader's data set, in this process.
 
     Neither the loader nor its sampler is iterated, no random number is used up. Raises RuntimeError for data that can
@@ -23,7 +28,7 @@ def example_batch(loader: Any) -> Any:
         return loader.collate_fn(_samples(loader.dataset, count))
 
 
-def _samples(dataset: Any, count: int) -> list[Any]:
+def _samples(dataset: Dataset[object], count: int) -> list[object]:
     from torch.utils.data import IterableDataset
 
     if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__"):
@@ -41,7 +46,7 @@ def _samples(dataset: Any, count: int) -> list[Any]:
 def _random_numbers_kept() -> Iterator[None]:
     import torch
 
-    numpy: Any = sys.modules.get("numpy")
+    numpy = sys.modules.get("numpy")
     states = random.getstate(), torch.random.get_rng_state(), numpy.random.get_state() if numpy else None
     try:
         yield

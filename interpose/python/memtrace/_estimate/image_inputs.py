@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures and videos, and their places in the text of a model that reads both."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.call import Call, filled
 from memtrace._estimate.problem import ProblemError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NAME = "pixel_values"
 _WORD = 11  # no model's special one
 
 
-def make(call: Call) -> dict[str, Any]:
+def make(call: Call) -> dict[str, Tensor]:
     """Makes pixel_values for a model that sees, and for one that also reads if --shape gives them.
 
     A model that reads both gets image_grid_thw, if it takes that: the picture is as square as its patches let it be.
@@ -46,7 +51,7 @@ def _usual_shape(call: Call) -> tuple[int, ...]:
     return (call.options.batch, *([frames] if frames else []), channels, height, width)
 
 
-def _patches(call: Call, pixels: Any) -> dict[str, Any]:
+def _patches(call: Call, pixels: Tensor) -> dict[str, Tensor]:
     import torch
 
     merged, batch = call.config.vision_config.spatial_merge_size, call.options.batch
@@ -59,7 +64,7 @@ def _patches(call: Call, pixels: Any) -> dict[str, Any]:
     return {_NAME: pixels, "image_grid_thw": grid, **_text_with(call, count // merged**2)}
 
 
-def _text_with(call: Call, tokens: int) -> dict[str, Any]:
+def _text_with(call: Call, tokens: int) -> dict[str, Tensor]:
     """The text, in which the first `tokens` words of each sample stand for its picture."""
     import torch
 

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model of transformers needs to compute its own loss, by the task in its class's name."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.call import Call
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _OF_EACH_TOKEN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForTokenClassification")
 _OF_EACH_SAMPLE = ("ForImageClassification", "ForVideoClassification", "ForAudioClassification", "ForMultipleChoice")
 _LETTERS = 32  # that are heard in a sample of sound
 
 
-def labels(call: Call, inputs: dict[str, Any]) -> dict[str, Any]:
+def labels(call: Call, inputs: dict[str, Tensor]) -> dict[str, Tensor | bool]:
     """Gives the arguments that make forward return a loss; none if the task is not known."""
     import torch
 

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The callback for Lightning. Imported by `memtrace.callbacks` when it is asked for."""
 
+from __future__ import annotations
+
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memtrace._estimate import experiment
 from memtrace._estimate.answer import Estimate
@@ -12,17 +14,32 @@ from memtrace._estimate.description import Job
 from memtrace._estimate.example_batch import example_batch
 from memtrace._estimate.warning import warn_unless_fits
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+    from torch.optim import Optimizer
+    from torch.utils.data import DataLoader
+
 _STEPS = 2
 # More passes before a step need no more memory than two.
 _PASSES = 2
 _MIXED = {"bf16-mixed": "bfloat16", "16-mixed": "float16"}
 
 
-def _callback_class() -> Any:
+def _callback_class() -> Any:  # Lightning's; no checker need have it
     """Lightning's, from the one of its two packages that the program uses."""
     names = ["lightning.pytorch", "pytorch_lightning"]
     name = next((name for name in names if name in sys.modules), None)
     return importlib.import_module(name or names[0]).Callback
+
+
+class _Trainer(Protocol):
+    """What is read of Lightning's."""
+
+    accumulate_grad_batches: int
+    is_global_zero: bool
+    optimizers: list[Optimizer]
+    precision: object
+    train_dataloader: DataLoader[object]
 
 
 class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen at run time
@@ -38,12 +55,12 @@ class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen a
         self._card = card
         self._stop = stop
 
-    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_start(self, trainer: _Trainer, pl_module: Module) -> None:
         """Tries the step, in the first process of the job."""
         if trainer.is_global_zero:
             warn_unless_fits(lambda: self._find(trainer, pl_module), self._stop)
 
-    def _find(self, trainer: Any, module: Any) -> Estimate:
+    def _find(self, trainer: _Trainer, module: Module) -> Estimate:
         import torch
 
         if len(trainer.optimizers) != 1 or not module.automatic_optimization:

@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers by the names of `--optimizer`, with their libraries' own defaults."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from memtrace._estimate.problem import package
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+    from torch.optim import Optimizer
 
 # Nothing is learnt; it only may not be 0.
 _RATE = 1e-5
 
 
-def make(name: str, model: Any) -> Any:
+def make(name: str, model: Module) -> Optimizer:
     """Makes the optimizer of what is trained in `model`. Raises ProblemError if its library is missing."""
     import torch
 

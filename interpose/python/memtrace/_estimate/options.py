@@ -4,9 +4,10 @@
 
 import argparse
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from memtrace._estimate.problem import EXIT_USAGE
 
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("folder", type=Path, metavar="CONFIG_DIR", help="a folder with a config.json (or a pipeline's)")
-    add: Any = parser.add_argument
+    add: Callable[..., argparse.Action] = parser.add_argument
     add("--dtype", choices=DTYPES, help="of the parameters (default: as the config has it, else fp32)")
     add("--batch", type=_count, default=1, metavar="N", help="samples in a step (default: 1)")
     add("--seq", type=_count, metavar="N", help="tokens of text in a sample (default: 512, or what the model can take)")

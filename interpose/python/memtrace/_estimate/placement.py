@@ -2,11 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model from its config: built without memory, then placed on the card as a loaded one would lie there."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.nn import Module
 
 
-def build(make: Callable[[], Any], dtype: Any) -> Any:
+def build(make: Callable[[], Module], dtype: torch.dtype) -> Module:
     """Calls `make` so that what it makes has no memory, floating-point parameters of `dtype`."""
     import torch
 
@@ -19,26 +26,26 @@ def build(make: Callable[[], Any], dtype: Any) -> Any:
         torch.set_default_dtype(before)
 
 
-def place(model: Any, device: Any) -> None:
+def place(model: Module, device: str) -> None:
     """Gives every parameter and buffer of `model` memory on `device`, once: what is shared stays shared.
 
     Parameters are not filled; buffers, of which the host may read a value, are zero.
     """
     import torch
 
-    placed: dict[int, Any] = {}
+    placed: dict[int, Tensor] = {}
     originals = []  # no other object may get the number of one of them
 
-    def once(tensor: Any, make: Callable[[Any], Any]) -> Any:
+    def once(tensor: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
         if id(tensor) not in placed:
             originals.append(tensor)
             placed[id(tensor)] = make(tensor)
         return placed[id(tensor)]
 
-    def parameter(tensor: Any) -> Any:
+    def parameter(tensor: Tensor) -> Tensor:
         return torch.nn.Parameter(torch.empty_like(tensor, device=device), requires_grad=tensor.requires_grad)
 
-    def buffer(tensor: Any) -> Any:
+    def buffer(tensor: Tensor) -> Tensor:
         return torch.zeros_like(tensor, device=device)
 
     for module in model.modules():

@@ -3,7 +3,7 @@
 """What keeps an estimate from being made, as one sentence and an exit code."""
 
 import importlib
-from typing import Any
+from types import ModuleType
 
 from memtrace._say import EXIT_ENVIRONMENT
 
@@ -20,7 +20,7 @@ class ProblemError(Exception):
         self.exit_code = exit_code
 
 
-def package(name: str, wanted_by: str) -> Any:
+def package(name: str, wanted_by: str) -> ModuleType:
     """Imports a package that `wanted_by` needs. Raises ProblemError if it is not installed or cannot be imported."""
     try:
         return importlib.import_module(name)

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m memtrace._estimate.replica FILE STEPS`: makes the steps that another process described."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 import memtrace
 from memtrace._estimate import description
 from memtrace._estimate.description import Job
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 def main(file: str, steps: str) -> None:
@@ -47,7 +53,7 @@ def _train(job: Job) -> None:
         clear()
 
 
-def _forward(job: Job) -> Any:
+def _forward(job: Job) -> object:
     import torch
 
     called = getattr(job.model, job.method) if job.method else job.model
@@ -56,7 +62,7 @@ def _forward(job: Job) -> Any:
         return called(*job.args, **job.kwargs)
 
 
-def _loss(job: Job, outputs: Any) -> Any:
+def _loss(job: Job, outputs: object) -> Tensor:
     if job.loss is not None:
         return job.loss(outputs)
     found = outputs["loss"] if isinstance(outputs, dict) and "loss" in outputs else getattr(outputs, "loss", None)
@@ -65,10 +71,16 @@ def _loss(job: Job, outputs: Any) -> Any:
     if not hasattr(found, "backward"):
         kind = type(outputs).__name__
         raise TypeError(f"the model gives a {kind} without a loss; say what is minimised: estimate(..., loss=function)")
-    return found if found.dim() == 0 else found.float().mean()
+    return found if found.dim() == 0 else found.float().mean()  # type: ignore[union-attr]  # a tensor
 
 
-def _on(device: Any, value: Any) -> Any:
+@overload
+def _on(device: torch.device | str, value: tuple[object, ...]) -> tuple[object, ...]: ...
+@overload
+def _on(device: torch.device | str, value: dict[str, object]) -> dict[str, object]: ...
+@overload
+def _on(device: torch.device | str, value: object) -> object: ...
+def _on(device: torch.device | str, value: object) -> object:
     if hasattr(value, "to"):
         return value.to(device)
     if isinstance(value, dict):

@@ -2,13 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors for another process: their sizes, devices and what they share; of their values, small ones that steer."""
 
+from __future__ import annotations
+
 import pickle
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    from memtrace._estimate.by_value import Reduction
 
 # Of what is on the host, and of whole numbers: masks, ids, grids of pictures.
 _VALUES_UP_TO = 64 << 10
+
+
+Layout = tuple[tuple[int, ...], tuple[int, ...], int]  # size, strides and offset, in elements
+
+
+class TensorState(TypedDict):
+    """What a tensor has beside its values."""
+
+    attributes: dict[str, object]
+    grad: Tensor | None
 
 
 @dataclass
@@ -17,11 +37,11 @@ class Storage:
 
     size: int
     device: str
-    dtype: Any
+    dtype: torch.dtype
     content: bytes | None
-    made: Any = field(default=None)
+    made: torch.UntypedStorage | None = field(default=None)
 
-    def memory(self) -> Any:
+    def memory(self) -> torch.UntypedStorage:
         """Gives the storage in this process, the same each time."""
         import torch
 
@@ -43,7 +63,7 @@ class TensorReductions:
         self._moves_to = moves_to
         self._storages: dict[int, Storage] = {}
 
-    def reduction(self, value: Any) -> Any:
+    def reduction(self, value: object) -> Reduction:
         """Gives the reduction of `value`, or NotImplemented if it is neither a tensor nor an optimizer."""
         import torch
 
@@ -51,9 +71,9 @@ class TensorReductions:
             return self._of_tensor(torch, value)
         if isinstance(value, torch.optim.Optimizer):
             return self._of_optimizer(value)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
 
-    def _of_tensor(self, torch: Any, tensor: Any) -> Any:
+    def _of_tensor(self, torch: ModuleType, tensor: Tensor) -> Reduction:
         if hasattr(tensor, "__tensor_flatten__"):
             names, context = tensor.__tensor_flatten__()
             inner = {name: getattr(tensor, name) for name in names}
@@ -61,12 +81,12 @@ class TensorReductions:
         if tensor.layout != torch.strided:
             raise pickle.PicklingError("a sparse tensor cannot be described")
         lies = (tuple(tensor.size()), tensor.stride(), tensor.storage_offset())
-        state = {"attributes": dict(vars(tensor)), "grad": tensor.grad if tensor.is_leaf else None}
+        state: TensorState = {"attributes": dict(vars(tensor)), "grad": tensor.grad if tensor.is_leaf else None}
         is_trained = tensor.is_leaf and tensor.requires_grad
         arguments = (type(tensor), self._storage_of(tensor), tensor.dtype, lies, is_trained)
         return make_tensor, arguments, state, None, None, fill_tensor
 
-    def _storage_of(self, tensor: Any) -> Storage:
+    def _storage_of(self, tensor: Tensor) -> Storage:
         storage = tensor.untyped_storage()
         key = getattr(storage, "_cdata", None) or id(tensor)  # without it, nothing is known to be shared
         known = self._storages.get(key)
@@ -78,15 +98,15 @@ class TensorReductions:
             self._storages[key] = known
         return known
 
-    def _of_optimizer(self, optimizer: Any) -> Any:
+    def _of_optimizer(self, optimizer: Optimizer) -> Reduction:
         left_out = {"step"} | {name for name in vars(optimizer) if name.endswith("_hooks")}  # of schedulers, and ours
-        state = {name: value for name, value in vars(optimizer).items() if name not in left_out}
+        state: dict[str, object] = {name: value for name, value in vars(optimizer).items() if name not in left_out}
         if self._moves_to is not None:
             state["state"] = defaultdict(dict)  # made anew where the parameters are now
         return make_optimizer, (type(optimizer),), state, None, None, fill_optimizer
 
 
-def _content(tensor: Any, storage: Any) -> bytes | None:
+def _content(tensor: Tensor, storage: torch.UntypedStorage) -> bytes | None:
     is_steering = tensor.device.type == "cpu" or not (tensor.is_floating_point() or tensor.is_complex())
     is_whole = storage.nbytes() % tensor.dtype.itemsize == 0
     if tensor.device.type == "meta" or not is_steering or not is_whole or not 0 < storage.nbytes() <= _VALUES_UP_TO:
@@ -94,7 +114,7 @@ def _content(tensor: Any, storage: Any) -> bytes | None:
     return bytes(storage.cpu().tolist())
 
 
-def make_tensor(kind: Any, storage: Storage, dtype: Any, lies: Any, is_trained: bool) -> Any:
+def make_tensor(kind: type[Tensor], storage: Storage, dtype: torch.dtype, lies: Layout, is_trained: bool) -> Tensor:
     """Makes a tensor of class `kind`; `lies` is its size, strides and offset in elements."""
     import torch
 
@@ -106,23 +126,25 @@ def make_tensor(kind: Any, storage: Storage, dtype: Any, lies: Any, is_trained: 
     )
 
 
-def fill_tensor(tensor: Any, state: dict[str, Any]) -> None:
+def fill_tensor(tensor: Tensor, state: TensorState) -> None:
     """Gives it its attributes and gradient."""
     vars(tensor).update(state["attributes"])
     if state["grad"] is not None:
         tensor.grad = state["grad"]
 
 
-def make_wrapper(kind: Any, inner: dict[str, Any], context: Any, size: Any, stride: Any) -> Any:
+def make_wrapper(
+    kind: type[Tensor], inner: dict[str, Tensor], context: object, size: torch.Size, stride: tuple[int, ...]
+) -> Tensor:
     """Makes a tensor that consists of others, by its class's own protocol."""
     return kind.__tensor_unflatten__(inner, context, size, stride)
 
 
-def make_optimizer(kind: Any) -> Any:
+def make_optimizer(kind: type[Optimizer]) -> Optimizer:
     """Makes an optimizer that steps nothing yet."""
-    return kind.__new__(kind)
+    return kind.__new__(kind)  # type: ignore[call-overload]
 
 
-def fill_optimizer(optimizer: Any, state: dict[str, Any]) -> None:
+def fill_optimizer(optimizer: Optimizer, state: dict[str, object]) -> None:
     """Gives it its groups and states, as torch's own unpickling does."""
     optimizer.__setstate__(state)

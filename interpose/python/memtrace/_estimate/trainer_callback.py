@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The callback for transformers' Trainer. Imported by `memtrace.callbacks` when it is asked for."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from transformers import TrainerCallback
 
@@ -12,6 +14,12 @@ from memtrace._estimate.api import inputs_of_call
 from memtrace._estimate.description import Job
 from memtrace._estimate.example_batch import example_batch
 from memtrace._estimate.warning import warn_unless_fits
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+    from torch.optim import Optimizer
+    from torch.utils.data import DataLoader
+    from transformers import TrainerControl, TrainerState, TrainingArguments
 
 _STEPS = 2
 # More passes before a step need no more memory than two.
@@ -30,12 +38,21 @@ class FitCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no
         self._card = card
         self._stop = stop
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
+    ) -> None:
         """Tries the step, in the first process of the job."""
         if state.is_world_process_zero:
             warn_unless_fits(lambda: self._find(args, **kwargs), self._stop)
 
-    def _find(self, args: Any, model: Any, optimizer: Any, train_dataloader: Any, **_others: Any) -> Estimate:
+    def _find(
+        self,
+        args: TrainingArguments,
+        model: Module,
+        optimizer: Optimizer,
+        train_dataloader: DataLoader[object],
+        **_others: object,
+    ) -> Estimate:
         positional, named = inputs_of_call(example_batch(train_dataloader))
         passes = min(_PASSES, args.gradient_accumulation_steps)
         inner = getattr(optimizer, "optimizer", optimizer)  # accelerate's wraps it

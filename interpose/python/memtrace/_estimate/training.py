@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a training that nobody wrote a script for."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import memtrace
 from memtrace._estimate.problem import ProblemError, first_line
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
 
 _OWNER = "frozen_copy"
 
@@ -17,10 +24,10 @@ _OWNER = "frozen_copy"
 class Training:
     """A model on the card with what it is called with. Without an optimizer it is run forward only."""
 
-    model: Any
-    inputs: dict[str, Any]
-    optimizer: Any = None
-    frozen_copy: Any = None
+    model: Module
+    inputs: dict[str, object]
+    optimizer: Optimizer | None = None
+    frozen_copy: Module | None = None
 
 
 def run(training: Training, steps: int) -> None:
@@ -56,8 +63,8 @@ def _step(training: Training) -> None:
     target = _target(training)
     outputs = training.model(**training.inputs)
     _loss(outputs, target).backward()
-    training.optimizer.step()
-    training.optimizer.zero_grad()
+    training.optimizer.step()  # type: ignore[union-attr]  # it has one here
+    training.optimizer.zero_grad()  # type: ignore[union-attr]
 
 
 @contextlib.contextmanager
@@ -67,7 +74,7 @@ def as_frozen_copy() -> Iterator[None]:
         yield
 
 
-def _target(training: Training) -> Any:
+def _target(training: Training) -> Tensor | None:
     import torch
 
     if training.frozen_copy is None:
@@ -77,7 +84,7 @@ def _target(training: Training) -> Any:
         return _prediction(training.frozen_copy(**inputs))
 
 
-def _loss(outputs: Any, target: Any) -> Any:
+def _loss(outputs: object, target: Tensor | None) -> Tensor:
     """The model's own, if it has one, and the distance to `target`; without either, that to noise."""
     import torch
 
@@ -91,15 +98,15 @@ def _loss(outputs: Any, target: Any) -> Any:
     return distance if own is None else own + distance
 
 
-def _prediction(outputs: Any) -> Any:
+def _prediction(outputs: object) -> Tensor:
     """Logits where there are any, else the first tensor of numbers."""
     logits = getattr(outputs, "logits", None)
     return logits if hasattr(logits, "dim") else next(_tensors(outputs))
 
 
-def _tensors(value: Any) -> Iterator[Any]:
+def _tensors(value: object) -> Iterator[Tensor]:
     if hasattr(value, "dim"):
-        if value.dim() > 0 and value.is_floating_point():
+        if value.dim() > 0 and value.is_floating_point():  # type: ignore[attr-defined]  # a tensor
             yield value
     elif isinstance(value, (tuple, list)):
         for item in value:

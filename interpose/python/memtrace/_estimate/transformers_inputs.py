@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model of transformers is called with: from the names that its forward takes and the sizes of its config."""
 
+from __future__ import annotations
+
 import inspect
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memtrace._estimate import image_inputs
 from memtrace._estimate.call import Call, filled
@@ -11,12 +14,16 @@ from memtrace._estimate.labels import labels
 from memtrace._estimate.options import Options
 from memtrace._estimate.problem import ProblemError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
 _SAMPLES_OF_SOUND = 160_000  # 10 s at 16 kHz
 # No model's first words; those may be special.
 _FIRST_WORD = 10
 
 
-def make(model: Any, options: Options) -> dict[str, Any]:
+def make(model: PreTrainedModel, options: Options) -> dict[str, object]:
     """Makes the arguments of `model`, on the host or, if they hold no values, on the card.
 
     Raises ProblemError if forward demands something that is not known.
@@ -35,7 +42,7 @@ def make(model: Any, options: Options) -> dict[str, Any]:
     return inputs
 
 
-def _text(call: Call) -> dict[str, Any]:
+def _text(call: Call) -> dict[str, Tensor]:
     import torch
 
     if "input_ids" not in call.names:
@@ -61,7 +68,7 @@ def _check_positions(call: Call, length: int) -> None:
             raise ProblemError(f"--seq: {length} tokens are more than the {positions} positions of {path}")
 
 
-def _sound(call: Call) -> dict[str, Any]:
+def _sound(call: Call) -> dict[str, Tensor]:
     config, batch = call.config, call.options.batch
     if "input_features" in call.names and hasattr(config, "num_mel_bins"):
         shape = (batch, config.num_mel_bins, 2 * getattr(config, "max_source_positions", 1500))
@@ -74,7 +81,7 @@ def _sound(call: Call) -> dict[str, Any]:
     return {}
 
 
-def _check(call: Call, inputs: dict[str, Any]) -> None:
+def _check(call: Call, inputs: Mapping[str, object]) -> None:
     name = type(call.model).__name__
     for given in call.options.shapes:
         if given not in call.names:

@@ -2,16 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model of transformers from its config.json."""
 
+from __future__ import annotations
+
 import re
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from memtrace._estimate import placement
 from memtrace._estimate.config_folder import ConfigFolder
 from memtrace._estimate.options import DTYPES, Options
 from memtrace._estimate.problem import ProblemError, first_line, package
 
+if TYPE_CHECKING:
+    import torch
+    from transformers import PretrainedConfig, PreTrainedModel
 
-def build(folder: ConfigFolder, options: Options) -> Any:
+
+def build(folder: ConfigFolder, options: Options) -> PreTrainedModel:
     """Builds the class that `architectures` names, without memory. Raises ProblemError if that cannot be done."""
     import torch
 
@@ -30,7 +38,7 @@ def build(folder: ConfigFolder, options: Options) -> Any:
     return model
 
 
-def _config(transformers: Any, folder: ConfigFolder) -> Any:
+def _config(transformers: ModuleType, folder: ConfigFolder) -> PretrainedConfig:
     if "quantization_config" in folder.values:
         raise ProblemError(
             f"{folder.file}: a quantized model is not built from its config alone; take quantization_config out to "
@@ -48,20 +56,22 @@ def _config(transformers: Any, folder: ConfigFolder) -> Any:
         ) from None
 
 
-def _class_of(transformers: Any, folder: ConfigFolder, config: Any) -> Any:
+def _class_of(
+    transformers: ModuleType, folder: ConfigFolder, config: PretrainedConfig
+) -> Callable[[PretrainedConfig], PreTrainedModel]:
     names = config.architectures or []
     if not names:
-        return transformers.AutoModel.from_config
+        return transformers.AutoModel.from_config  # type: ignore[no-any-return]
     found = getattr(transformers, names[0], None)
     if found is None:
         raise ProblemError(
             f"{folder.file}: transformers {transformers.__version__} has no class {names[0]!r}; "
             "write one that it has into architectures"
         )
-    return found
+    return found  # type: ignore[no-any-return]
 
 
-def _prepare(config: Any, options: Options) -> None:
+def _prepare(config: PretrainedConfig, options: Options) -> None:
     """As a training script would set what a config may leave open."""
     if options.is_trained:  # as transformers' Trainer has it
         config.use_cache = config.get_text_config().use_cache = False
@@ -71,14 +81,14 @@ def _prepare(config: Any, options: Options) -> None:
         config.pad_token_id = config.get_text_config().pad_token_id = 0
 
 
-def _dtype(torch: Any, config: Any, options: Options) -> Any:
+def _dtype(torch: ModuleType, config: PretrainedConfig, options: Options) -> torch.dtype:
     if options.dtype is not None:
         return getattr(torch, DTYPES[options.dtype])
     dtype = config.dtype
     return dtype if isinstance(dtype, torch.dtype) and dtype.is_floating_point else torch.float32
 
 
-def _keep_in_fp32(torch: Any, model: Any, dtype: Any) -> None:
+def _keep_in_fp32(torch: ModuleType, model: PreTrainedModel, dtype: torch.dtype) -> None:
     """What transformers loads in fp32 all the same."""
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     if dtype == torch.float16:

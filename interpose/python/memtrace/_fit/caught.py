@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Out-of-memory errors that reach Python, and whether the program went on after the last of them."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
+
+if TYPE_CHECKING:
+    import torch
 
 _ASKED = re.compile(r"Tried to allocate ([0-9.]+) (bytes|KiB|MiB|GiB)")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -40,10 +45,10 @@ class CaughtErrors:
             return self._steps() > self._steps_then
         return self._allocated() - self._allocated_then >= max(self._asked // 2, 1)
 
-    def _watch(self, error: Any) -> None:
+    def _watch(self, error: type[torch.OutOfMemoryError]) -> None:
         original = error.__init__
 
-        def init(this: Any, *args: Any, **kwargs: Any) -> None:
+        def init(this: BaseException, *args: object, **kwargs: object) -> None:
             original(this, *args, **kwargs)
             self.raised += 1
             self._steps_then = self._steps()
@@ -63,7 +68,7 @@ class CaughtErrors:
         return sum(int(cuda.memory_stats(card).get("allocated_bytes.all.allocated", 0)) for card in cards)
 
 
-def _bytes_asked(args: tuple[Any, ...]) -> int:
+def _bytes_asked(args: tuple[object, ...]) -> int:
     """Gives the size of the request, as torch's text and ours say it; 0 if it does not."""
     found = _ASKED.search(str(args[0])) if args else None
     return int(float(found[1]) * _UNITS[found[2]]) if found else 0

@@ -5,7 +5,6 @@
 import functools
 from collections import Counter, deque
 from types import ModuleType
-from typing import Any
 
 from memtrace import _patches
 from memtrace._vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
@@ -34,7 +33,7 @@ class Peaks:
             return
 
         @functools.wraps(original)
-        def reset(*args: Any) -> Any:
+        def reset(*args: object) -> object:
             self._read()
             return original(*args)
 

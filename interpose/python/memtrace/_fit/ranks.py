@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one rank of torch.distributed decides about its end, all decide: else the others would wait for it for ever."""
 
+from __future__ import annotations
+
 import contextlib
 import datetime
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch.distributed import Store
 
 # Ranks that end their steps this far apart do not train together.
 _PATIENCE = datetime.timedelta(seconds=60)
@@ -31,7 +36,7 @@ def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
     return settled == ranks
 
 
-def _sum(store: Any, key: str, ranks: int, addend: int = 0) -> int:
+def _sum(store: Store, key: str, ranks: int, addend: int = 0) -> int:
     """Adds up what each rank adds. Blocks until all have."""
     store.add(key, addend)
     if store.add(f"{key}.count", 1) == ranks:

@@ -9,7 +9,6 @@ is found is an annotation, a line for each name (profiler/trace/format.md).
 import sys
 import time
 from types import FrameType, ModuleType
-from typing import Any
 
 from memtrace._holders.cached_results import cached_results
 from memtrace._holders.named_values import local_values
@@ -112,7 +111,7 @@ class _BoundNames:
         return lines
 
 
-def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
+def _values(frame: FrameType, names: frozenset[str]) -> dict[str, object]:
     """Gives the values of these names that are bound, with one reference to each beside the name's own."""
     if not names:
         return {}

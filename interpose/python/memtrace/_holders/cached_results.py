@@ -5,7 +5,6 @@
 import functools
 import gc
 from types import FunctionType, ModuleType
-from typing import Any
 
 from memtrace._holders.named_values import attributes, is_a
 from memtrace._holders.sole_references import freed_with
@@ -20,7 +19,7 @@ def cached_results(torch: ModuleType) -> list[tuple[FunctionType, list[Range]]]:
     """Lists the user's functions whose caches alone hold storages on cards, with these."""
     found = []
     for wrapper in [each for each in gc.get_objects() if type(each) is _WRAPPER]:
-        function: Any = attributes(wrapper).get("__wrapped__")
+        function: object = attributes(wrapper).get("__wrapped__")
         if is_a(function, FunctionType) and not is_library(function.__code__.co_filename):
             ranges = _held_alone(torch, wrapper)
             if ranges:
@@ -28,5 +27,5 @@ def cached_results(torch: ModuleType) -> list[tuple[FunctionType, list[Range]]]:
     return found
 
 
-def _held_alone(torch: ModuleType, wrapper: Any) -> list[Range]:
+def _held_alone(torch: ModuleType, wrapper: object) -> list[Range]:
     return freed_with(torch, [gc.get_referents(wrapper)], _MOST_OBJECTS, [wrapper])

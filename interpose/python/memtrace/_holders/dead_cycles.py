@@ -7,6 +7,8 @@ has one left is held from outside, and so is all that it refers to. The rest is 
 freed.
 """
 
+from __future__ import annotations
+
 import gc
 import itertools
 import operator
@@ -14,11 +16,14 @@ import sys
 import time
 from collections import Counter
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._holders.storages import Range, is_tensor, storages_of, text_of
 from memtrace._session import Session
 from memtrace._vocabulary import CYCLES_DEAD
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _MOST_SECONDS = 2.0  # of processor time, for one look
 _MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory again and again
@@ -51,7 +56,7 @@ class _DeadCycles:
         self._session.core.annotate(CYCLES_DEAD, text_of(found))
 
     def _storages(self, until: float) -> list[Range]:
-        dead: list[Any] = []
+        dead: list[Tensor] = []
         try:
             dead = self._surely_dead(until)
             return storages_of(self._torch, dead)
@@ -60,7 +65,7 @@ class _DeadCycles:
         finally:
             dead.clear()  # a handler's exception keeps this frame alive
 
-    def _surely_dead(self, until: float) -> list[Any]:
+    def _surely_dead(self, until: float) -> list[Tensor]:
         """Looks twice if there are other threads, which may move references while they are counted."""
         if len(sys._current_frames()) == 1:
             return dead_tensors(self._torch, until)
@@ -74,10 +79,10 @@ def _has_lock() -> bool:
     return is_enabled is None or is_enabled()
 
 
-def dead_tensors(torch: ModuleType, until: float) -> list[Any]:
+def dead_tensors(torch: ModuleType, until: float) -> list[Tensor]:
     """Lists the tensors that no reference from outside reaches. Raises _TooLongError at the thread's time `until`."""
     objects = gc.get_objects()
-    unreached: dict[int, Any] = {}
+    unreached: dict[int, object] = {}
     try:
         alive = _split(objects, unreached, until)
         _remove_reached(unreached, alive, until)
@@ -87,7 +92,7 @@ def dead_tensors(torch: ModuleType, until: float) -> list[Any]:
         unreached.clear()
 
 
-def _split(objects: list[Any], unreached: dict[int, Any], until: float) -> list[Any]:
+def _split(objects: list[object], unreached: dict[int, object], until: float) -> list[object]:
     """Lists those to which something else than the others refers; the rest is put into `unreached`, by its id."""
     own = next(iter(map(sys.getrefcount, [[]])))  # references that a list and this call have
     counts = list(map(sys.getrefcount, objects))
@@ -102,7 +107,7 @@ def _split(objects: list[Any], unreached: dict[int, Any], until: float) -> list[
     return list(itertools.compress(objects, is_held))
 
 
-def _remove_reached(unreached: dict[int, Any], alive: list[Any], until: float) -> None:
+def _remove_reached(unreached: dict[int, object], alive: list[object], until: float) -> None:
     """Takes away what can be reached from `alive`, which is empty afterwards."""
     try:
         while alive and unreached:
@@ -115,7 +120,7 @@ def _remove_reached(unreached: dict[int, Any], alive: list[Any], until: float) -
         alive.clear()
 
 
-def _tracked_referents(objects: list[Any]) -> list[Any]:
+def _tracked_referents(objects: list[object]) -> list[object]:
     """Lists what these refer to, as far as it may refer to something itself; the collector knows nothing else."""
     return list(filter(gc.is_tracked, gc.get_referents(*objects)))
 

@@ -5,6 +5,8 @@
 Reports say of growing memory which of these holds it (docs/report.md), by the blocks that are stated here.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
@@ -13,7 +15,8 @@ import sys
 import time
 import types
 from collections import OrderedDict, defaultdict, deque
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, TypedDict, TypeGuard
 
 from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._holders.unread_names import is_function, passing_names
@@ -21,6 +24,10 @@ from memtrace._holders.users_frames import all_frames
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import KEEPER
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.autograd.graph import Node
 
 _SECONDS = 0.5  # for one look at the program's variables
 _MOST_SECONDS = 3.0  # for all looks: a program may run out of memory again and again
@@ -47,6 +54,28 @@ _KINDS: dict[type, str] = {
 }
 
 
+class _Sizes(TypedDict):
+    """What is told of the sizes of tensors."""
+
+    numbers: int
+    in_larger: bool
+
+
+class _Fact(_Sizes, total=False):
+    """What is told of a container or a graph: a value of `keeper.NUMBER` (profiler/trace/format.md), as JSON."""
+
+    kind: str
+    name: str
+    place: str
+    count: int
+    graphs: bool
+    hook: str
+    span: int
+    blocks: list[tuple[int, int]]
+    carried: bool
+    metric: str
+
+
 def watch(torch: types.ModuleType, session: Session) -> None:
     """Annotates them whenever everything is labelled: at an out-of-memory and at the end."""
     session.with_labels.append(_Keepers(torch, session).annotate)
@@ -69,8 +98,8 @@ class _Keepers:
             self._session.core.annotate(f"{KEEPER}.{number}", text)
         self._stated = len(texts)
 
-    def _facts(self) -> list[dict[str, Any]]:
-        containers: list[tuple[Named, list[Any]]] = []  # with some of their tensors
+    def _facts(self) -> list[_Fact]:
+        containers: list[tuple[Named, list[Tensor]]] = []  # with some of their tensors
         graphs: list[Named] = []
         metrics: dict[tuple[str, str], str] = {}  # classes of torchmetrics, by place and name
         for named in named_values(self._torch, min(_SECONDS, self._seconds_left)):
@@ -95,11 +124,11 @@ class _Keepers:
             fact["metric"] = metrics.get((fact["place"], fact["name"].rpartition(".")[0]), "")
         return largest + far[:_MOST_GRAPHS]
 
-    def _is_tensor(self, value: Any) -> bool:
+    def _is_tensor(self, value: object) -> TypeGuard[Tensor]:
         """No parameter, and of no class of somebody's."""
-        return type(value) is self._torch.Tensor and value.is_cuda
+        return type(value) is self._torch.Tensor and value.is_cuda  # type: ignore[attr-defined]
 
-    def _some_tensors(self, container: Any) -> list[Any]:
+    def _some_tensors(self, container: Sequence[object]) -> list[Tensor]:
         """One of each of some elements, evenly; none if the container holds other things."""
         values = container if type(container) in (list, tuple) else list(_values(container))
         count = len(values)
@@ -109,7 +138,7 @@ class _Keepers:
         tensors = [tensor for value in sample if (tensor := self._tensor_of(value, 2)) is not None]
         return tensors if 2 * len(tensors) >= len(sample) else []
 
-    def _container(self, named: Named, tensors: list[Any]) -> dict[str, Any]:
+    def _container(self, named: Named, tensors: list[Tensor]) -> _Fact:
         return {
             "kind": _KINDS[type(named.value)],
             "name": named.name,
@@ -117,11 +146,11 @@ class _Keepers:
             "count": len(named.value),
             "graphs": _have_graphs(tensors),
             "hook": self._hook(named),
-            **_sizes(tensors),
+            **_sizes(tensors),  # type: ignore[typeddict-item]  # there are no other keys in it
             "blocks": _blocks(tensors),
         }
 
-    def _tensor_of(self, value: Any, depth: int) -> Any:
+    def _tensor_of(self, value: object, depth: int) -> Tensor | None:
         """The first tensor of an element, which may be a tuple, the output of a model, an object; None if none is."""
         if self._is_tensor(value):
             return value
@@ -144,7 +173,7 @@ class _Keepers:
         return ""
 
 
-def _few_of_each_kind(containers: list[tuple[Named, list[Any]]]) -> list[tuple[Named, list[Any]]]:
+def _few_of_each_kind(containers: list[tuple[Named, list[Tensor]]]) -> list[tuple[Named, list[Tensor]]]:
     """Leaves out most of the elements of one container, which are alike: it is told itself."""
     known: dict[str, int] = {}
     few = []
@@ -157,19 +186,19 @@ def _few_of_each_kind(containers: list[tuple[Named, list[Any]]]) -> list[tuple[N
     return few
 
 
-def _is_metric(value: Any) -> bool:
+def _is_metric(value: object) -> bool:
     """Tells whether it is a metric of torchmetrics, whose attributes are its states."""
     torchmetrics = sys.modules.get("torchmetrics")
     metric_class = attributes(torchmetrics).get("Metric") if torchmetrics is not None else None
     return isinstance(metric_class, type) and is_a(value, metric_class)
 
 
-def _have_graphs(tensors: list[Any]) -> bool:
+def _have_graphs(tensors: list[Tensor]) -> bool:
     """Tells whether most of them have one."""
     return 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors)
 
 
-def _values(value: Any) -> Any:
+def _values(value: object) -> Collection[object]:
     if is_a(value, dict):
         return dict.values(value)
     return value if is_a(value, SEQUENCES) else attributes(value).values()
@@ -212,20 +241,20 @@ def _in_library_calls() -> set[str]:
     return running - {place for frame in all_frames() for place in _places(frame.f_code)}
 
 
-def _graph(named: Named) -> dict[str, Any]:
+def _graph(named: Named) -> _Fact:
     numbers = _operations(named.value.grad_fn)
     return {
         "kind": "graph",
         "name": named.name,
         "place": named.place,
         "count": len(numbers),
-        **_sizes([named.value]),
+        **_sizes([named.value]),  # type: ignore[typeddict-item]  # there are no other keys in it
         "span": 100 * (max(numbers) - min(numbers)) // (max(numbers) + 1) if numbers else 0,
         "blocks": _blocks([named.value]),
     }
 
 
-def _sizes(tensors: list[Any]) -> dict[str, Any]:
+def _sizes(tensors: list[Tensor]) -> _Sizes:
     """Counts the numbers of the largest; one number may lie in the storage of all that it is the mean of."""
     return {
         "numbers": max(tensor.numel() for tensor in tensors),
@@ -233,7 +262,7 @@ def _sizes(tensors: list[Any]) -> dict[str, Any]:
     }
 
 
-def _storage_bytes(tensor: Any) -> int:
+def _storage_bytes(tensor: Tensor) -> int:
     try:
         return int(tensor.untyped_storage().nbytes())
     except Exception as error:  # wrapped by functorch, or not initialised
@@ -241,7 +270,7 @@ def _storage_bytes(tensor: Any) -> int:
         return 0
 
 
-def _blocks(tensors: list[Any]) -> list[tuple[int, int]]:
+def _blocks(tensors: list[Tensor]) -> list[tuple[int, int]]:
     """Lists card and address of each one's storage, once."""
     blocks: dict[tuple[int, int], bool] = {}
     for tensor in tensors:
@@ -252,7 +281,7 @@ def _blocks(tensors: list[Any]) -> list[tuple[int, int]]:
     return list(blocks)
 
 
-def _operations(node: Any) -> list[int]:
+def _operations(node: Node) -> list[int]:
     """Lists the numbers of the operations that a graph reaches, up to a limit: autograd counts those of a thread."""
     known = {node}
     waiting = [node]

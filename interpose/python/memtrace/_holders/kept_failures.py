@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import types
-from typing import Any
+from typing import Any, TypeGuard
 
 from memtrace._holders.named_values import is_a, named_values
 from memtrace._holders.sole_references import freed_with
@@ -35,7 +35,7 @@ class _KeptFailures:
         self._session = session
         self._seconds_left = _MOST_SECONDS
         self._is_first = True
-        self._errors: list[Any] = []  # found in the look that runs
+        self._errors: list[BaseException] = []  # found in the look that runs
 
     def look(self) -> None:
         """States where one is kept: "handled" or "name", the name, the place and storages, with tabs between them."""
@@ -56,7 +56,7 @@ class _KeptFailures:
     def _handled(self) -> str:
         """The program tries again in the very clause that handles the exception."""
         for current in list(sys._current_exceptions().values()):
-            error: Any = current[1] if is_a(current, tuple) else current  # before Python 3.12 there are three values
+            error: object = current[1] if is_a(current, tuple) else current  # before Python 3.12 there are three values
             if self._is_failure(error):
                 frame = _own(error, "__traceback__").tb_frame
                 return f"handled\t\t{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
@@ -79,7 +79,7 @@ class _KeptFailures:
             self._seconds_left -= time.monotonic() - begin
         return found[0] if found else ""  # the one with the shortest way
 
-    def _is_failure(self, error: Any) -> bool:
+    def _is_failure(self, error: object) -> TypeGuard[BaseException]:
         """True if it is an out-of-memory with a traceback, or was raised because of one."""
         for _ in range(_LONGEST_CHAIN):
             if not is_a(error, BaseException):
@@ -93,7 +93,7 @@ class _KeptFailures:
         return False
 
 
-def _ended_frames(errors: list[Any]) -> list[types.FrameType]:
+def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
     """Lists the frames of their tracebacks that no thread runs any more, once each."""
     running: set[int] = set()
     for current in sys._current_frames().values():
@@ -111,6 +111,6 @@ def _ended_frames(errors: list[Any]) -> list[types.FrameType]:
     return list(ended.values())
 
 
-def _own(error: Any, name: str) -> Any:
+def _own(error: BaseException, name: str) -> Any:  # a traceback, an exception or None, by `name`
     """Gives an attribute that every exception has; its class may have another one by that name."""
     return BaseException.__dict__[name].__get__(error)

@@ -7,12 +7,14 @@ import sys
 import time
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from memtrace._holders.user_modules import PACKAGE, is_library, user_modules
 from memtrace._signal_exceptions import let_through
+
+K = TypeVar("K")
 
 _DEEPEST = 4  # attributes and elements behind a variable
 _MOST_PARTS = 200  # of one container or object
@@ -28,17 +30,17 @@ _LEAVES = (str, bytes, int, float, type(None), types.ModuleType, types.CodeType,
 class Named:
     """A value, the expression that leads to it ("self.seen"), and where that can be written ("encode, train.py")."""
 
-    value: Any
+    value: Any  # any object of the program, whose very class is asked before it is used
     name: str
     place: str
 
 
-def is_a(value: Any, kinds: Any) -> bool:
+def is_a(value: object, kinds: type[K] | tuple[type[K], ...]) -> TypeGuard[K]:
     """Tells whether `value` is one of these; isinstance would ask a proxy what it stands for, which may load that."""
     return issubclass(type(value), kinds)
 
 
-def attributes(value: Any) -> dict[str, Any]:
+def attributes(value: object) -> dict[str, Any]:  # any objects of the program
     """The attributes that an object has itself, without running code of its class."""
     if not type(value).__dictoffset__:  # it has none
         return {}
@@ -97,7 +99,7 @@ def running_functions() -> Iterator[types.FrameType]:
             frame = frame.f_back
 
 
-def local_values(frame: types.FrameType) -> list[tuple[str, Any]]:
+def local_values(frame: types.FrameType) -> list[tuple[str, object]]:
     """Lists the variables; leaves no copy of them in the frame, which before Python 3.13 would keep their values."""
     if sys.gettrace() is not None:  # a debugger works with that copy
         return []
@@ -143,6 +145,6 @@ def _closure(function: types.FunctionType) -> Iterator[Named]:
             let_through(error)
 
 
-def _few(parts: Any) -> list[Any]:
+def _few(parts: Collection[K]) -> list[K]:
     """Lists the parts if they are few; of many, the container itself is what is told."""
     return list(parts) if len(parts) <= _MOST_PARTS else []

@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any
 
 from memtrace._holders.named_values import attributes, is_a, local_values
 
@@ -30,7 +29,7 @@ class Target:
 
     variable: str
     path: tuple[str, ...]
-    last: Any  # None: the variable itself
+    last: str | int | None  # None: the variable itself
     is_key: bool
 
     @property
@@ -47,7 +46,7 @@ class Target:
         return frozenset({self.variable} if self.last is None else {str(self.last)})
 
 
-def replaced_value(frame: FrameType, inner: list[FrameType]) -> list[tuple[str, Any]]:
+def replaced_value(frame: FrameType, inner: list[FrameType]) -> list[tuple[str, object]]:
     """Gives the name and the value that the running line of `frame` is about to replace; nothing if it does not.
 
     `inner`: the program's frames that it has called, which may read that value. It has one reference beside the
@@ -88,7 +87,7 @@ def _place_of(after: list[dis.Instruction]) -> Target | None:
     is_key = store.opname == "STORE_SUBSCR"
     if is_key and (not before or before[-1].opname != "LOAD_CONST" or type(before[-1].argval) not in (str, int)):
         return None
-    last: Any = before.pop().argval if is_key else store.argval
+    last: str | int = before.pop().argval if is_key else store.argval
     path = [str(each.argval) for each in itertools.takewhile(_is_attribute, reversed(before))]
     variable = before[-1 - len(path)] if len(path) < len(before) else None
     if variable is None or variable.opname not in _VARIABLES:
@@ -107,7 +106,7 @@ def _words(code: CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(texts, *nested)
 
 
-def _value(target: Target, frame: FrameType) -> Iterator[Any]:
+def _value(target: Target, frame: FrameType) -> Iterator[object]:
     if target.last is None:
         if target.variable in frame.f_globals:
             yield frame.f_globals[target.variable]
@@ -115,17 +114,17 @@ def _value(target: Target, frame: FrameType) -> Iterator[Any]:
     owner = _variable(target.variable, frame)
     for attribute in target.path:
         owner = _own(owner).get(attribute)
-    own: Any = owner if target.is_key else _own(owner)
+    own: object = owner if target.is_key else _own(owner)
     if is_a(own, dict) and target.last in dict.keys(own):
         yield dict.__getitem__(own, target.last)
 
 
-def _variable(name: str, frame: FrameType) -> Any:
+def _variable(name: str, frame: FrameType) -> object:
     found = dict(local_values(frame)) if frame.f_code.co_flags & 1 else {}
     return found[name] if name in found else frame.f_globals.get(name)
 
 
-def _own(value: Any) -> dict[str, Any]:
+def _own(value: object) -> dict[str, object]:
     """Attributes of an object, those of a module also that torch keeps apart."""
     own = attributes(value)
     for kept in ("_parameters", "_buffers", "_modules"):

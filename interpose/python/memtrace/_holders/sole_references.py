@@ -11,7 +11,6 @@ import gc
 import sys
 import types
 from collections.abc import Sequence
-from typing import Any
 
 from memtrace._holders.named_values import is_a
 from memtrace._holders.storages import Range, is_tensor, storages_of
@@ -20,7 +19,7 @@ from memtrace._holders.storages import Range, is_tensor, storages_of
 OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
 
 
-def freed_with(torch: types.ModuleType, found: list[Any], most: int, holders: Sequence[Any] = ()) -> list[Range]:
+def freed_with(torch: types.ModuleType, found: list[object], most: int, holders: Sequence[object] = ()) -> list[Range]:
     """Gives the storages on cards that die with one reference to the object in `found`, which holds another.
 
     References of `holders` are dropped, too. Nothing is given if more than `most` objects can be reached. `found` has
@@ -42,7 +41,7 @@ def freed_with(torch: types.ModuleType, found: list[Any], most: int, holders: Se
     return storages_of(torch, [found[place] for place in tensors if held[place] <= 0])
 
 
-def _reach(found: list[Any], most: int) -> dict[int, int] | None:
+def _reach(found: list[object], most: int) -> dict[int, int] | None:
     """Puts into `found` all that can be reached from its first; gives the place of each by its id."""
     places = {id(found[0]): 0}
     begin = 0
@@ -58,13 +57,13 @@ def _reach(found: list[Any], most: int) -> dict[int, int] | None:
     return places
 
 
-def _subtract_inner(found: Sequence[Any], places: dict[int, int], held: list[int]) -> None:
+def _subtract_inner(found: Sequence[object], places: dict[int, int], held: list[int]) -> None:
     for each in map(id, gc.get_referents(*found)):
         if each in places:
             held[places[each]] -= 1
 
 
-def _spread(found: list[Any], places: dict[int, int], held: list[int]) -> None:
+def _spread(found: list[object], places: dict[int, int], held: list[int]) -> None:
     """What is held from outside holds what it refers to."""
     alive = [place for place, count in enumerate(held) if count > 0]
     while alive:

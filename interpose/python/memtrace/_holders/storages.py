@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storages on cards that die with given tensors. No code of the program runs meanwhile, and nothing is freed."""
 
+from __future__ import annotations
+
 import functools
 import sys
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._holders.named_values import is_a
 from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _MOST_IN_TEXT = 1000  # storages: 20 KB
 
@@ -25,7 +30,7 @@ class _Unshared:
     gradient_references: int
 
 
-def storages_of(torch: ModuleType, dying: list[Any]) -> list[Range]:
+def storages_of(torch: ModuleType, dying: list[Tensor]) -> list[Range]:
     """Gives the storages on cards, largest first, that die with these tensors, to which no object of Python's holds on.
 
     C++ may: what autograd has saved for a backward pass lives on. The base of a dying view and the gradient of a dying
@@ -51,7 +56,7 @@ def text_of(ranges: list[Range]) -> str:
     return " ".join(f"{card}:{address:x}" for card, address, _ in ranges[:_MOST_IN_TEXT])
 
 
-def range_of(torch: ModuleType, tensor: Any) -> Range | None:
+def range_of(torch: ModuleType, tensor: Tensor) -> Range | None:
     """Gives where the tensor's storage lies; None if it is not on a card."""
     try:
         storage = torch._C.TensorBase.untyped_storage(tensor)
@@ -63,7 +68,7 @@ def range_of(torch: ModuleType, tensor: Any) -> Range | None:
         return None
 
 
-def is_tensor(torch: ModuleType, value: Any) -> bool:
+def is_tensor(torch: ModuleType, value: object) -> bool:
     """Tells it by the type alone: isinstance() may run code of the program's."""
     return is_a(value, torch.Tensor)
 
@@ -79,7 +84,7 @@ def _unshared(torch: ModuleType) -> _Unshared:
     return _Unshared(uses, sys.getrefcount(storage), references)
 
 
-def _holders(tensor_class: Any, dying: list[Any], unshared_references: int) -> dict[int, int]:
+def _holders(tensor_class: type[Tensor], dying: list[Tensor], unshared_references: int) -> dict[int, int]:
     """Counts for each tensor, by its id, the references of C++ to it that die; appends the tensors that die, too."""
     holders: dict[int, int] = {id(tensor): 1 for tensor in dying}  # Python's own object is one
     for tensor in dying:
@@ -92,14 +97,14 @@ def _holders(tensor_class: Any, dying: list[Any], unshared_references: int) -> d
     return holders
 
 
-def others_held(tensor_class: Any, tensor: Any) -> list[Any]:
+def others_held(tensor_class: type[Tensor], tensor: Tensor) -> list[Tensor]:
     """Lists the base of a view and the gradient of a leaf; classes of the program's may have their own attributes."""
     base = tensor_class._base.__get__(tensor) if tensor_class._is_view(tensor) else None
     gradient = tensor_class.grad.__get__(tensor) if tensor_class.is_leaf.__get__(tensor) else None
     return [other for other in (base, gradient) if other is not None]
 
 
-def _use_of_storage(torch: ModuleType, tensor: Any, unshared: _Unshared) -> tuple[Range, int] | None:
+def _use_of_storage(torch: ModuleType, tensor: Tensor, unshared: _Unshared) -> tuple[Range, int] | None:
     """Gives where the storage lies and how many tensors use it; None if it is not on a card."""
     try:
         storage = torch._C.TensorBase.untyped_storage(tensor)

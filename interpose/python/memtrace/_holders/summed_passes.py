@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passes that wait for one backward: added up, or each of what the one before made. Autograd keeps all their graphs."""
 
+from __future__ import annotations
+
 import ast
 import functools
 import os
 import types
 import warnings
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
 from memtrace._holders.named_values import attributes, local_values
@@ -17,6 +19,10 @@ from memtrace._holders.users_frames import all_frames, names_are_recorded
 from memtrace._session import Session
 from memtrace._signal_exceptions import let_through
 from memtrace._vocabulary import PASSES_SUMMED
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.autograd.graph import Node
 
 _LARGEST_FILE = 1 << 19
 _MOST_FRAMES = 20
@@ -56,17 +62,17 @@ class _SummedPasses:
         file = os.path.basename(frame.f_code.co_filename)
         return f"{found.name}\t{file}:{found.loop}\t{file}:{found.backward}\t{passes}"
 
-    def _passes(self, value: Any) -> int:
+    def _passes(self, value: object) -> int:
         """Counts what has been added up, as far as it has graphs."""
         if type(value) is list:
             return sum(self._has_graph(each) for each in value[:_MOST_SUMMANDS])
         return _summands(value.grad_fn) if self._has_graph(value) else 0
 
-    def _has_graph(self, value: Any) -> bool:
-        return type(value) is self._torch.Tensor and value.is_cuda and value.grad_fn is not None
+    def _has_graph(self, value: object) -> TypeGuard[Tensor]:
+        return type(value) is self._torch.Tensor and value.is_cuda and value.grad_fn is not None  # type: ignore[attr-defined]
 
 
-def _summands(node: Any) -> int:
+def _summands(node: Node) -> int:
     """Counts the sums that were added to one after the other."""
     count = 0
     while type(node).__name__ == "AddBackward0" and count < _MOST_SUMMANDS:
@@ -92,7 +98,7 @@ def _tree(path: str) -> ast.AST | None:
         return None
 
 
-def _value(frame: FrameType, name: str) -> Any:
+def _value(frame: FrameType, name: str) -> object:
     """Gives what "loss" or "self.loss" is in the frame; None if it is not bound."""
     first, *rest = name.split(".")
     variables = dict(local_values(frame)) if is_function(frame.f_code) else frame.f_globals

@@ -8,7 +8,6 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 from memtrace import _package
 from memtrace._signal_exceptions import let_through
@@ -40,7 +39,7 @@ def user_modules() -> Iterator[tuple[ModuleType, str]]:
             _of_libraries.add(name)
 
 
-def _file_of(module: Any) -> str:
+def _file_of(module: object) -> str:
     try:
         file = object.__getattribute__(module, "__dict__").get("__file__")
     except Exception as error:  # somebody's object in the place of a module

@@ -10,9 +10,8 @@ import functools
 import gc
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from types import ModuleType
-from typing import Any
 
 from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, parts_of, variables
 from memtrace._holders.sole_references import OUTSIDE
@@ -28,7 +27,7 @@ _DEEPEST = 2  # attributes behind a variable that are told apart
 _MOST_TOLD = 16
 _FEWEST_BYTES = 1 << 20
 _CACHED: type = functools._lru_cache_wrapper
-_CONTAINERS = (dict, *SEQUENCES)
+_CONTAINERS: tuple[type[Sized], ...] = (dict, *SEQUENCES)
 
 
 def watch(torch: ModuleType, session: Session) -> None:
@@ -49,7 +48,7 @@ class _Variables:
 
     def look(self) -> None:
         begin = time.thread_time()
-        known: dict[int, Any] = {}
+        known: dict[int, object] = {}
         lines: list[tuple[int, str]] = []
         try:
             if self._seconds_left > 0:
@@ -62,7 +61,7 @@ class _Variables:
         lines.sort(reverse=True)
         self._session.core.annotate(VARIABLES_REACH, "\n".join([text for _, text in lines[:_MOST_TOLD]]))
 
-    def _lines(self, known: dict[int, Any], until: float) -> list[tuple[int, str]]:
+    def _lines(self, known: dict[int, object], until: float) -> list[tuple[int, str]]:
         """Lists bytes and text of each variable."""
         apart = _Apart(self._torch, variables())
         opened = {id(each.value): each.value for each in apart.objects}
@@ -130,7 +129,7 @@ def _of_class(named: Named) -> Iterator[Named]:
                 yield Named(value, f"{named.name}.{key}", named.place)
 
 
-def _reached(torch: ModuleType, value: Any, known: dict[int, Any], until: float) -> set[Range]:
+def _reached(torch: ModuleType, value: object, known: dict[int, object], until: float) -> set[Range]:
     """Gives the storages of the tensors behind `value` that were not reached before, which `known` remembers."""
     storages: set[Range] = set()
     waiting = [value]

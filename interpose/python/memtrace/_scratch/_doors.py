@@ -9,7 +9,7 @@ import functools
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memtrace._import_watch import when_imported
 from memtrace._scratch._places import Places
@@ -45,7 +45,7 @@ def watch(places: Places) -> None:
 
 
 def _watch_door(module: ModuleType, door: Door, places: Places) -> None:
-    def answer(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def answer(original: Callable[..., object], *args: object, **kwargs: object) -> object:
         given = list(args)
         if len(given) > door.place:
             given[door.place] = _redirected(places, door, given[door.place])
@@ -54,13 +54,13 @@ def _watch_door(module: ModuleType, door: Door, places: Places) -> None:
         return original(*given, **kwargs)
 
     *owners, name = door.function.split(".")
-    holder: Any = module
+    holder: object = module
     for owner in owners:
         holder = getattr(holder, owner, None)
     replace(holder, name, answer, places.names.shown)
 
 
-def _redirected(places: Places, door: Door, path: Any) -> Any:
+def _redirected(places: Places, door: Door, path: object) -> object:
     if isinstance(path, str) and path.startswith((":", "file:")):  # no file of that name: SQLite's own words
         return path
     name = places.names.name(path)

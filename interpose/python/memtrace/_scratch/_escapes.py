@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """User files that Python opens for writing past the functions that were replaced: they are listed, to be named."""
 
+from __future__ import annotations
+
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._scratch._names import Names
+
+if TYPE_CHECKING:
+    from _typeshed import StrOrBytesPath
 
 _LIST = ".opened"
 _open, _write, _close = os.open, os.write, os.close  # as they are before they are replaced
@@ -23,7 +28,7 @@ class Escapes:
         self._told: set[str] = set()
         sys.addaudithook(self._audit)
 
-    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+    def _audit(self, event: str, args: tuple[StrOrBytesPath, object, object]) -> None:
         if event != "open" or len(args) < 3 or not isinstance(args[2], int) or not args[2] & _WRITING:
             return
         name = self._names.name(args[0])
@@ -34,6 +39,6 @@ class Escapes:
         _write(listed, os.fsencode(name) + b"\n")
         _close(listed)
 
-    def _is_ours(self, path: Any) -> bool:
+    def _is_ours(self, path: StrOrBytesPath) -> bool:
         """Tells whether it lies in the scratch folder, where what is replaced leads."""
         return os.path.realpath(os.fsdecode(path)).startswith(self._folder + os.sep)

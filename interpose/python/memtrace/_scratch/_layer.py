@@ -3,10 +3,9 @@
 """Names and places of files in a trial whose files lie in a layer of the system's (tools/fit/files): as they are."""
 
 import os
-from typing import Any
 
 from memtrace._scratch._kept_away import KeptAway
-from memtrace._scratch._names import Names
+from memtrace._scratch._names import F, Names
 from memtrace._scratch._places import Places
 
 
@@ -33,11 +32,11 @@ class LayerNames(Names):
 class LayerPlaces(Places):
     """The system finds, writes and counts files by itself; only checkpoints are answered."""
 
-    def found(self, path: Any) -> Any:
+    def found(self, path: F) -> F:
         """Gives where to read it: there."""
         return path
 
-    def written(self, path: Any, keeps: bool, is_counted: bool = True) -> Any:
+    def written(self, path: F, keeps: bool, is_counted: bool = True) -> F:
         """Gives where to write it: there."""
         return path
 

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is in a folder: of the user's what the program did not delete, and what the scratch folder has above it."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._scratch._places import Places
+
+if TYPE_CHECKING:
+    from _typeshed import StrOrBytesPath
 
 
 def names_in(places: Places, name: str) -> list[str]:
@@ -18,7 +23,7 @@ def names_in(places: Places, name: str) -> list[str]:
     return sorted(last for last in names if places.exists(os.path.join(name, last)))
 
 
-def listdir(places: Places, original: Callable[..., Any], path: Any) -> Any:
+def listdir(places: Places, original: Callable[..., object], path: StrOrBytesPath | None) -> object:
     """os.listdir."""
     name = None if path is None else places.names.name(path)
     if name is None or not _layers(places, name):
@@ -27,12 +32,12 @@ def listdir(places: Places, original: Callable[..., Any], path: Any) -> Any:
     return [os.fsencode(last) for last in names] if isinstance(path, bytes) else names
 
 
-def scandir(places: Places, original: Callable[..., Any], path: Any) -> Any:
+def scandir(places: Places, original: Callable[..., object], path: StrOrBytesPath | None) -> object:
     """os.scandir."""
     name = None if path is None else places.names.name(path)
     if name is None or not _layers(places, name):
         return original(path if name is None else places.found(path))
-    return Listing(_entries(places, name, path))
+    return Listing(_entries(places, name, path))  # type: ignore[arg-type]  # there is a name
 
 
 def _layers(places: Places, name: str) -> list[str]:
@@ -42,7 +47,7 @@ def _layers(places: Places, name: str) -> list[str]:
     return [*([above] if os.path.isdir(above) else []), *below]
 
 
-def _entries(places: Places, name: str, path: Any) -> list["Entry"]:
+def _entries(places: Places, name: str, path: StrOrBytesPath) -> list[Entry]:
     found: dict[str, Entry] = {}
     for folder in _layers(places, name):
         with os.scandir(folder) as entries:
@@ -55,17 +60,17 @@ def _entries(places: Places, name: str, path: Any) -> list["Entry"]:
 class Entry:
     """An os.DirEntry under the name by which the program asked for its folder."""
 
-    def __init__(self, folder: Any, entry: "os.DirEntry[str]") -> None:
+    def __init__(self, folder: StrOrBytesPath, entry: os.DirEntry[str]) -> None:
         """What is not its name is the entry's own."""
         self._entry = entry
         text = os.fspath(folder)
-        self.name: Any = os.fsencode(entry.name) if isinstance(text, bytes) else entry.name
-        self.path: Any = os.path.join(text, self.name)
+        self.name: str | bytes = os.fsencode(entry.name) if isinstance(text, bytes) else entry.name
+        self.path: str | bytes = os.path.join(text, self.name)  # type: ignore[arg-type]  # both are text, or bytes
 
-    def __fspath__(self) -> Any:
+    def __fspath__(self) -> str | bytes:
         return self.path
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._entry, name)
 
     def __repr__(self) -> str:
@@ -79,13 +84,13 @@ class Listing:
         """All of them are known already."""
         self._entries: Iterator[Entry] = iter(entries)
 
-    def __iter__(self) -> "Listing":
+    def __iter__(self) -> Listing:
         return self
 
     def __next__(self) -> Entry:
         return next(self._entries)
 
-    def __enter__(self) -> "Listing":
+    def __enter__(self) -> Listing:
         return self
 
     def __exit__(

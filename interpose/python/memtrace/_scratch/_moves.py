@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of `os` that have two names: renaming and links."""
 
+from __future__ import annotations
+
 import errno
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._scratch import _listing
 from memtrace._scratch._names import beside
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
+
+if TYPE_CHECKING:
+    from _typeshed import StrOrBytesPath
 
 
 def watch(places: Places) -> None:
@@ -31,9 +36,9 @@ class _Moves:
 
     def rename(
         self,
-        original: Callable[..., Any],
-        src: Any,
-        dst: Any,
+        original: Callable[..., object],
+        src: StrOrBytesPath,
+        dst: StrOrBytesPath,
         *,
         src_dir_fd: int | None = None,
         dst_dir_fd: int | None = None,
@@ -58,13 +63,13 @@ class _Moves:
 
     def link(
         self,
-        original: Callable[..., Any],
-        src: Any,
-        dst: Any,
+        original: Callable[..., object],
+        src: StrOrBytesPath,
+        dst: StrOrBytesPath,
         *,
         src_dir_fd: int | None = None,
         dst_dir_fd: int | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """A second name for a user's file is a copy of it."""
         src, dst = beside(src, src_dir_fd), beside(dst, dst_dir_fd)
@@ -79,7 +84,14 @@ class _Moves:
         else:
             self._places.copy(old, os.fsdecode(above))
 
-    def symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, dir_fd: int | None = None) -> None:
+    def symlink(
+        self,
+        original: Callable[..., object],
+        src: StrOrBytesPath,
+        dst: StrOrBytesPath,
+        *args: object,
+        dir_fd: int | None = None,
+    ) -> None:
         """To what is in the scratch folder by a name there, to what is not by the user's name."""
         dst = beside(dst, dir_fd)
         names = self._places.names

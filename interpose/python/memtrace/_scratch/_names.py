@@ -4,7 +4,9 @@
 
 import os
 from pathlib import PurePath
-from typing import Any
+from typing import TypeVar
+
+F = TypeVar("F")  # a path, or whatever else a program gives for a file: the number of an open one, say
 
 # A kernel's, not a user's.
 _SYSTEM = ("/dev", "/proc", "/sys")
@@ -24,7 +26,7 @@ class Names:
         self._folder = os.path.realpath(folder)
         self._left_alone = tuple(os.path.realpath(os.path.expanduser(path)) for path in (*_SYSTEM, *_caches()))
 
-    def name(self, path: Any) -> str | None:
+    def name(self, path: object) -> str | None:
         """Gives the name of what the program calls `path`; None if it stays where it is.
 
         That is: no path at all, the kernel's files, and caches, which libraries fill by themselves and which C reads.
@@ -60,12 +62,12 @@ class Names:
         return folder
 
 
-def beside(path: Any, dir_fd: int | None) -> Any:
+def beside(path: F, dir_fd: int | None) -> F | str | bytes:
     """Gives a path that says where it is, of one that counts from an open folder."""
     if dir_fd is None or isinstance(path, int):
         return path
     folder = os.readlink(f"/proc/self/fd/{dir_fd}")
-    return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
+    return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)  # type: ignore[call-overload, no-any-return]
 
 
 def _caches() -> list[str]:

@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`open`, in its three forms: reading, writing, and both."""
 
+from __future__ import annotations
+
 import builtins
 import errno
 import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._scratch._names import beside
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
+
+if TYPE_CHECKING:
+    from _typeshed import FileDescriptorOrPath, StrOrBytesPath
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -20,7 +25,9 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 def watch(places: Places) -> None:
     """From now on; who took `open` for himself before that keeps the old one."""
 
-    def opened(original: Callable[..., Any], file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    def opened(
+        original: Callable[..., object], file: FileDescriptorOrPath, mode: str = "r", *args: object, **kwargs: object
+    ) -> object:
         if not isinstance(mode, str) or not set(mode) & set("wax+"):
             return original(places.found(file), mode, *args, **kwargs)
         if "x" in mode:
@@ -28,8 +35,13 @@ def watch(places: Places) -> None:
         return original(places.written(file, keeps="w" not in mode), mode, *args, **kwargs)
 
     def opened_by_flags(
-        original: Callable[..., Any], path: Any, flags: int, *args: Any, dir_fd: int | None = None, **kwargs: Any
-    ) -> Any:
+        original: Callable[..., object],
+        path: StrOrBytesPath,
+        flags: int,
+        *args: object,
+        dir_fd: int | None = None,
+        **kwargs: object,
+    ) -> object:
         path = beside(path, dir_fd)
         if not flags & _WRITING:
             return original(places.found(path), flags, *args, **kwargs)
@@ -45,7 +57,7 @@ def watch(places: Places) -> None:
         _replace_accessor()
 
 
-def _refuse_second(places: Places, path: Any) -> None:
+def _refuse_second(places: Places, path: object) -> None:
     name = places.names.name(path)
     if name is not None and places.exists(name):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
@@ -55,6 +67,6 @@ def _replace_accessor() -> None:
     """Python 3.10's pathlib has taken the functions of os for itself."""
     import pathlib
 
-    accessor: Any = getattr(pathlib, "_NormalAccessor", None)
+    accessor: object = getattr(pathlib, "_NormalAccessor", None)
     for name in [name for name in vars(accessor or object) if callable(getattr(os, name, None))]:
         setattr(accessor, name, staticmethod(getattr(os, name) if name != "open" else io.open))

@@ -6,11 +6,20 @@ So a file can be renamed, copied and loaded by another process, tensors that sha
 `weights_only` refuses what it refuses. A file is MARK, a pickle of the small storages' bytes by key, and the object's.
 """
 
+from __future__ import annotations
+
 import ctypes
 import io
 import pickle
 import sys
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from torch import UntypedStorage
+    from torch.storage import TypedStorage
+
+_Reference = tuple[str, str, str, str, int]  # "storage", its type of numbers, key, location and bytes
 
 MARK = b"memtrace outline\n"
 
@@ -20,7 +29,7 @@ _KEPT = 1 << 20  # bytes of a storage on the host whose values are kept: counts 
 _KEPT_IN_ALL = 64 << 20  # bytes
 
 
-def outline(value: Any) -> bytes:
+def outline(value: object) -> bytes:
     """Gives what follows MARK. Raises what torch.save raises for objects that cannot be pickled."""
     file = io.BytesIO()
     pickler = _Pickler(file)
@@ -28,7 +37,7 @@ def outline(value: Any) -> bytes:
     return pickle.dumps(pickler.values, protocol=_PLAIN_PROTOCOL) + file.getvalue()
 
 
-def rebuilt(data: bytes, map_location: Any, is_weights_only: bool) -> Any:
+def rebuilt(data: bytes, map_location: object, is_weights_only: bool) -> object:
     """Gives an object of that form, where torch.load would put it; most of its tensors' values are not what they were.
 
     Raises what torch.load raises.
@@ -49,9 +58,9 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, protocol=_PROTOCOL)
         self.values: dict[str, bytes] = {}
         self._room = _KEPT_IN_ALL
-        self._storages: dict[int, Any] = {}  # held: else the next one might have the same address
+        self._storages: dict[int, UntypedStorage] = {}  # held: else the next one might have the same address
 
-    def persistent_id(self, obj: Any) -> Any:
+    def persistent_id(self, obj: object) -> _Reference | None:
         """As torch.save has it, but that numbers of bytes and names of types are plain."""
         torch = sys.modules["torch"]
         if isinstance(obj, torch.storage.TypedStorage):
@@ -67,7 +76,7 @@ class _Pickler(pickle.Pickler):
         location = torch.serialization.location_tag(storage)
         return ("storage", str(dtype).removeprefix("torch."), key, location, storage.nbytes())
 
-    def _keep(self, key: str, storage: Any) -> None:
+    def _keep(self, key: str, storage: UntypedStorage) -> None:
         size = storage.nbytes()
         if storage.device.type == "cpu" and size <= min(_KEPT, self._room):
             self.values[key] = ctypes.string_at(storage.data_ptr(), size)
@@ -77,35 +86,35 @@ class _Pickler(pickle.Pickler):
 class _Plain(pickle.Unpickler):
     """Of text and bytes: a file that came from elsewhere might begin with MARK, too, and `weights_only` has to hold."""
 
-    def find_class(self, module_name: str, global_name: str) -> Any:
+    def find_class(self, module_name: str, global_name: str) -> NoReturn:
         raise pickle.UnpicklingError(f"{module_name}.{global_name} in a file of memtrace fit's own")
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, storages: "_Storages") -> None:
+    def __init__(self, file: io.BytesIO, storages: _Storages) -> None:
         super().__init__(file, encoding="utf-8")
         self._storages = storages
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: _Reference) -> TypedStorage:
         return self._storages.storage(pid)
 
 
 class _Storages:
     """Makes those of one load, each once."""
 
-    def __init__(self, values: dict[str, bytes], map_location: Any) -> None:
+    def __init__(self, values: dict[str, bytes], map_location: object) -> None:
         self._values = values
         self._restored = sys.modules["torch"].serialization._get_restore_location(map_location)
-        self._made: dict[str, Any] = {}
+        self._made: dict[str, UntypedStorage] = {}
 
-    def storage(self, pid: Any) -> Any:
+    def storage(self, pid: _Reference) -> TypedStorage:
         torch = sys.modules["torch"]
         _, dtype, key, location, size = pid
         if key not in self._made:
             self._made[key] = self._new(torch, key, location, size)
         return torch.storage.TypedStorage(wrap_storage=self._made[key], dtype=getattr(torch, dtype), _internal=True)
 
-    def _new(self, torch: Any, key: str, location: str, size: int) -> Any:
+    def _new(self, torch: ModuleType, key: str, location: str, size: int) -> UntypedStorage:
         """torch.load reads it on the host and moves it; without its bytes, where an empty one would be moved to."""
         if self._values.get(key):
             values = torch.frombuffer(bytearray(self._values[key]), dtype=torch.uint8)

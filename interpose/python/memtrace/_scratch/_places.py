@@ -5,10 +5,9 @@
 import errno
 import os
 import shutil
-from typing import Any
 
 from memtrace._scratch._kept_away import KeptAway
-from memtrace._scratch._names import Names
+from memtrace._scratch._names import F, Names
 
 # A larger file that is written to in part begins empty: a trial needs no contents.
 _COPIED = 64 << 20  # bytes
@@ -47,7 +46,7 @@ class Places:
         """Tells whether the program has something of that name."""
         return self.is_above(name) or self.is_below(name)
 
-    def found(self, path: Any) -> Any:
+    def found(self, path: F) -> F | str | bytes:
         """Gives where to read it."""
         name = self.names.name(path)
         if name is None:
@@ -56,13 +55,13 @@ class Places:
             return self._like(path, self.names.above(name))
         return self._below(path, name)
 
-    def made(self, path: Any, name: str) -> Any:
+    def made(self, path: object, name: str) -> str | bytes:
         """Gives where to make it, in a folder that there is then. Raises FileNotFoundError or FileExistsError."""
         if self.exists(name):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         return self._like(path, self.in_its_folder(path, name))
 
-    def written(self, path: Any, keeps: bool, is_counted: bool = True) -> Any:
+    def written(self, path: F, keeps: bool, is_counted: bool = True) -> F | str | bytes:
         """Gives where to write to it; `keeps`: what is in it already. Raises FileNotFoundError without its folder."""
         name = self.names.name(path)
         if name is None:
@@ -95,7 +94,7 @@ class Places:
             self._deleted = {gone for gone in self._deleted if not gone.startswith(name + "/")} | {name}
             self.kept.file(name)
 
-    def in_its_folder(self, path: Any, name: str) -> str:
+    def in_its_folder(self, path: object, name: str) -> str:
         """Gives its name in the scratch folder, in a folder that there is then. Raises as `made` does."""
         folder = os.path.dirname(name)
         if not os.path.isdir(self.found(folder)):
@@ -104,11 +103,11 @@ class Places:
         os.makedirs(self.names.above(folder), exist_ok=True)
         return self.names.above(name)
 
-    def _below(self, path: Any, name: str) -> Any:
+    def _below(self, path: F, name: str) -> F | str | bytes:
         """The program's own words for it, unless they lead into the scratch folder."""
-        text = os.path.abspath(os.fsdecode(path))
+        text = os.path.abspath(os.fsdecode(path))  # type: ignore[arg-type]  # it has a name
         return path if self.names.shown(text) == text else self._like(path, name)
 
     @staticmethod
-    def _like(path: Any, text: str) -> Any:
+    def _like(path: object, text: str) -> str | bytes:
         return os.fsencode(text) if isinstance(path, bytes) else text

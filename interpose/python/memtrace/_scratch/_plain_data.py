@@ -2,19 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of a program's data is plain: contents that the host has already, small, and of no class of its own."""
 
+from __future__ import annotations
+
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeGuard
+
+if TYPE_CHECKING:
+    import torch
 
 _LIMIT = 64 << 20  # bytes of tensors and arrays
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
-def is_plain(value: Any) -> bool:
+class _Numbers(Protocol):
+    """What is asked of a tensor, of an array of numpy only its size."""
+
+    device: torch.device
+    nbytes: int
+
+    def untyped_storage(self) -> torch.UntypedStorage: ...
+
+
+def is_plain(value: object) -> bool:
     """Tells whether it is made of containers, numbers, text, and up to 64 MiB of tensors and arrays on the host."""
     return _bytes(value) <= _LIMIT
 
 
-def _bytes(value: Any) -> float:
+def _bytes(value: object) -> float:
     """Gives what its tensors hold; infinity if anything in it is not plain."""
     if isinstance(value, _ATOMS):
         return 0
@@ -29,7 +43,7 @@ def _bytes(value: Any) -> float:
     return 0 if _is_of(value, "torch", "dtype") or _is_of(value, "torch", "device") else float("inf")
 
 
-def _is_of(value: Any, module: str, name: str) -> bool:
+def _is_of(value: object, module: str, name: str) -> TypeGuard[_Numbers]:
     """Without importing what the program did not."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(value, kind)

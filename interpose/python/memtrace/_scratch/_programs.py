@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are not Python, which a program starts: what they write is not kept away, and is said to be."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import StrOrBytesPath
 
 _FIRST = 5
 # Those that torch, triton and Python's own libraries ask about the machine or build with, in folders of their own.
@@ -23,7 +28,7 @@ class StartedPrograms:
         self.first: list[str] = []
         sys.addaudithook(self._audit)
 
-    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+    def _audit(self, event: str, args: tuple[StrOrBytesPath, ...]) -> None:
         told = _PROGRAM_OF.get(event)
         if told is None or _is_told_already(event):
             return
@@ -44,12 +49,12 @@ def _is_told_already(event: str) -> bool:
     return event == "os.posix_spawn" and caller is not None and caller.f_globals.get("__name__") == "subprocess"
 
 
-def _of_shell(args: tuple[Any, ...]) -> Any:
+def _of_shell(args: tuple[StrOrBytesPath, ...]) -> str:
     return os.fsdecode(args[0]).split()[0]
 
 
 # The events and their arguments are those of Python's audit event table.
-_PROGRAM_OF: dict[str, Callable[[tuple[Any, ...]], Any]] = {
+_PROGRAM_OF: dict[str, Callable[[tuple[StrOrBytesPath, ...]], StrOrBytesPath]] = {
     "subprocess.Popen": lambda args: args[0],
     "os.system": _of_shell,
     "os.posix_spawn": lambda args: args[0],

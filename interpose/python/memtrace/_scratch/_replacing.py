@@ -7,7 +7,6 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 
 class _Thread(threading.local):
@@ -27,18 +26,20 @@ def outside() -> Iterator[None]:
         _thread.is_inside = was_inside
 
 
-def replace(holder: Any, name: str, answer: Callable[..., Any], show: Callable[[str], str]) -> None:
+def replace(holder: object, name: str, answer: Callable[..., object], show: Callable[[str], str]) -> None:
     """Has `answer(original, ...)` answer calls of `holder.name`, but not those of our own; `show` names its errors."""
     original = getattr(holder, name, None)
     if original is not None:
         setattr(holder, name, answering(original, answer, show))
 
 
-def answering(original: Callable[..., Any], answer: Callable[..., Any], show: Callable[[str], str]) -> Any:
+def answering(
+    original: Callable[..., object], answer: Callable[..., object], show: Callable[[str], str]
+) -> Callable[..., object]:
     """Gives what stands in the place of `original`."""
 
     @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         if _thread.is_inside:
             return original(*args, **kwargs)
         _thread.is_inside = True

@@ -6,6 +6,8 @@ The card holds no values, and its tensors would cost the host their size. Plain 
 programs keep small caches by torch.save and read them again.
 """
 
+from __future__ import annotations
+
 import contextlib
 import io
 import os
@@ -13,13 +15,16 @@ import pickle
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 from memtrace._import_watch import when_imported
 from memtrace._scratch._outlines import MARK, outline, rebuilt
 from memtrace._scratch._places import Places
 from memtrace._scratch._plain_data import is_plain
 from memtrace._scratch._replacing import outside, replace
+
+if TYPE_CHECKING:
+    File = str | os.PathLike[str] | IO[bytes]  # what torch.save and torch.load take
 
 _NOT_PICKLED = "saved in this trial of memtrace fit without its tensors, by no means of pickle's; it cannot be loaded"
 _UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)  # what pickle raises; not what the program's code does
@@ -36,10 +41,10 @@ class _Saves:
     def __init__(self, places: Places) -> None:
         self._places = places
 
-    def watch(self, module: ModuleType, name: str, answer: Callable[..., Any]) -> None:
+    def watch(self, module: ModuleType, name: str, answer: Callable[..., object]) -> None:
         replace(module, name, answer, self._places.names.shown)
 
-    def save(self, original: Callable[..., None], obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+    def save(self, original: Callable[..., None], obj: object, f: File, *args: object, **kwargs: object) -> None:
         """torch.save."""
         is_path = isinstance(f, (str, os.PathLike))
         if isinstance(f, io.BytesIO) or not (is_path or hasattr(f, "fileno")):
@@ -50,37 +55,39 @@ class _Saves:
         else:
             self._answer(f, is_path, obj)
 
-    def load(self, original: Callable[..., Any], f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def load(
+        self, original: Callable[..., object], f: File, map_location: object = None, *args: object, **kwargs: object
+    ) -> object:
         """torch.load."""
         found = self._places.found(f)
-        data = _outline_in(found)
+        data = _outline_in(found)  # type: ignore[arg-type]  # text stays text
         with outside():  # the program's classes are imported, and have code of their own
             if data is None:
                 return original(found, map_location, *args, **kwargs)
             if not data:
                 raise RuntimeError(f"{f} was {_NOT_PICKLED}")
-            return rebuilt(data, map_location, _is_weights_only(*args, **kwargs))
+            return rebuilt(data, map_location, _is_weights_only(*args, **kwargs))  # type: ignore[arg-type]  # torch.load's
 
-    def _answer(self, f: Any, is_path: bool, obj: Any) -> None:
+    def _answer(self, f: File, is_path: bool, obj: object) -> None:
         """Nothing is left in a cache, where other programs would read it."""
         called = f if is_path else getattr(f, "name", None)
         name = self._places.names.name(called)
         if is_path and name is not None:
-            with open(self._places.written(f, keeps=False, is_counted=False), "wb") as file:
+            with open(self._places.written(f, keeps=False, is_counted=False), "wb") as file:  # type: ignore[arg-type]  # a path
                 file.write(MARK + _outline_of(obj))
         elif not is_path and (name is not None or not isinstance(called, str)):
-            f.write(MARK + _outline_of(obj))
+            f.write(MARK + _outline_of(obj))  # type: ignore[union-attr]  # no path
         self._places.kept.save(name if is_path and name else "")
 
 
-def _outline_of(obj: Any) -> bytes:
+def _outline_of(obj: object) -> bytes:
     """Nothing, of what the program's own pickle module might know, but Python's does not."""
     with outside(), contextlib.suppress(*_UNPICKLABLE):
         return outline(obj)
     return b""
 
 
-def _outline_in(f: Any) -> bytes | None:
+def _outline_in(f: File) -> bytes | None:
     """What a file holds if it was answered without its bytes; another is at its beginning again."""
     with contextlib.suppress(OSError):
         if isinstance(f, (str, os.PathLike)):
@@ -94,7 +101,7 @@ def _outline_in(f: Any) -> bytes | None:
     return None
 
 
-def _is_weights_only(pickle_module: Any = None, *, weights_only: bool | None = None, **_kwargs: Any) -> bool:
+def _is_weights_only(pickle_module: object = None, *, weights_only: bool | None = None, **_kwargs: object) -> bool:
     """As torch.load decides it."""
     if weights_only is not None:
         return weights_only

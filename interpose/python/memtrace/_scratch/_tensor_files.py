@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of safetensors that cost no bytes: the header that the library reads, then a hole as large as the tensors."""
 
+from __future__ import annotations
+
 import errno
 import json
 import os
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from _typeshed import StrOrBytesPath
+    from torch import Tensor
 
 _ALIGNMENT = 8  # bytes, of the tensors
 # Format of safetensors, "dtype"; torch's and numpy's names, which serialize_file is given.
@@ -37,7 +44,26 @@ class _Entry(NamedTuple):
     size: int  # bytes
 
 
-def write(path: Any, tensors: Any, metadata: dict[str, str] | None) -> None:
+class _Serialized(TypedDict):
+    """What serialize_file took of each tensor before 0.8."""
+
+    dtype: str
+    shape: list[int]
+    data: bytes
+
+
+class _Spec(Protocol):
+    """What is read of a TensorSpec of safetensors."""
+
+    dtype: str
+    shape: list[int]
+    data_len: int
+
+
+Saved: TypeAlias = "Tensor | _Serialized | _Spec"
+
+
+def write(path: StrOrBytesPath, tensors: Mapping[str, Saved], metadata: dict[str, str] | None) -> None:
     """Writes one; `tensors` as save_file or serialize_file has them. An empty file if a type is not known."""
     entries = [_entry(name, of) for name, of in tensors.items()]
     with open(path, "wb") as file:
@@ -48,7 +74,7 @@ def write(path: Any, tensors: Any, metadata: dict[str, str] | None) -> None:
         file.truncate(8 + len(header) + size)
 
 
-def is_hollow(path: Any) -> bool:
+def is_hollow(path: StrOrBytesPath) -> bool:
     """Tells whether it is a file, all that it holds is at its beginning, and a hole follows."""
     if not os.path.isfile(path):
         return False
@@ -64,7 +90,7 @@ def is_hollow(path: Any) -> bool:
     return False
 
 
-def copy(path: Any, to: Any) -> None:
+def copy(path: StrOrBytesPath, to: StrOrBytesPath) -> None:
     """Copies a hollow file as one."""
     with open(path, "rb") as file, open(to, "wb") as copied:
         size = os.fstat(file.fileno()).st_size
@@ -73,20 +99,20 @@ def copy(path: Any, to: Any) -> None:
         copied.truncate(size)
 
 
-def _entry(name: str, of: Any) -> _Entry:
+def _entry(name: str, of: Saved) -> _Entry:
     """Of a tensor, or of what serialize_file takes: a dict with "data" in it, since 0.8 a TensorSpec."""
     if isinstance(of, dict):
         dtype, shape, size = str(of["dtype"]), of["shape"], len(of["data"])
     elif hasattr(of, "data_len"):
         dtype, shape, size = of.dtype, of.shape, of.data_len
     else:
-        dtype, shape, size = str(of.dtype).removeprefix("torch."), of.shape, of.numel() * of.element_size()
+        dtype, shape, size = str(of.dtype).removeprefix("torch."), of.shape, of.numel() * of.element_size()  # type: ignore[union-attr]
     return _Entry(name, _DTYPES.get(dtype, str(dtype)), list(shape), size)
 
 
 def _header(entries: list[_Entry], metadata: dict[str, str] | None) -> tuple[bytes, int]:
     """Gives it, and how many bytes of tensors follow: large elements first, so that each is aligned."""
-    table: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
+    table: dict[str, object] = {} if metadata is None else {"__metadata__": metadata}
     begin = 0
     for entry in sorted(entries, key=lambda entry: (-_width(entry.dtype), entry.name)):
         end = begin + entry.size

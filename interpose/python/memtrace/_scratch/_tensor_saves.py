@@ -2,15 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints of safetensors: files in the scratch folder with the header, and a hole for the tensors."""
 
+from __future__ import annotations
+
 import os
 import shutil
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from memtrace._import_watch import when_imported
 from memtrace._scratch import _tensor_files
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import outside, replace
+
+if TYPE_CHECKING:
+    import torch
+    from _typeshed import StrOrBytesPath
+    from torch import Tensor
+
+    from memtrace._scratch._tensor_files import Saved
 
 
 def watch(places: Places) -> None:
@@ -28,7 +37,12 @@ class _TensorSaves:
         self._places = places
 
     def save_file(
-        self, _original: Callable[..., None], tensors: Any, filename: Any, metadata: Any = None, **_kwargs: Any
+        self,
+        _original: Callable[..., None],
+        tensors: Mapping[str, Saved],
+        filename: StrOrBytesPath,
+        metadata: dict[str, str] | None = None,
+        **_kwargs: object,
     ) -> None:
         """Nothing is left in a cache, where other programs would read it."""
         name = self._places.names.name(filename)
@@ -37,18 +51,28 @@ class _TensorSaves:
             _tensor_files.write(path, tensors, metadata)
         self._places.kept.save(name or "")
 
-    def safe_open(self, original: Callable[..., Any], filename: Any, *args: Any, **kwargs: Any) -> Any:
+    def safe_open(
+        self, original: Callable[..., object], filename: StrOrBytesPath, *args: object, **kwargs: object
+    ) -> object:
         """By which safetensors reads, in Rust."""
         return original(self._places.found(filename), *args, **kwargs)
 
-    def load_file(self, original: Callable[..., Any], filename: Any, device: Any = "cpu", **kwargs: Any) -> Any:
+    def load_file(
+        self,
+        original: Callable[..., dict[str, Tensor]],
+        filename: StrOrBytesPath,
+        device: torch.device | str | int = "cpu",
+        **kwargs: object,
+    ) -> dict[str, Tensor]:
         """For a card, safetensors reads the file, hole and all, into memory of the host first."""
         found = self._places.found(filename)
         if not _tensor_files.is_hollow(found):
             return original(found, device, **kwargs)
         return {name: tensor.to(device) for name, tensor in original(found, **kwargs).items()}
 
-    def copyfile(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> Any:
+    def copyfile(
+        self, original: Callable[..., object], src: StrOrBytesPath, dst: StrOrBytesPath, **kwargs: object
+    ) -> object:
         """shutil's, of which its others are made: it would write the hole of a checkpoint out."""
         found, there = self._places.found(src), self._places.found(dst)
         is_onto_itself = os.path.exists(there) and os.path.exists(found) and os.path.samefile(found, there)

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A length for transformers' `generate` on a simulated card, where no token has a meaning that could end it."""
 
+from __future__ import annotations
+
 import functools
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace import _patches
 from memtrace._import_watch import when_imported
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 _MODULE = "transformers.generation.utils"
 
@@ -25,7 +30,7 @@ def _set_length(module: ModuleType, length: int) -> None:
     generate = module.GenerationMixin.generate
 
     @functools.wraps(generate)
-    def generate_length(model: Any, *args: Any, **kwargs: Any) -> Any:
+    def generate_length(model: Module, *args: object, **kwargs: object) -> object:
         # No token is -1, so none ends the text; None would be replaced by the model's own.
         kwargs.update(max_new_tokens=length, eos_token_id=-1)
         kwargs.pop("max_length", None)

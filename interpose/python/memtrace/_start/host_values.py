@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 import threading
-from typing import Any
+from collections.abc import Callable
 
 from memtrace import _patches
 from memtrace._package import PACKAGE
@@ -50,7 +50,7 @@ class HostValues:
     def _enter_new_threads(self) -> None:
         """Torch's switch is per thread; autograd's inherit it from their caller, Python's do not."""
         enter = self._shim.memtrace_host_values_enter_thread
-        run: Any = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+        run: Callable[[threading.Thread], None] = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
         @functools.wraps(run)
         def run_entered(thread: threading.Thread) -> None:

@@ -3,8 +3,8 @@
 """What failed attempts of a retry loop leave behind, on traces of real programs; each cure is tried."""
 
 from pathlib import Path
-from typing import Any
 
+from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 CARD = "1000MiB,context=480MiB"
@@ -87,11 +87,11 @@ for batch in (16, 8):
 """
 
 
-def report_of(tmp_path: Path, loop: str) -> dict[str, Any]:
+def report_of(tmp_path: Path, loop: str) -> JsonObject:
     return on_card(PROGRAM + loop, tmp_path, card=CARD, expect=1).report()
 
 
-def assert_is_no_matter_of_the_batch(report: dict[str, Any]) -> None:
+def assert_is_no_matter_of_the_batch(report: JsonObject) -> None:
     left = report["failed_attempts"]
     assert left["attempts"] == 1 and left["bytes"] > 250 * MIB
     assert not [row for row in report["remedies"] if "half" in row["name"]]

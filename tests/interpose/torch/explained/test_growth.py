@@ -6,9 +6,9 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MIB, memtrace, on_card
 
 PROGRAMS = Path(__file__).with_name("growing_programs.py")
@@ -17,7 +17,7 @@ POSTPONES = ("half the batch", "half the micro-batch", "expandable segments", "m
 
 
 @cache
-def run_out(name: str) -> tuple[dict[str, Any], str]:
+def run_out(name: str) -> tuple[JsonObject, str]:
     """Runs a program until a small card is full; gives its report as JSON and as text."""
     with TemporaryDirectory() as folder:
         done = on_card(PROGRAMS, Path(folder), name, card="1GiB", expect=1)

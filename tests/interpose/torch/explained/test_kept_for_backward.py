@@ -3,8 +3,8 @@
 """What autograd keeps for a backward pass that never comes, and programs that only look like that."""
 
 from pathlib import Path
-from typing import Any
 
+from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 MODEL = """
@@ -17,11 +17,11 @@ kept = []
 ONE_GELU = 4 * MIB  # bytes that it saves: its input
 
 
-def report(script: str, folder: Path, card: str = "4GiB", expect: int = 0) -> dict[str, Any]:
+def report(script: str, folder: Path, card: str = "4GiB", expect: int = 0) -> JsonObject:
     return on_card(MODEL + script, folder, card=card, expect=expect).report()
 
 
-def by_role(found: dict[str, Any]) -> dict[str, int]:
+def by_role(found: JsonObject) -> dict[str, int]:
     return {row["name"]: row["bytes"] for row in found["peak"]["by_role"]}
 
 

@@ -5,15 +5,15 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import GIB, MIB, memtrace, on_card
 
 NATIVE = ("--allocator", "native")
 
 
-def ledger(report: dict[str, Any]) -> dict[str, int]:
+def ledger(report: JsonObject) -> dict[str, int]:
     return {entry["name"]: entry["bytes"] for entry in report["ledger"]}
 
 
@@ -22,7 +22,7 @@ def text(trace: Path) -> str:
     return " ".join(memtrace("report", str(trace)).out.split())
 
 
-def failed(folder: Path) -> tuple[Path, dict[str, Any]]:
+def failed(folder: Path) -> tuple[Path, JsonObject]:
     """The trace of the only process that ran out of memory, and its report."""
     reports = {path: json.loads(memtrace("report", "--json", str(path)).out) for path in folder.glob("run.trace*")}
     (found,) = [(path, report) for path, report in reports.items() if report["verdict"]["cause"] != "none"]

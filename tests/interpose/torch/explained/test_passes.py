@@ -3,8 +3,8 @@
 """Forward passes whose graphs stay: what is said of them tells training from evaluation, and a cure named cures."""
 
 from pathlib import Path
-from typing import Any
 
+from support.json_object import JsonObject
 from support.programs import MIB, memtrace, on_card
 
 # A pass keeps 8 outputs of 4 MiB.
@@ -71,7 +71,7 @@ for rows in (1024, 1024, 8192):
 """
 
 
-def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[dict[str, Any], dict[str, Any], str]:
+def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[JsonObject, JsonObject, str]:
     """Runs it; gives the report, its remedies by name, and its text."""
     done = on_card(MODEL + script, folder, card=f"{card},context=100MiB", expect=status)
     report = done.report()

@@ -3,9 +3,9 @@
 """What reports advise programs that do not train: models that are served, merged and searched. Cures are tried."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MIB, memtrace, on_card
 
 # x - y and its square are 64 x 256 x 1024 floats, 64 MiB, each.
@@ -163,11 +163,11 @@ if __name__ == "__main__":
 """
 
 
-def failed(script: str, folder: Path, card: str) -> dict[str, Any]:
+def failed(script: str, folder: Path, card: str) -> JsonObject:
     return on_card(script, folder, card=f"{card},context=100MiB", expect=1, options=("--allocator", "native")).report()
 
 
-def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def rows(report: JsonObject) -> dict[str, JsonObject]:
     return {row["name"]: row for row in report["remedies"]}
 
 

@@ -3,9 +3,9 @@
 """Remedies of programs that train, where an earlier rule led away; what is advised is tried."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 # Each word of each example has a matrix for a moment: 8 x 64 x 256 x 512 x 4 bytes are 256 MiB. In step 2 a state lies
@@ -29,7 +29,7 @@ for step in range(3):
 SPLIT_CARD = "872MiB,context=480MiB"
 
 
-def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def rows(report: JsonObject) -> dict[str, JsonObject]:
     return {row["name"]: row for row in report["remedies"]}
 
 

@@ -4,12 +4,11 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from memtrace._holders.unread_names import names_read_by_statement, passing_names, unread_names
 
 
-def unread_in(function: Callable[..., Any], *arguments: Any) -> list[set[str]]:
+def unread_in(function: Callable[..., object], *arguments: object) -> list[set[str]]:
     """Calls a function with `ask` and these; gives what it does not read again, for each time that it asked."""
     found: list[set[str]] = []
 
@@ -37,7 +36,7 @@ def test_a_value_of_a_loop_is_unread_from_its_last_use_until_it_is_set_again() -
     assert not {"total", "ask"} & (before | after)
 
 
-def of_methods(ask: Callable[[], None], model: Any) -> None:
+def of_methods(ask: Callable[[], None], model: object) -> None:
     for step in range(2):
         value = [step]
         model.eval()
@@ -164,7 +163,7 @@ def test_names_of_a_script_are_unread_unless_functions_of_it_use_them() -> None:
     assert found == {False: {"unread", "use"}, True: set()}
 
 
-def read_by_statement(function: Callable[..., Any], *arguments: Any) -> set[str]:
+def read_by_statement(function: Callable[..., object], *arguments: object) -> set[str]:
     """As `unread_in`, of what the statement that asks has read before."""
     found: list[set[str]] = []
 

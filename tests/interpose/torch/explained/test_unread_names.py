@@ -3,9 +3,9 @@
 """Names that hold memory which nothing reads again, on traces of real programs; each cure is tried."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MIB, Finished, on_card
 
 # Eight weights of 16 MiB and a copy of them in each step; what is trained is small.
@@ -52,7 +52,7 @@ def run(folder: Path, script: str, card: str, *arguments: str, status: int | Non
     return on_card(script, folder, *arguments, card=card, expect=status)
 
 
-def names(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def names(report: JsonObject) -> dict[str, JsonObject]:
     return {row["name"]: row for row in report.get("unread_names", [])}
 
 

@@ -3,8 +3,8 @@
 """Passes of a model that nothing trains beside one that is trained, and programs that only look like that."""
 
 from pathlib import Path
-from typing import Any
 
+from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 MODELS = """
@@ -21,7 +21,7 @@ def loss_of(target, output):
 ONE_GELU = 16 * MIB  # bytes that it saves: its input, and the next layer's
 
 
-def report(script: str, folder: Path, expect: int = 0) -> dict[str, Any]:
+def report(script: str, folder: Path, expect: int = 0) -> JsonObject:
     return on_card(MODELS + script, folder, card="1GiB", expect=expect).report()
 
 

@@ -6,9 +6,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.json_object import JsonObject
 from support.programs import MEMTRACE, ROOT, Finished, on_card
 
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -41,7 +41,7 @@ QWEN2_VL = {
 }
 REWARD = {**LLAMA, "architectures": ["LlamaForSequenceClassification"]}
 
-CASES: list[tuple[str, Any, list[str]]] = [
+CASES: list[tuple[str, object, list[str]]] = [
     ("llama", LLAMA, ["--batch", "2", "--seq", "100", "--dtype", "bf16"]),
     ("llama_long", LLAMA, ["--batch", "8", "--seq", "1024"]),
     ("llama_checkpointing", LLAMA, ["--batch", "8", "--seq", "1024", "--checkpointing"]),
@@ -69,7 +69,9 @@ CASES: list[tuple[str, Any, list[str]]] = [
 ]
 
 
-def run_cases(folder: Path, cases: list[tuple[str, Any, list[str]]], python: Path = Path(sys.executable)) -> Finished:
+def run_cases(
+    folder: Path, cases: list[tuple[str, object, list[str]]], python: Path = Path(sys.executable)
+) -> Finished:
     (folder / "cases.json").write_text(
         json.dumps([[name, config, ["--steps", "2", *words]] for name, config, words in cases])
     )
@@ -82,7 +84,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 
 @pytest.fixture(scope="module")
-def found(finished: Finished) -> Any:
+def found(finished: Finished) -> JsonObject:
     return finished.printed()
 
 
@@ -118,13 +120,13 @@ def found(finished: Finished) -> Any:
         ("gpt2_forward", "GPT2LMHeadModel, 3,684,352 parameters", "input_ids 1x8, attention_mask 1x8"),
     ],
 )
-def test_a_model_is_built_and_run_from_its_config(found: Any, name: str, model: str, inputs: str) -> None:
+def test_a_model_is_built_and_run_from_its_config(found: JsonObject, name: str, model: str, inputs: str) -> None:
     assert found[name]["code"] == 0, found[name]
     assert found[name]["lines"][0].startswith(model)
     assert inputs in found[name]["lines"][1]
 
 
-def test_options_change_what_is_needed(found: Any) -> None:
+def test_options_change_what_is_needed(found: JsonObject) -> None:
     peak = {name: case["peak"] for name, case in found.items()}
     parameters, small = 4 * GPT2_PARAMETERS, 4 << 20
     assert peak["gpt2"] == pytest.approx(5 * parameters, abs=small)  # with AdamW's temporary copy; tied ones once
@@ -160,7 +162,7 @@ def test_the_frozen_copy_is_an_owner(tmp_path: Path) -> None:
         ("quantized", 3, "take quantization_config out"),
     ],
 )
-def test_what_cannot_be_built_is_one_sentence(found: Any, name: str, code: int, says: str) -> None:
+def test_what_cannot_be_built_is_one_sentence(found: JsonObject, name: str, code: int, says: str) -> None:
     assert found[name]["code"] == code
     assert len(found[name]["said"]) == 1
     assert says in found[name]["said"][0]

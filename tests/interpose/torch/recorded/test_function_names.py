@@ -10,11 +10,11 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.events import TRACE_TEXT
 from support.interpreters import interpreter
+from support.json_object import JsonObject
 from support.programs import memtrace, on_card
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -72,10 +72,10 @@ def as_named_by(python: str, text: str) -> str:
     return FRAME.sub(renamed, text)
 
 
-def report_of(text: str, folder: Path) -> dict[str, Any]:
+def report_of(text: str, folder: Path) -> JsonObject:
     (folder / "renamed.txt").write_text(text)
     subprocess.run([TRACE_TEXT, folder / "renamed.txt", folder / "renamed.trace"], timeout=100, check=True)
-    report: dict[str, Any] = json.loads(memtrace("report", "--json", str(folder / "renamed.trace")).out)
+    report: JsonObject = json.loads(memtrace("report", "--json", str(folder / "renamed.trace")).out)
     return report
 
 

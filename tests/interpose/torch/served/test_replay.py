@@ -4,10 +4,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.corpus import CORPUS
+from support.json_object import JsonObject
 from support.programs import Finished, memtrace, on_card
 
 PROGRAM = Path(__file__).with_name("replayed_program.py")
@@ -33,10 +33,10 @@ def policy_of(settings: str) -> str:
     return "torch-expandable" if EXPANDABLE in settings else "torch-native"
 
 
-def replay(trace: Path, policy: str, *options: str) -> dict[str, Any]:
+def replay(trace: Path, policy: str, *options: str) -> JsonObject:
     done = memtrace("replay", "--json", "--policy", policy, *options, str(trace))
     assert done.status == 0, done.err
-    result: dict[str, Any] = json.loads(done.out)
+    result: JsonObject = json.loads(done.out)
     return result
 
 
@@ -47,7 +47,7 @@ def play(folder: Path, seed: int, settings: str, card: str, events: str, *featur
     return on_card(PROGRAM, folder, *arguments, card=card, options=options, PYTORCH_CUDA_ALLOC_CONF=settings)
 
 
-def assert_as_recorded(devices: list[dict[str, Any]], told: list[dict[str, int]], least_share: float = 1) -> None:
+def assert_as_recorded(devices: list[JsonObject], told: list[dict[str, int]], least_share: float = 1) -> None:
     for device in devices:
         assert device["allocations"] > 20
         assert device["compared"] == device["allocations"]

@@ -3,8 +3,8 @@
 """What reports advise servers that capture graphs, and tensors that no card has room for."""
 
 from pathlib import Path
-from typing import Any
 
+from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 # A graph for each of eight batch sizes, each with a pool of its own.
@@ -41,11 +41,11 @@ WHOLE = "frames = frames.to('cuda')\n    print([network(frame[None]).shape for f
 IN_PARTS = "print([network(frame[None].to('cuda')).shape for frame in frames])"
 
 
-def failed(script: str, folder: Path, card: str) -> dict[str, Any]:
+def failed(script: str, folder: Path, card: str) -> JsonObject:
     return on_card(script, folder, card=f"{card},context=100MiB", expect=1, options=("--allocator", "native")).report()
 
 
-def names(report: dict[str, Any]) -> list[str]:
+def names(report: JsonObject) -> list[str]:
     return [row["name"] for row in report["remedies"]]
 
 

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 import memtrace
 import torch
@@ -37,11 +36,11 @@ def handler_that_goes_away(number: int, frame: FrameType | None) -> None:
 
 
 class HandlerObject:
-    def __call__(self, *_arguments: Any) -> None:
+    def __call__(self, *_arguments: object) -> None:
         raise OSError("as above")
 
 
-def by_signal(set_handler: Any) -> Callable[[], None]:
+def by_signal(set_handler: Callable[..., object]) -> Callable[[], None]:
     def strike() -> None:
         signal.signal(signal.SIGALRM, set_handler)
         signal.raise_signal(signal.SIGALRM)
