@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +20,6 @@
 #include "profiler/trace/events/amount.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/mount_table.h"
-#include "tools/fit/files/passed_descriptor.h"
 
 namespace memtrace::fit {
 namespace {
@@ -91,6 +91,45 @@ absl::StatusOr<bool> Try(const LayerPlan& plan) {
   if (code == 0 || code == kOwnUsers) return code == kOwnUsers;
   said.resize(length > 0 ? static_cast<size_t>(length) : 0);
   return absl::UnavailableError(said.empty() ? "a process to try it" : said);
+}
+
+// One byte, and room for one descriptor beside it (unix(7), SCM_RIGHTS).
+struct Parcel {
+  Parcel() {
+    header.msg_iov = &content;
+    header.msg_iovlen = 1;
+    header.msg_control = room;
+    header.msg_controllen = sizeof(room);
+  }
+  Parcel(const Parcel&) = delete;
+  Parcel& operator=(const Parcel&) = delete;
+
+  char byte = 0;
+  iovec content{&byte, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header = {};
+};
+
+// Sends an open file to whoever has the other end of the pair of sockets; false if it cannot.
+bool PassDescriptor(int socket, int descriptor) {
+  Parcel parcel;
+  cmsghdr* control = CMSG_FIRSTHDR(&parcel.header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(descriptor));
+  std::memcpy(CMSG_DATA(control), &descriptor, sizeof(descriptor));
+  return sendmsg(socket, &parcel.header, 0) == 1;
+}
+
+// Returns the open file that was sent, to be closed by the caller; -1 if none was. Does not wait.
+int TakeDescriptor(int socket) {
+  Parcel parcel;
+  int descriptor = -1;
+  if (recvmsg(socket, &parcel.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1) return descriptor;
+  const cmsghdr* control = CMSG_FIRSTHDR(&parcel.header);
+  if (control != nullptr && control->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&descriptor, CMSG_DATA(control), sizeof(descriptor));
+  return descriptor;
 }
 
 }  // namespace

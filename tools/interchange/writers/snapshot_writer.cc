@@ -7,16 +7,61 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "tools/analysis/replayed/block_walk.h"
 #include "tools/analysis/replayed/mapped_segments.h"
+#include "tools/analysis/source/event_source.h"
 #include "tools/interchange/writers/pickle_writer.h"
-#include "tools/interchange/writers/snapshot_frames.h"
 
 namespace memtrace::interchange {
 namespace {
 
 constexpr int32_t kMostCards = 256;                 // a trace that names more is damaged
 constexpr uint64_t kLargestSmallSegment = 2 << 20;  // of torch: kSmallBuffer
+
+// The frame lists of a snapshot: each stack, and each frame, is one object however often it occurs.
+class SnapshotFrames {
+ public:
+  SnapshotFrames(PickleWriter& pickle, const analysis::EventSource& source)
+      : pickle_(pickle), source_(source) {}
+
+  void Write(trace::StackId stack) {
+    if (const auto known = stacks_.find(stack); known != stacks_.end()) {
+      pickle_.Recall(known->second);
+      return;
+    }
+    pickle_.BeginList();
+    for (const trace::Frame& frame : source_.Stack(stack)) {
+      pickle_.Item();
+      Write(frame);
+    }
+    pickle_.EndList();
+    stacks_.emplace(stack, pickle_.Remember());
+  }
+
+ private:
+  void Write(const trace::Frame& frame) {
+    const std::string key = frame.function + '\0' + frame.file + '\0' + std::to_string(frame.line);
+    if (const auto known = frames_.find(key); known != frames_.end()) {
+      pickle_.Recall(known->second);
+      return;
+    }
+    pickle_.BeginDict();
+    pickle_.Text("filename");
+    pickle_.Text(frame.file);
+    pickle_.Text("line");
+    pickle_.Unsigned(frame.line);
+    pickle_.Text("name");
+    pickle_.Text(frame.function);
+    pickle_.EndDict();
+    frames_.emplace(key, pickle_.Remember());
+  }
+
+  PickleWriter& pickle_;
+  const analysis::EventSource& source_;
+  absl::flat_hash_map<trace::StackId, PickleWriter::MemoId> stacks_;
+  absl::flat_hash_map<std::string, PickleWriter::MemoId> frames_;
+};
 
 class Snapshot {
  public:

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the nodes of a tree lie: areas in proportion to bytes, children upon their parents below a
-// strip with the parent's name. Squarified, after Bruls, Huizing and van Wijk (2000).
+// strip with the parent's name. d3-hierarchy divides one box among its children; its layout of a
+// whole tree would visit every node, while only the few hundred that can be seen are laid out here.
 
+import { type HierarchyRectangularNode, treemapSquarify } from "d3-hierarchy";
 import type { Box } from "./layout.ts";
 import { childrenAt, largestChild, type Tree } from "./tree.ts";
 
@@ -14,55 +16,17 @@ export interface Area {
   readonly height: number;
 }
 
-/** The worst of the aspect ratios of areas in one row, which is `side` long. */
-function worstRatio(least: number, most: number, sum: number, side: number): number {
-  const square = sum * sum;
-  return Math.max((side * side * most) / square, square / (side * side * least));
-}
-
-/** How many of `areas` from `start` make the squarest row along `side`. */
-function rowEnd(areas: readonly number[], start: number, side: number): number {
-  let sum = areas[start]!;
-  let worst = worstRatio(sum, sum, sum, side);
-  let end = start + 1;
-  for (; end < areas.length; ++end) {
-    const next = areas[end]!;
-    const [least, most] = [Math.min(next, areas[start]!), Math.max(next, areas[start]!)];
-    const ratio = worstRatio(least, most, sum + next, side);
-    if (ratio > worst) break;
-    worst = ratio;
-    sum += next;
-  }
-  return end;
-}
+/** Squares are aimed at, not the golden ratio that is the default of d3-hierarchy. */
+const squarify = treemapSquarify.ratio(1);
 
 /** Divides `whole` in proportion to `weights`, which are positive; the places are squarest if they fall. */
 export function squarified(weights: readonly number[], whole: Area): Area[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const areas = weights.map((weight) => (weight / total) * whole.width * whole.height);
-  const places: Area[] = [];
-  let { x, y, width, height } = whole;
-  for (let start = 0; start < areas.length;) {
-    const isColumn = width >= height; // the row stands along the shorter side
-    const side = isColumn ? height : width;
-    const end = rowEnd(areas, start, side);
-    const row = areas.slice(start, end);
-    const thickness = row.reduce((sum, area) => sum + area, 0) / side;
-    let at = isColumn ? y : x;
-    for (const area of row) {
-      const length = area / thickness;
-      places.push(
-        isColumn
-          ? { x, y: at, width: thickness, height: length }
-          : { x: at, y, width: length, height: thickness },
-      );
-      at += length;
-    }
-    if (isColumn) [x, width] = [x + thickness, Math.max(width - thickness, 0)];
-    else [y, height] = [y + thickness, Math.max(height - thickness, 0)];
-    start = end;
-  }
-  return places;
+  const places = weights.map((value) => ({ value, x0: 0, y0: 0, x1: 0, y1: 0 }));
+  const value = weights.reduce((sum, weight) => sum + weight, 0);
+  // It reads nothing else of a node, and writes the corners of the children.
+  const parent = { value, children: places } as HierarchyRectangularNode<unknown>;
+  squarify(parent, whole.x, whole.y, whole.x + whole.width, whole.y + whole.height);
+  return places.map(({ x0, y0, x1, y1 }) => ({ x: x0, y: y0, width: x1 - x0, height: y1 - y0 }));
 }
 
 export interface Treemap {
