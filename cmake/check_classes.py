@@ -21,7 +21,6 @@ LARGER = {
     "Recorder": (44, _TO_SPLIT),
     "Streams": (40, _TO_SPLIT),
     "CachingAllocator": (31, _FACADE),
-    "SegmentGroup": (30, _TO_SPLIT),
     "Process": (30, _TO_SPLIT),
     "ExpandableSegment": (29, _TO_SPLIT),
     "RunAccount": (27, "an overload for each kind of event"),

@@ -19,6 +19,16 @@ absl::Status NotInUse(DeviceAddress address, const char* guess) {
       absl::StrCat("no block in use starts at 0x", absl::Hex(address), guess));
 }
 
+// From planned memory.
+Block* TakeSpare(SegmentGroup& group, Bytes size) {
+  return group.planned() == nullptr ? nullptr : group.planned()->TakeSpare(size);
+}
+
+Block* TakeAny(SegmentGroup& group, Bytes size) {
+  Block* block = group.Take(size);
+  return block != nullptr ? block : TakeSpare(group, size);
+}
+
 }  // namespace
 
 DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& events,
@@ -55,8 +65,8 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   if (!placed.ok()) return placed.status();
   Block* block = *placed != nullptr ? *placed : group.Take(size);
   const bool may_be_rejected = request.reject_above != AllocationRequest{}.reject_above;
-  if (block == nullptr && may_be_rejected && group.LeastGrowth(size) > allowed) {
-    block = group.TakeSpare(size);
+  if (block == nullptr && may_be_rejected && group.segments().LeastGrowth(size) > allowed) {
+    block = TakeSpare(group, size);
     if (block == nullptr) return Reject(group, request, size);
   }
   if (block == nullptr) {
@@ -83,14 +93,14 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
 
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
   SegmentGroup& group = GroupOf(*block);  // a donor's, perhaps
-  if (!group.HasRoomFor(block->size, requested)) group.MakeRoomFor(block->size, requested);
+  accounting_.MakeRoom(group.lane().share, group.key().small, AmountsOf(block->size, requested));
   return group.Hand(block, requested, context);
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, ": freed twice?");
-  Block* block = group->Find(address);
+  Block* block = group->blocks().Find(address);
   if (block->recorded_streams.empty()) {
     group->Free(block);
     return absl::OkStatus();
@@ -118,8 +128,8 @@ void DeviceHeap::MergeRecent() {
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, "");
-  Block* block = group->Find(address);
-  group->RecordStream(*block, stream);
+  Block* block = group->blocks().Find(address);
+  block->RecordStream(stream, group->key().stream);
   const bool is_used_outside =
       pools_.routing() && capture_frees_.enabled() && !events_.IsCapturing(stream);
   if (is_used_outside) capture_frees_.Exclude(block);
@@ -159,11 +169,11 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const ExpandableSegment::Shape shape = group.NextShape(size, card->total);
+  const ExpandableSegment::Shape shape = group.segments().NextShape(size, card->total);
   // What comes from elsewhere has its memory at once.
-  const bool is_over_limit = group.has_source() && shape.size > Unreserved();
+  const bool is_over_limit = group.segments().has_source() && shape.size > Unreserved();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
-  return groups_.AddSegment(group, shape);
+  return groups_.AddSegment(group, shape).status();
 }
 
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, DeviceAddress place) {
@@ -193,17 +203,17 @@ absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes si
 }
 
 absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
-  auto growth = group.PlanGrowth(size);
+  auto growth = group.segments().PlanGrowth(size);
   absl::Status status;
   if (!growth.has_value()) {
     status = AddSegment(group, size);
-    if (status.ok()) growth = group.PlanGrowth(size);
+    if (status.ok()) growth = group.segments().PlanGrowth(size);
   }
   if (growth.has_value()) {
     if (growth->size > Unreserved()) return nullptr;
     status = Grow(group, *growth);
   }
-  if (!status.ok()) group.DropUnmapped(/*all=*/false);
+  if (!status.ok()) group.segments().DropUnmapped(/*all=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   if (!status.ok()) return status;
   return group.Take(size);
@@ -213,7 +223,7 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
 // be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
 // What cannot succeed is not begun: its undoing would take as many calls again.
 absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least) {
-  if (least.size > Room() && !group.has_source()) {
+  if (least.size > Room() && !group.segments().has_source()) {
     const absl::StatusOr<DeviceMemory> card = LookAtCard();
     const bool is_hopeless = card.ok() && least.size > card->free;
     if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
@@ -232,12 +242,12 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
   if (pending_.empty() && put_off_.empty()) return nullptr;
   accounting_.WaitedForAllStreams();
   CompletePutOff();
-  if (Block* block = group.TakeAny(size)) return block;
+  if (Block* block = TakeAny(group, size)) return block;
   while (!pending_.empty()) {
     const absl::StatusOr<Block*> done = pending_.WaitForNext();
     if (!done.ok()) return done.status();
     Complete(*done);
-    if (Block* block = group.TakeAny(size)) return block;
+    if (Block* block = TakeAny(group, size)) return block;
   }
   absl::Status taken = groups_.TakeBack(SegmentGroups::kEverything, &group);
   if (!taken.ok()) return taken;
@@ -248,7 +258,7 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
 Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   Block* block = nullptr;
   ForEachDonor(group, [&](SegmentGroup& donor) {
-    if (block == nullptr) block = donor.TakeAny(size);
+    if (block == nullptr) block = TakeAny(donor, size);
   });
   return block;
 }
@@ -277,7 +287,7 @@ Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
   const auto at_place =
       place == 0 ? std::nullopt : group.planned()->segment()->MissingAt(place, size);
-  const Bytes missing = at_place.has_value() ? at_place->bytes : group.LeastGrowth(size);
+  const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
   // Nothing short, yet refused: the driver's free bytes are not all to be had.
   return shortfall > 0 ? shortfall : missing;
@@ -328,9 +338,10 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
   event.pool = group.key().pool;
   event.requested = request.bytes;
   event.allocated = size;
-  event.obtainable = group.Obtainable(available, ReservationSize(card.total, granularity));
+  event.obtainable =
+      group.segments().Obtainable(available, ReservationSize(card.total, granularity));
   ForEachDonor(group, [&](const SegmentGroup& donor) {
-    event.obtainable = std::max(event.obtainable, donor.Obtainable(0, 0));
+    event.obtainable = std::max(event.obtainable, donor.segments().Obtainable(0, 0));
   });
   event.limit = limit_;
   event.device_free = card.free;

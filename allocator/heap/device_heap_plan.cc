@@ -16,9 +16,12 @@ DeviceAddress DeviceHeap::NextPlace(SegmentGroup& group, Bytes size) {
   const std::optional<Bytes> offset = planned->Next(size);
   if (!offset.has_value()) return 0;
   // Without address space for it there is no plan, until there is.
-  const bool is_there = planned->segment() != nullptr ||
-                        groups_.AddSegment(group, planned->Shape(vmm_.granularity())).ok();
-  return is_there ? planned->segment()->address() + *offset : 0;
+  if (planned->segment() == nullptr) {
+    const auto segment = groups_.AddSegment(group, planned->Shape(vmm_.granularity()));
+    if (!segment.ok()) return 0;
+    planned->Use(**segment);
+  }
+  return planned->segment()->address() + *offset;
 }
 
 // The block at its place, of which no more than `most` bytes may have to be mapped; null if
@@ -39,13 +42,15 @@ absl::StatusOr<Block*> DeviceHeap::TryPlace(SegmentGroup& group, DeviceAddress p
 
 // From planned memory, whose places others may need soon.
 absl::StatusOr<Block*> DeviceHeap::TrySpare(SegmentGroup& group, Bytes size) {
-  if (Block* block = group.TakeSpare(size)) return block;
-  const auto growth = group.PlanSpareGrowth(size);
+  PlannedMemory* planned = group.planned();
+  if (planned == nullptr) return nullptr;
+  if (Block* block = planned->TakeSpare(size)) return block;
+  const auto growth = planned->PlanSpareGrowth(size);
   if (!growth.has_value() || growth->size > Unreserved()) return nullptr;
   absl::Status status = Grow(group, *growth);
   if (absl::IsResourceExhausted(status)) return nullptr;
   if (!status.ok()) return status;
-  return group.TakeSpare(size);
+  return planned->TakeSpare(size);
 }
 
 PlanUse DeviceHeap::plan_use() const {

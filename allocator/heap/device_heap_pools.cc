@@ -38,7 +38,7 @@ absl::Status DeviceHeap::BeginRouting(const PoolId& pool, Pools::StreamFilter fi
   absl::Status status = pools_.BeginRouting(pool, std::move(filter));
   if (!status.ok() || !capture_frees_.enabled()) return status;
   ForEachGroupOf(groups_, pool, [&](SegmentGroup& group) {
-    group.ForEachInUse([&](Block* block) {
+    group.blocks().ForEachInUse([&](Block* block) {
       if (!block->recorded_streams.empty()) capture_frees_.Exclude(block);
     });
   });
@@ -132,7 +132,7 @@ absl::StatusOr<PoolRestoration> DeviceHeap::RestorePool(const PoolCheckpoint& ch
   if (absl::Status can = CheckCanRestore(groups_, checkpoint); !can.ok()) return can;
   std::vector<Block*> in_use;
   ForEachGroupOf(groups_, checkpoint.pool, [&](SegmentGroup& group) {
-    group.ForEachInUse([&](Block* block) { in_use.push_back(block); });
+    group.blocks().ForEachInUse([&](Block* block) { in_use.push_back(block); });
   });
   std::sort(in_use.begin(), in_use.end(),
             [](const Block* a, const Block* b) { return a->address < b->address; });

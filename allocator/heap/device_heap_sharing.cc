@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<SharedChunk>> DeviceHeap::Share(DeviceAddress address
 absl::Status DeviceHeap::Admit(DeviceIndex peer) {
   std::vector<MappedChunk> mapped;
   for (const auto& group : groups_.all()) {
-    if (group->has_source()) continue;
-    for (const auto& segment : group->segments()) {
+    if (group->segments().has_source()) continue;
+    for (const auto& segment : group->segments().all()) {
       const auto chunks = segment->ChunksUnder(segment->address(), segment->size());
       mapped.insert(mapped.end(), chunks.begin(), chunks.end());
     }

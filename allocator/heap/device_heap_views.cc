@@ -27,7 +27,7 @@ AllocatorLedger DeviceHeap::SumUp() const {
     const Bytes reclaimable = groups_.Reclaimable(*group);
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
     ledger.cached += reclaimable;
-    for (const auto& segment : group->segments()) {
+    for (const auto& segment : group->segments().all()) {
       (is_pinned ? ledger.pinned : ledger.holes) += segment->free_bytes();
       ledger.largest_hole = std::max(ledger.largest_hole, segment->largest_free());
     }
@@ -63,8 +63,8 @@ void DeviceHeap::CheckInvariants() const {
   Bytes recent = 0;
   for (const auto& group : groups_.all()) {
     group->CheckInvariants();
-    group->ForEachInUse([&](const Block* block) { allocated += block->size; });
-    for (const auto& segment : group->segments()) {
+    group->blocks().ForEachInUse([&](const Block* block) { allocated += block->size; });
+    for (const auto& segment : group->segments().all()) {
       mapped += segment->mapped();
       recent += segment->recent().bytes();
     }

@@ -59,7 +59,8 @@ class SegmentGroups {
   // The group whose block in use starts there; null if there is none.
   SegmentGroup* OwnerOf(DeviceAddress address) const;
 
-  absl::Status AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape);
+  absl::StatusOr<ExpandableSegment*> AddSegment(SegmentGroup& group,
+                                                const ExpandableSegment::Shape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
   // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
@@ -86,13 +87,13 @@ class SegmentGroups {
   template <typename Visit>
   void ForEachSegment(Visit visit) const {
     for (const auto& group : groups_) {
-      for (const auto& segment : group->segments()) visit(*segment);
+      for (const auto& segment : group->segments().all()) visit(*segment);
     }
   }
 
  private:
   Lane& LaneOf(StreamId stream);
-  void FollowPlan(SegmentGroup& group);
+  const PlanSection* NextSection();
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   absl::Status WaitFor(StreamId stream);
