@@ -22,7 +22,6 @@ LARGER = {
     "Streams": (40, _TO_SPLIT),
     "CachingAllocator": (31, _FACADE),
     "Process": (30, _TO_SPLIT),
-    "ExpandableSegment": (29, _TO_SPLIT),
     "RunAccount": (27, "an overload for each kind of event"),
     "DeviceHeap": (26, _TO_SPLIT),
     "TraceWriter": (25, _TO_SPLIT),

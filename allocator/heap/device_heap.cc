@@ -169,7 +169,7 @@ absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const ExpandableSegment::Shape shape = group.segments().NextShape(size, card->total);
+  const SegmentShape shape = group.segments().NextShape(size, card->total);
   // What comes from elsewhere has its memory at once.
   const bool is_over_limit = group.segments().has_source() && shape.size > Unreserved();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
@@ -222,7 +222,7 @@ absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
 // In chunks as large as the card's room allows; granule by granule, and no more of them than must
 // be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
 // What cannot succeed is not begun: its undoing would take as many calls again.
-absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least) {
+absl::Status DeviceHeap::Grow(const SegmentGroup& group, const Growth& least) {
   if (least.size > Room() && !group.segments().has_source()) {
     const absl::StatusOr<DeviceMemory> card = LookAtCard();
     const bool is_hopeless = card.ok() && least.size > card->free;
@@ -231,7 +231,7 @@ absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment
   ExpandableSegment& segment = *least.hole->segment;
   const uint32_t granules =
       segment.key().small ? 1 : ChunkGranules(Room(), usable_, vmm_.granularity());
-  const auto wider = segment.InChunks(least, granules);
+  const Growth wider = least.InChunks(granules, vmm_.granularity());
   absl::Status status = absl::ResourceExhaustedError("over the limit");
   if (granules > 1 && wider.size <= Unreserved()) status = segment.Grow(wider);
   if (!absl::IsResourceExhausted(status)) return status;
@@ -285,8 +285,7 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
 Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
   const absl::StatusOr<DeviceMemory> card = LookAtCard();
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
-  const auto at_place =
-      place == 0 ? std::nullopt : group.planned()->segment()->MissingAt(place, size);
+  const auto at_place = place == 0 ? std::nullopt : group.planned()->MissingAt(place, size);
   const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
   // Nothing short, yet refused: the driver's free bytes are not all to be had.

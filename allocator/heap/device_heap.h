@@ -103,7 +103,7 @@ class DeviceHeap {
   DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
   absl::StatusOr<Block*> TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size, Bytes most);
   absl::StatusOr<Block*> TrySpare(SegmentGroup& group, Bytes size);
-  absl::Status Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least);
+  absl::Status Grow(const SegmentGroup& group, const Growth& least);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);
   Block* ObtainFromDonors(const SegmentGroup& group, Bytes size);
   template <typename Visit>

@@ -21,7 +21,7 @@ DeviceAddress DeviceHeap::NextPlace(SegmentGroup& group, Bytes size) {
     if (!segment.ok()) return 0;
     planned->Use(**segment);
   }
-  return planned->segment()->address() + *offset;
+  return planned->segment()->reservation().address() + *offset;
 }
 
 // The block at its place, of which no more than `most` bytes may have to be mapped; null if
@@ -30,7 +30,7 @@ absl::StatusOr<Block*> DeviceHeap::TryPlace(SegmentGroup& group, DeviceAddress p
                                             Bytes most) {
   if (place == 0) return nullptr;
   for (;;) {
-    const auto missing = group.planned()->segment()->MissingAt(place, size);
+    const auto missing = group.planned()->MissingAt(place, size);
     if (!missing.has_value()) return nullptr;
     if (missing->bytes == 0) return group.TakeAt(place, size);
     if (missing->bytes > std::min(most, Unreserved())) return nullptr;

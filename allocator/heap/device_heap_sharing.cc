@@ -17,7 +17,8 @@ absl::StatusOr<std::vector<MappedChunk>> DeviceHeap::ChunksUnder(DeviceAddress a
   }
   std::vector<MappedChunk> chunks;
   groups_.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (segment.Contains(address)) chunks = segment.ChunksUnder(block->address, block->size);
+    if (segment.reservation().Contains(address))
+      chunks = segment.reservation().ChunksUnder(block->address, block->size);
   });
   return chunks;
 }
@@ -28,9 +29,9 @@ absl::StatusOr<std::vector<SharedChunk>> DeviceHeap::Share(DeviceAddress address
   std::vector<SharedChunk> shared;
   absl::Status status;
   groups_.ForEachSegment([&](ExpandableSegment& segment) {
-    if (!segment.Contains(address)) return;
+    if (!segment.reservation().Contains(address)) return;
     for (const MappedChunk& chunk : *chunks) {
-      auto descriptor = segment.Share(chunk);
+      auto descriptor = segment.reservation().Share(chunk);
       status.Update(descriptor.status());
       if (descriptor.ok()) shared.push_back({chunk, *std::move(descriptor)});
     }
@@ -44,7 +45,8 @@ absl::Status DeviceHeap::Admit(DeviceIndex peer) {
   for (const auto& group : groups_.all()) {
     if (group->segments().has_source()) continue;
     for (const auto& segment : group->segments().all()) {
-      const auto chunks = segment->ChunksUnder(segment->address(), segment->size());
+      const Reservation& reservation = segment->reservation();
+      const auto chunks = reservation.ChunksUnder(reservation.address(), reservation.size());
       mapped.insert(mapped.end(), chunks.begin(), chunks.end());
     }
   }

@@ -28,8 +28,8 @@ AllocatorLedger DeviceHeap::SumUp() const {
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
-      (is_pinned ? ledger.pinned : ledger.holes) += segment->free_bytes();
-      ledger.largest_hole = std::max(ledger.largest_hole, segment->largest_free());
+      (is_pinned ? ledger.pinned : ledger.holes) += segment->blocks().free().bytes();
+      ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());
     }
     if (!is_pinned) ledger.holes -= reclaimable;
   }
@@ -40,8 +40,8 @@ AllocatorLedger DeviceHeap::SumUp() const {
 std::optional<BlockRange> DeviceHeap::BaseAllocation(DeviceAddress address) const {
   std::optional<BlockRange> range;
   groups_.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (!segment.Contains(address)) return;
-    const Block* block = segment.first();
+    if (!segment.reservation().Contains(address)) return;
+    const Block* block = segment.blocks().first();
     while (block->end() <= address) block = block->next;
     if (block->is(Block::State::kAllocated)) range = {block->address, block->size};
   });
@@ -65,8 +65,8 @@ void DeviceHeap::CheckInvariants() const {
     group->CheckInvariants();
     group->blocks().ForEachInUse([&](const Block* block) { allocated += block->size; });
     for (const auto& segment : group->segments().all()) {
-      mapped += segment->mapped();
-      recent += segment->recent().bytes();
+      mapped += segment->reservation().mapped();
+      recent += segment->blocks().recent().bytes();
     }
   }
   const AllocatorLedger sums = SumUp();

@@ -24,12 +24,12 @@ BlockView::State StateOf(const Block& block) {
 void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views) {
   const SegmentKey& key = segment.key();
   bool after_hole = true;
-  for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+  for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
     const bool is_hole = block->is(Block::State::kUnmapped);
     if (!is_hole) {
       if (after_hole) {
         views.push_back(
-            {block->address, 0, key.stream, key.pool, key.small, !segment.is_fixed(), {}});
+            {block->address, 0, key.stream, key.pool, key.small, !segment.shape().is_fixed(), {}});
       }
       SegmentView& view = views.back();
       view.size += block->size;

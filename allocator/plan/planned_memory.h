@@ -40,7 +40,7 @@ class PlannedMemory {
   Block* TakeDue(Bytes size) {
     const std::optional<Bytes> offset = cursor_.Due(size);
     if (segment_ == nullptr || !offset.has_value()) return nullptr;
-    Block* block = segment_->TakeAt(segment_->address() + *offset, size);
+    Block* block = segment_->blocks().TakeAt(segment_->reservation().address() + *offset, size);
     if (block == nullptr) return nullptr;
     cursor_.Next(size);
     ++use_.placed;
@@ -51,14 +51,22 @@ class PlannedMemory {
   // Returns the best fit among what lies free here, where others may soon be due, in use; null if
   // nothing fits.
   Block* TakeSpare(Bytes size) {
-    Block* block = segment_ == nullptr ? nullptr : segment_->Take(size);
+    Block* block = segment_ == nullptr ? nullptr : segment_->blocks().Take(size);
     if (block != nullptr) blocks_.Add(block);
     return block;
   }
   // Returns the growth after which TakeSpare would succeed.
-  std::optional<ExpandableSegment::Growth> PlanSpareGrowth(Bytes size) const {
-    return segment_ == nullptr ? std::nullopt : segment_->PlanGrowth(size);
+  std::optional<Growth> PlanSpareGrowth(Bytes size) const {
+    return segment_ == nullptr ? std::nullopt : segment_->blocks().holes().PlanGrowth(size);
   }
+
+  // What has to be mapped so that all of [address, address + size) is.
+  struct Missing {
+    Bytes bytes = 0;
+    Growth first;  // if any is missing: the part of it at the lowest address
+  };
+  // Returns nothing if something there is in use. REQUIRES: the segment is there.
+  std::optional<Missing> MissingAt(DeviceAddress address, Bytes size) const;
 
   // Returns the next request's offset, if it has one.
   std::optional<Bytes> Next(Bytes size) { return cursor_.Next(size); }
@@ -66,7 +74,7 @@ class PlannedMemory {
   void Count(bool is_placed) { ++(is_placed ? use_.placed : use_.elsewhere); }
 
   // More than one granule: a segment of one is fixed.
-  ExpandableSegment::Shape Shape(Bytes granularity) const {
+  SegmentShape Shape(Bytes granularity) const {
     const Bytes size = RoundUp(cursor_.section().bytes, granularity);
     return {std::max(size, 2 * granularity), granularity, /*holds_one=*/false, /*is_planned=*/true};
   }

@@ -20,16 +20,17 @@ GroupSegments::GroupSegments(const SegmentKey& key, const Pool* pool, Vmm& card,
 
 Block* GroupSegments::TakeAt(DeviceAddress address, Bytes size) {
   for (const auto& segment : segments_) {
-    if (Block* block = segment->TakeAt(address, size)) return block;
+    if (!segment->reservation().Contains(address)) continue;
+    if (Block* block = segment->blocks().TakeAt(address, size)) return block;
   }
   return nullptr;
 }
 
-std::optional<ExpandableSegment::Growth> GroupSegments::PlanGrowth(Bytes size) const {
-  std::optional<ExpandableSegment::Growth> best;
+std::optional<Growth> GroupSegments::PlanGrowth(Bytes size) const {
+  std::optional<Growth> best;
   for (const auto& segment : segments_) {
-    if (segment->is_planned()) continue;
-    const auto growth = segment->PlanGrowth(size);
+    if (segment->shape().is_planned) continue;
+    const auto growth = segment->blocks().holes().PlanGrowth(size);
     if (growth.has_value() && (!best.has_value() || growth->size < best->size)) best = growth;
   }
   return best;
@@ -41,7 +42,7 @@ Bytes GroupSegments::LeastGrowth(Bytes size) const {
   return growth.has_value() ? growth->size : RoundUp(size, card_.granularity());
 }
 
-ExpandableSegment::Shape GroupSegments::NextShape(Bytes size, Bytes card) const {
+SegmentShape GroupSegments::NextShape(Bytes size, Bytes card) const {
   const Bytes granularity = card_.granularity();
   if (!is_fixed()) return {ReservationSize(card, granularity), granularity};
   return {FixedSize(size), FixedSize(size), pool_->no_split};
@@ -51,7 +52,7 @@ Bytes GroupSegments::FixedSize(Bytes size) const {
   return source_ == nullptr ? RoundUp(size, card_.granularity()) : FixedSegmentSize(size);
 }
 
-absl::StatusOr<ExpandableSegment*> GroupSegments::Add(const ExpandableSegment::Shape& shape) {
+absl::StatusOr<ExpandableSegment*> GroupSegments::Add(const SegmentShape& shape) {
   Vmm& vmm = source_ != nullptr ? *source_ : card_;
   auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, accounting_);
   if (!segment.ok()) return segment.status();
@@ -62,14 +63,17 @@ absl::StatusOr<ExpandableSegment*> GroupSegments::Add(const ExpandableSegment::S
 Bytes GroupSegments::Obtainable(Bytes available, Bytes reservation) const {
   if (source_ != nullptr) available = 0;
   Bytes most = std::min(available, reservation);
-  for (const auto& segment : segments_) most = std::max(most, segment->Obtainable(available));
+  for (const auto& segment : segments_) {
+    const SegmentBlocks& blocks = segment->blocks();
+    most = std::max({most, blocks.free().largest(), blocks.holes().Obtainable(available)});
+  }
   return most;
 }
 
 void GroupSegments::DropUnmapped(bool all) {
   if (!all && !is_fixed()) return;
   std::erase_if(segments_, [](const auto& segment) {
-    return segment->mapped() == 0 && segment->Close().ok();
+    return segment->reservation().mapped() == 0 && segment->Close().ok();
   });
 }
 

@@ -38,7 +38,7 @@ class GroupSegments {
   // none.
   Block* TakeRecent(Bytes size) {
     for (const auto& segment : segments_) {
-      if (Block* block = segment->recent().Take(size)) return block;
+      if (Block* block = segment->blocks().recent().Take(size)) return block;
     }
     return nullptr;
   }
@@ -46,8 +46,8 @@ class GroupSegments {
   // none fits.
   Block* TakeFree(Bytes size) {
     for (const auto& segment : segments_) {
-      if (segment->is_planned()) continue;
-      if (Block* block = segment->Take(size)) return block;
+      if (segment->shape().is_planned) continue;
+      if (Block* block = segment->blocks().Take(size)) return block;
     }
     return nullptr;
   }
@@ -56,15 +56,15 @@ class GroupSegments {
 
   // Returns the growth of any segment that maps the fewest granules, the oldest segment's among
   // equals.
-  std::optional<ExpandableSegment::Growth> PlanGrowth(Bytes size) const;
+  std::optional<Growth> PlanGrowth(Bytes size) const;
 
   // Returns the least that has to be mapped for a request that fits no free range.
   Bytes LeastGrowth(Bytes size) const;
 
   // Returns what one more segment for a request of `size` would reserve; `card` is the card's size.
-  ExpandableSegment::Shape NextShape(Bytes size, Bytes card) const;
+  SegmentShape NextShape(Bytes size, Bytes card) const;
   // Reserves one more segment.
-  absl::StatusOr<ExpandableSegment*> Add(const ExpandableSegment::Shape& shape);
+  absl::StatusOr<ExpandableSegment*> Add(const SegmentShape& shape);
 
   // Returns the largest request that would fit if the driver had `available` more bytes, and room
   // for one more reservation of `reservation` bytes. If the pool has a source, as if the source had

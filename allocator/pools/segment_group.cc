@@ -38,10 +38,10 @@ Block* SegmentGroup::Known(Block* block) {
 
 void SegmentGroup::Free(Block* block) {
   accounting_.Freed(*block, key_, lane_.share);
-  if (block->segment->is_fixed() || block->segment->is_planned()) {
+  if (block->segment->shape().is_fixed() || block->segment->shape().is_planned) {
     Merge(block);
   } else {
-    block->segment->recent().Put(block, [this](Block* other) { Merge(other); });
+    block->segment->blocks().recent().Put(block, [this](Block* other) { Merge(other); });
   }
 }
 
@@ -58,7 +58,7 @@ void SegmentGroup::GiveBackWaiting(Block* block) {
 
 void SegmentGroup::MergeRecent() {
   for (const auto& segment : segments_.all()) {
-    segment->recent().EmptyAll([this](Block* block) { Merge(block); });
+    segment->blocks().recent().EmptyAll([this](Block* block) { Merge(block); });
   }
 }
 
@@ -72,14 +72,14 @@ void SegmentGroup::Return(Block* block) {
   block->recorded_streams.clear();
   block->requested = 0;
   block->context = 0;
-  block->segment->Return(block);
+  block->segment->blocks().Return(block);
 }
 
 void SegmentGroup::CheckInvariants() const {
   size_t known = 0;
   for (const auto& segment : segments_.all()) {
     segment->CheckInvariants();
-    for (const Block* block = segment->first(); block != nullptr; block = block->next) {
+    for (const Block* block = segment->blocks().first(); block != nullptr; block = block->next) {
       const bool is_known =
           block->is(Block::State::kAllocated) || block->is(Block::State::kRecentlyFreed);
       if (!is_known) continue;

@@ -57,10 +57,12 @@ SegmentGroup* SegmentGroups::OwnerOf(DeviceAddress address) const {
   return nullptr;
 }
 
-absl::StatusOr<ExpandableSegment*> SegmentGroups::AddSegment(
-    SegmentGroup& group, const ExpandableSegment::Shape& shape) {
+absl::StatusOr<ExpandableSegment*> SegmentGroups::AddSegment(SegmentGroup& group,
+                                                             const SegmentShape& shape) {
   absl::StatusOr<ExpandableSegment*> segment = group.segments().Add(shape);
-  if (segment.ok()) quick_.AddSegment(group, (*segment)->address(), (*segment)->size());
+  if (!segment.ok()) return segment;
+  const Reservation& reservation = (*segment)->reservation();
+  quick_.AddSegment(group, reservation.address(), reservation.size());
   return segment;
 }
 
@@ -96,7 +98,7 @@ absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wan
   for (const auto& segment : group.segments().all()) segment->UndoRest().IgnoreError();
   if (IsPinned(group)) return taken;
   for (const auto& segment : group.segments().all()) {
-    if (segment->is_planned() != planned) continue;
+    if (segment->shape().is_planned != planned) continue;
     if (taken >= wanted || segment->trimmable() == 0) continue;
     if (!std::exchange(has_waited, true)) {
       const absl::StatusOr<bool> waited = WaitForUsersOf(group);

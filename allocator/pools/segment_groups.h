@@ -59,8 +59,7 @@ class SegmentGroups {
   // The group whose block in use starts there; null if there is none.
   SegmentGroup* OwnerOf(DeviceAddress address) const;
 
-  absl::StatusOr<ExpandableSegment*> AddSegment(SegmentGroup& group,
-                                                const ExpandableSegment::Shape& shape);
+  absl::StatusOr<ExpandableSegment*> AddSegment(SegmentGroup& group, const SegmentShape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
   // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
