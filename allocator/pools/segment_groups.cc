@@ -129,10 +129,14 @@ absl::StatusOr<bool> SegmentGroups::WaitForUsersOf(const SegmentGroup& group) {
   return true;
 }
 
-bool SegmentGroups::IsAnyCaptured() {
+bool SegmentGroups::IsAnyCaptured() const {
   return std::any_of(groups_.begin(), groups_.end(), [this](const auto& group) {
     return events_.IsCapturing(group->key().stream);
   });
+}
+
+void SegmentGroups::MergeRecent() {
+  for (const auto& group : groups_) group->MergeRecent();
 }
 
 Bytes SegmentGroups::Reclaimable(const SegmentGroup& group) const {

@@ -56,6 +56,9 @@ class SegmentGroups {
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
 
+  // Returns the group that a block belongs to.
+  SegmentGroup& OwnerOf(const Block& block) const { return *Find(block.segment->key()); }
+
   // The group whose block in use starts there; null if there is none.
   SegmentGroup* OwnerOf(DeviceAddress address) const;
 
@@ -79,7 +82,10 @@ class SegmentGroups {
   absl::Status WaitForAll();
 
   // Whether a graph is being captured from a stream that has memory here.
-  bool IsAnyCaptured();
+  bool IsAnyCaptured() const;
+
+  // Merges what was freed recently, in all groups.
+  void MergeRecent();
 
   const std::vector<std::unique_ptr<SegmentGroup>>& all() const { return groups_; }
 
