@@ -36,9 +36,9 @@ class ReplayedCard {
   }
 
   Bytes peak_reserved() const {
-    return static_cast<Bytes>(allocator_.statistics().reserved_bytes.all.peak);
+    return static_cast<Bytes>(allocator_.accounts().statistics().reserved_bytes.all.peak);
   }
-  PlanUse plan_use() const { return allocator_.plan_use(); }
+  PlanUse plan_use() const { return allocator_.accounts().plan_use(); }
   const CallFailures& calls() const { return calls_; }
 
  private:

@@ -14,16 +14,11 @@ from pathlib import Path
 MOST = 15
 _INTERFACE = "an interface of somebody else's: c10's CUDAAllocator"
 _TO_SPLIT = "to be split: it was cut over several sources in place of into several classes"
-_FACADE = "only locks and forwards; to be split with what it forwards to"
 # Class -> its public functions, and why so many.
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
-    "CachingAllocator": (31, _FACADE),
-    "SegmentGroup": (30, _TO_SPLIT),
     "Process": (30, _TO_SPLIT),
-    "ExpandableSegment": (29, _TO_SPLIT),
     "RunAccount": (27, "an overload for each kind of event"),
-    "DeviceHeap": (26, _TO_SPLIT),
     "TraceWriter": (25, _TO_SPLIT),
     "TorchHeap": (24, _TO_SPLIT),
     "Accounting": (20, _TO_SPLIT),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/blocks/block.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace memtrace {
@@ -15,6 +17,12 @@ uint32_t NextRandom(uint32_t x) {
 }
 
 }  // namespace
+
+void Block::RecordStream(StreamId stream, StreamId own) {
+  const bool is_known = stream == own || std::find(recorded_streams.begin(), recorded_streams.end(),
+                                                   stream) != recorded_streams.end();
+  if (!is_known) recorded_streams.push_back(stream);
+}
 
 Block* BlockArena::New() {
   if (recycled_ == nullptr) {

@@ -48,6 +48,9 @@ struct Block {
 
   DeviceAddress end() const { return address + size; }
   bool is(State s) const { return state == s; }
+
+  // Notes that `stream` uses the block, which belongs to the stream `own`.
+  void RecordStream(StreamId stream, StreamId own);
 };
 
 // Owns the Block records and hands them out again: after warm-up, splitting and merging never reach

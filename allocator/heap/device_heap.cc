@@ -4,19 +4,29 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
+#include "allocator/heap/ledger.h"
 #include "base/check.h"
 
 namespace memtrace {
 namespace {
 
-constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
-
 absl::Status NotInUse(DeviceAddress address, const char* guess) {
   return absl::NotFoundError(
       absl::StrCat("no block in use starts at 0x", absl::Hex(address), guess));
+}
+
+// Returns a block of planned memory; null without a plan.
+Block* TakeSpare(SegmentGroup& group, Bytes size) {
+  return group.planned() == nullptr ? nullptr : group.planned()->TakeSpare(size);
+}
+
+Block* TakeAny(SegmentGroup& group, Bytes size) {
+  Block* block = group.Take(size);
+  return block != nullptr ? block : TakeSpare(group, size);
 }
 
 }  // namespace
@@ -25,38 +35,34 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
                        AllocationObserver& observer, QuickGroups& quick)
     : device_(options.device),
       plan_(options.plan),
-      limit_(options.limit),
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
-      pending_(events),
+      room_(options.limit, vmm, accounting_),
       groups_(vmm, events, accounting_, quick),
-      capture_frees_(options.captures) {
+      waiting_(events, options.captures, pools_, groups_),
+      grower_(vmm, groups_, room_) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
 
 DeviceHeap::~DeviceHeap() {
-  TakeUpPutOff();
-  while (!pending_.empty() && pending_.WaitForNext().ok()) {
-  }
+  waiting_.Drain();
   groups_.WaitForAll().IgnoreError();
 }
 
 AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
-  if (!put_off_.empty()) CompleteOrdered(request.stream);
-  TakeUpPutOff();
-  if (!pending_.empty()) CompleteDoneFrees();
+  waiting_.CompleteDone(request.stream);
   if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.reserved());
-  const DeviceAddress place = NextPlace(group, size);
-  const absl::StatusOr<Block*> placed = TryPlace(group, place, size, allowed);
+  const DeviceAddress place = grower_.NextPlace(group, size);
+  const absl::StatusOr<Block*> placed = grower_.TryPlace(group, place, size, allowed);
   if (!placed.ok()) return placed.status();
   Block* block = *placed != nullptr ? *placed : group.Take(size);
   const bool may_be_rejected = request.reject_above != AllocationRequest{}.reject_above;
-  if (block == nullptr && may_be_rejected && group.LeastGrowth(size) > allowed) {
-    block = group.TakeSpare(size);
+  if (block == nullptr && may_be_rejected && group.segments().LeastGrowth(size) > allowed) {
+    block = TakeSpare(group, size);
     if (block == nullptr) return Reject(group, request, size);
   }
   if (block == nullptr) {
@@ -81,57 +87,53 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
   return Hand(block, request.bytes, request.context);
 }
 
+// A graph's buffers are at fixed addresses: who lets go of one between replays takes it back so.
+AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes size) {
+  groups_.MergeRecent();
+  SegmentGroup& group = GroupOf(request.stream, size);
+  const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
+  Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
+  if (block != nullptr) return Hand(block, request.bytes, request.context);
+  return absl::NotFoundError(
+      absl::StrCat(size, " bytes at 0x", absl::Hex(request.at), " are not free"));
+}
+
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
-  SegmentGroup& group = GroupOf(*block);  // a donor's, perhaps
-  if (!group.HasRoomFor(block->size, requested)) group.MakeRoomFor(block->size, requested);
+  SegmentGroup& group = groups_.OwnerOf(*block);  // a donor's, perhaps
+  accounting_.MakeRoom(group.lane().share, group.key().small, AmountsOf(block->size, requested));
   return group.Hand(block, requested, context);
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, ": freed twice?");
-  Block* block = group->Find(address);
+  Block* block = group->blocks().Find(address);
   if (block->recorded_streams.empty()) {
     group->Free(block);
-    return absl::OkStatus();
+  } else {
+    waiting_.Add(block);
   }
-  // Who frees cannot do anything about a driver that records no event: that is tried again.
-  const bool is_captured = MustBePutOff(*block);
-  if (is_captured) NoteLastUses(block);
-  if (is_captured || !pending_.Add(block).ok()) {
-    PutOff(block);
-    return absl::OkStatus();
-  }
-  group->LetWait(block);
   return absl::OkStatus();
-}
-
-void DeviceHeap::PutOff(Block* block) {
-  GroupOf(*block).LetWait(block);
-  put_off_.push_back(block);
-}
-
-void DeviceHeap::MergeRecent() {
-  for (const auto& group : groups_.all()) group->MergeRecent();
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, "");
-  Block* block = group->Find(address);
-  group->RecordStream(*block, stream);
+  Block* block = group->blocks().Find(address);
+  block->RecordStream(stream, group->key().stream);
   const bool is_used_outside =
-      pools_.routing() && capture_frees_.enabled() && !events_.IsCapturing(stream);
-  if (is_used_outside) capture_frees_.Exclude(block);
+      pools_.routing() && waiting_.captures().enabled() && !events_.IsCapturing(stream);
+  if (is_used_outside) waiting_.captures().Exclude(block);
   return absl::OkStatus();
 }
 
 absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
-  TakeUpPutOff();
-  CompletePutOff();
-  MergeRecent();
+  waiting_.TakeUpPutOff();
+  waiting_.CompletePutOff();
+  groups_.MergeRecent();
   const bool is_all = pool == PoolId{};
-  absl::Status status = CompleteAllOf(is_all ? nullptr : &pool);
+  if (is_all) accounting_.WaitedForAllStreams();
+  absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
   if (status.ok() && !is_all) {
     if (const Pool* its = pools_.Find(pool)) status = groups_.TakeBackFrom(*its);
@@ -140,37 +142,16 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   return status;
 }
 
-absl::Status DeviceHeap::CompleteAllOf(const PoolId* pool) {
-  if (pool == nullptr) accounting_.WaitedForAllStreams();
-  while (pool == nullptr ? !pending_.empty() : pending_.HasAny(*pool)) {
-    const absl::StatusOr<Block*> done = pending_.WaitForNext();
-    if (!done.ok()) return done.status();
-    Complete(*done);
-  }
-  return absl::OkStatus();
-}
-
 SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
   Pool* pool = pools_.routing() ? pools_.Route(stream) : nullptr;
   return groups_.Of({stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)}, pool);
 }
 
-absl::Status DeviceHeap::AddSegment(SegmentGroup& group, Bytes size) {
-  const absl::StatusOr<DeviceMemory> card = LookAtCard();
-  if (!card.ok()) return card.status();
-  if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const ExpandableSegment::Shape shape = group.NextShape(size, card->total);
-  // What comes from elsewhere has its memory at once.
-  const bool is_over_limit = group.has_source() && shape.size > Unreserved();
-  if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
-  return groups_.AddSegment(group, shape);
-}
-
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, DeviceAddress place) {
-  MergeRecent();
-  absl::StatusOr<Block*> block = TryGrow(group, size);
+  groups_.MergeRecent();
+  absl::StatusOr<Block*> block = grower_.TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
-  if (place == 0) block = TrySpare(group, size);
+  if (place == 0) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.Retried();
   block = TakeBackAndGrow(group, size, place);
@@ -182,73 +163,35 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
 
 absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes size,
                                                    DeviceAddress place) {
-  for (const Bytes wanted : {Shortfall(group, size, place), SegmentGroups::kEverything}) {
+  for (const Bytes wanted : {grower_.Shortfall(group, size, place), SegmentGroups::kEverything}) {
     if (absl::Status taken = groups_.TakeBack(wanted, &group); !taken.ok()) return taken;
-    absl::StatusOr<Block*> block = TryPlace(group, place, size, /*most=*/~Bytes{0});
+    absl::StatusOr<Block*> block = grower_.TryPlace(group, place, size, /*most=*/~Bytes{0});
     if (!block.ok() || *block != nullptr) return block;
-    block = TryGrow(group, size);
+    block = grower_.TryGrow(group, size);
     if (!block.ok() || *block != nullptr) return block;
   }
-  return TrySpare(group, size);
-}
-
-absl::StatusOr<Block*> DeviceHeap::TryGrow(SegmentGroup& group, Bytes size) {
-  auto growth = group.PlanGrowth(size);
-  absl::Status status;
-  if (!growth.has_value()) {
-    status = AddSegment(group, size);
-    if (status.ok()) growth = group.PlanGrowth(size);
-  }
-  if (growth.has_value()) {
-    if (growth->size > Unreserved()) return nullptr;
-    status = Grow(group, *growth);
-  }
-  if (!status.ok()) group.DropUnmapped(/*all=*/false);
-  if (absl::IsResourceExhausted(status)) return nullptr;
-  if (!status.ok()) return status;
-  return group.Take(size);
-}
-
-// In chunks as large as the card's room allows; granule by granule, and no more of them than must
-// be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
-// What cannot succeed is not begun: its undoing would take as many calls again.
-absl::Status DeviceHeap::Grow(const SegmentGroup& group, const ExpandableSegment::Growth& least) {
-  if (least.size > Room() && !group.has_source()) {
-    const absl::StatusOr<DeviceMemory> card = LookAtCard();
-    const bool is_hopeless = card.ok() && least.size > card->free;
-    if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
-  }
-  ExpandableSegment& segment = *least.hole->segment;
-  const uint32_t granules =
-      segment.key().small ? 1 : ChunkGranules(Room(), usable_, vmm_.granularity());
-  const auto wider = segment.InChunks(least, granules);
-  absl::Status status = absl::ResourceExhaustedError("over the limit");
-  if (granules > 1 && wider.size <= Unreserved()) status = segment.Grow(wider);
-  if (!absl::IsResourceExhausted(status)) return status;
-  return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
+  return grower_.TrySpare(group, size);
 }
 
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
-  if (pending_.empty() && put_off_.empty()) return nullptr;
+  if (waiting_.empty()) return nullptr;
   accounting_.WaitedForAllStreams();
-  CompletePutOff();
-  if (Block* block = group.TakeAny(size)) return block;
-  while (!pending_.empty()) {
-    const absl::StatusOr<Block*> done = pending_.WaitForNext();
-    if (!done.ok()) return done.status();
-    Complete(*done);
-    if (Block* block = group.TakeAny(size)) return block;
+  waiting_.CompletePutOff();
+  if (Block* block = TakeAny(group, size)) return block;
+  while (waiting_.has_pending()) {
+    if (absl::Status done = waiting_.CompleteNext(); !done.ok()) return done;
+    if (Block* block = TakeAny(group, size)) return block;
   }
   absl::Status taken = groups_.TakeBack(SegmentGroups::kEverything, &group);
   if (!taken.ok()) return taken;
-  absl::StatusOr<Block*> block = TryGrow(group, size);
-  return block.ok() && *block == nullptr ? TrySpare(group, size) : block;
+  absl::StatusOr<Block*> block = grower_.TryGrow(group, size);
+  return block.ok() && *block == nullptr ? grower_.TrySpare(group, size) : block;
 }
 
 Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   Block* block = nullptr;
   ForEachDonor(group, [&](SegmentGroup& donor) {
-    if (block == nullptr) block = donor.TakeAny(size);
+    if (block == nullptr) block = TakeAny(donor, size);
   });
   return block;
 }
@@ -271,43 +214,6 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   }
 }
 
-// How much must be taken back for the growth that would be made now.
-Bytes DeviceHeap::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
-  const absl::StatusOr<DeviceMemory> card = LookAtCard();
-  if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
-  const auto at_place =
-      place == 0 ? std::nullopt : group.planned()->segment()->MissingAt(place, size);
-  const Bytes missing = at_place.has_value() ? at_place->bytes : group.LeastGrowth(size);
-  const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, Unreserved()));
-  // Nothing short, yet refused: the driver's free bytes are not all to be had.
-  return shortfall > 0 ? shortfall : missing;
-}
-
-bool DeviceHeap::MustBePutOff(const Block& block) {
-  if (!pools_.routing()) return false;
-  return std::any_of(block.recorded_streams.begin(), block.recorded_streams.end(),
-                     [&](StreamId stream) { return events_.IsCapturing(stream); });
-}
-
-// Nothing is lost if the driver still refuses: it is asked again at the next request.
-void DeviceHeap::TakeUpPutOff() {
-  if (put_off_.empty() || pools_.routing()) return;
-  std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
-}
-
-// Of streams that take no event any more all work is waited for, if that is allowed.
-void DeviceHeap::CompletePutOff() {
-  if (put_off_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
-  if (!events_.WaitForAll().ok()) return;
-  for (Block* block : std::exchange(put_off_, {})) Complete(block);
-}
-
-void DeviceHeap::CompleteDoneFrees() {
-  while (Block* block = pending_.Poll()) Complete(block);
-}
-
-void DeviceHeap::Complete(Block* block) { GroupOf(*block).GiveBackWaiting(block); }
-
 // As a trial: the program has asked for it and is prepared.
 OutOfMemoryEvent DeviceHeap::Reject(const SegmentGroup& group, AllocationRequest request,
                                     Bytes size) {
@@ -321,37 +227,56 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
                                              const AllocationRequest& request, Bytes size) {
   const DeviceMemory card = vmm_.MemoryInfo().value_or(DeviceMemory{});
   const Bytes granularity = vmm_.granularity();
-  const Bytes available = RoundDown(std::min(card.free, Unreserved()), granularity);
+  const Bytes available = RoundDown(std::min(card.free, room_.UnderLimit()), granularity);
   OutOfMemoryEvent event;
   event.device = device_;
   event.stream = group.key().stream;
   event.pool = group.key().pool;
   event.requested = request.bytes;
   event.allocated = size;
-  event.obtainable = group.Obtainable(available, ReservationSize(card.total, granularity));
+  event.obtainable =
+      group.segments().Obtainable(available, ReservationSize(card.total, granularity));
   ForEachDonor(group, [&](const SegmentGroup& donor) {
-    event.obtainable = std::max(event.obtainable, donor.Obtainable(0, 0));
+    event.obtainable = std::max(event.obtainable, donor.segments().Obtainable(0, 0));
   });
-  event.limit = limit_;
+  event.limit = room_.limit();
   event.device_free = card.free;
   event.device_total = card.total;
   event.context = request.context;
-  event.ledger = ledger();
+  groups_.MergeRecent();
+  event.ledger = LedgerOf(groups_, accounting_);
   if (!request.is_trial) accounting_.OutOfMemory(event);
   return event;
 }
 
-Bytes DeviceHeap::Unreserved() const { return Minus(limit_, accounting_.reserved()); }
-
-absl::StatusOr<DeviceMemory> DeviceHeap::LookAtCard() {
-  const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
-  if (card.ok()) usable_ = card->free + accounting_.reserved();
-  return card;
+void DeviceHeap::ForgetUnusedPools() {
+  std::vector<PoolId> unused;
+  for (const auto& pool : pools_.all()) {
+    const bool is_unused = !pool->pinned() && !pools_.IsRouted(*pool);
+    if (is_unused && groups_.Forget(*pool)) unused.push_back(pool->id);
+  }
+  for (const PoolId& id : unused) pools_.Forget(id);
 }
 
-// What could still be mapped, as far as is known without asking the driver.
-Bytes DeviceHeap::Room() const {
-  return std::min(Minus(usable_, accounting_.reserved()), Unreserved());
+void DeviceHeap::CheckInvariants() const {
+  Bytes mapped = 0;
+  Bytes allocated = 0;
+  Bytes recent = 0;
+  for (const auto& group : groups_.all()) {
+    group->CheckInvariants();
+    group->blocks().ForEachInUse([&](const Block* block) { allocated += block->size; });
+    for (const auto& segment : group->segments().all()) {
+      mapped += segment->reservation().mapped();
+      recent += segment->blocks().recent().bytes();
+    }
+  }
+  const AllocatorLedger sums = LedgerOf(groups_, accounting_);
+  MEMTRACE_CHECK_EQ(sums.reserved, mapped);
+  MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
+  MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
+  MEMTRACE_CHECK_EQ(
+      sums.live_allocated + sums.stream_wait + sums.cached + sums.holes + sums.pinned + recent,
+      sums.reserved);
 }
 
 }  // namespace memtrace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/heap/snapshot.h"
 
+#include <algorithm>
+
 namespace memtrace {
 namespace {
 
@@ -19,17 +21,16 @@ BlockView::State StateOf(const Block& block) {
   return BlockView::State::kFree;
 }
 
-}  // namespace
-
+// Appends one view for each maximal mapped range of `segment`, in address order.
 void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views) {
   const SegmentKey& key = segment.key();
   bool after_hole = true;
-  for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+  for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
     const bool is_hole = block->is(Block::State::kUnmapped);
     if (!is_hole) {
       if (after_hole) {
         views.push_back(
-            {block->address, 0, key.stream, key.pool, key.small, !segment.is_fixed(), {}});
+            {block->address, 0, key.stream, key.pool, key.small, !segment.shape().is_fixed(), {}});
       }
       SegmentView& view = views.back();
       view.size += block->size;
@@ -38,6 +39,16 @@ void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& vie
     }
     after_hole = is_hole;
   }
+}
+
+}  // namespace
+
+std::vector<SegmentView> SnapshotOf(const SegmentGroups& groups) {
+  std::vector<SegmentView> views;
+  groups.ForEachSegment([&](const ExpandableSegment& segment) { AppendViews(segment, views); });
+  std::sort(views.begin(), views.end(),
+            [](const SegmentView& a, const SegmentView& b) { return a.address < b.address; });
+  return views;
 }
 
 }  // namespace memtrace

@@ -5,13 +5,14 @@
 
 #include <vector>
 
-#include "allocator/heap/caching_allocator.h"
-#include "allocator/segment/expandable_segment.h"
+#include "allocator/heap/views.h"
+#include "allocator/pools/segment_groups.h"
 
 namespace memtrace {
 
-// Appends one view for each maximal mapped range of `segment`, in address order.
-void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views);
+// Returns a view for each maximal mapped range of the segments, in address order. REQUIRES: what
+// was freed recently is merged.
+std::vector<SegmentView> SnapshotOf(const SegmentGroups& groups);
 
 }  // namespace memtrace
 

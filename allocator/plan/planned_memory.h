@@ -9,6 +9,7 @@
 
 #include "absl/base/attributes.h"
 #include "allocator/blocks/block.h"
+#include "allocator/blocks/blocks_by_address.h"
 #include "allocator/plan/plan_cursor.h"
 #include "allocator/segment/expandable_segment.h"
 #include "base/units.h"
@@ -29,28 +30,51 @@ struct PlanUse {
 // Thread rule: the lock of the group's stream guards it.
 class PlannedMemory {
  public:
-  explicit PlannedMemory(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : cursor_(section) {}
+  // The blocks that are taken are added to `blocks`. Both must outlive this.
+  PlannedMemory(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                BlocksByAddress& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : cursor_(section), blocks_(blocks) {}
 
-  // What is due, in use, and the cursor one further; null, and the cursor stays, if another size is
-  // due or the place is not mapped and free.
+  // Returns the block that is due, in use, and moves the cursor on; null, and the cursor stays, if
+  // another size is due or the place is not mapped and free.
   Block* TakeDue(Bytes size) {
     const std::optional<Bytes> offset = cursor_.Due(size);
     if (segment_ == nullptr || !offset.has_value()) return nullptr;
-    Block* block = segment_->TakeAt(segment_->address() + *offset, size);
+    Block* block = segment_->blocks().TakeAt(segment_->reservation().address() + *offset, size);
     if (block == nullptr) return nullptr;
     cursor_.Next(size);
     ++use_.placed;
+    blocks_.Add(block);
     return block;
   }
 
-  // The next request's offset, if it has one.
+  // Returns the best fit among what lies free here, where others may soon be due, in use; null if
+  // nothing fits.
+  Block* TakeSpare(Bytes size) {
+    Block* block = segment_ == nullptr ? nullptr : segment_->blocks().Take(size);
+    if (block != nullptr) blocks_.Add(block);
+    return block;
+  }
+  // Returns the growth after which TakeSpare would succeed.
+  std::optional<Growth> PlanSpareGrowth(Bytes size) const {
+    return segment_ == nullptr ? std::nullopt : segment_->blocks().holes().PlanGrowth(size);
+  }
+
+  // What has to be mapped so that all of [address, address + size) is.
+  struct Missing {
+    Bytes bytes = 0;
+    Growth first;  // if any is missing: the part of it at the lowest address
+  };
+  // Returns nothing if something there is in use. REQUIRES: the segment is there.
+  std::optional<Missing> MissingAt(DeviceAddress address, Bytes size) const;
+
+  // Returns the next request's offset, if it has one.
   std::optional<Bytes> Next(Bytes size) { return cursor_.Next(size); }
 
   void Count(bool is_placed) { ++(is_placed ? use_.placed : use_.elsewhere); }
 
   // More than one granule: a segment of one is fixed.
-  ExpandableSegment::Shape Shape(Bytes granularity) const {
+  SegmentShape Shape(Bytes granularity) const {
     const Bytes size = RoundUp(cursor_.section().bytes, granularity);
     return {std::max(size, 2 * granularity), granularity, /*holds_one=*/false, /*is_planned=*/true};
   }
@@ -62,6 +86,7 @@ class PlannedMemory {
 
  private:
   PlanCursor cursor_;
+  BlocksByAddress& blocks_;
   ExpandableSegment* segment_ = nullptr;
   PlanUse use_;
 };

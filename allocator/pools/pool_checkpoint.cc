@@ -32,7 +32,7 @@ std::vector<Run> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
   std::vector<Run> runs;
   ForEachSegmentOf(groups, pool, [&](const ExpandableSegment& segment) {
     bool goes_on = false;
-    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+    for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
       const bool usable = IsUsable(*block);
       if (usable && !goes_on) runs.push_back({block->address, block->address});
       if (usable) runs.back().end = block->end();
@@ -55,7 +55,7 @@ bool Holds(const std::vector<Run>& runs, DeviceAddress begin, Bytes size) {
 PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool) {
   PoolCheckpoint checkpoint{.pool = pool.id, .blocks = {}};
   ForEachSegmentOf(groups, pool.id, [&](const ExpandableSegment& segment) {
-    for (const Block* block = segment.first(); block != nullptr; block = block->next) {
+    for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
       if (!block->is(Block::State::kAllocated)) continue;
       checkpoint.blocks.push_back({block->address, block->size, block->requested, block->context});
     }

@@ -16,8 +16,9 @@ DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes reques
   SegmentGroup* group = Of(stream, IsSmall(size));
   if (group == nullptr) return 0;
   const SpinMutexLock lock(group->lane().mutex);
-  if (!group->HasRoomFor(size, requested)) return 0;
-  Block* block = group->TakeFirst(size);
+  if (!group->lane().share.HasRoomFor(IsSmall(size), AmountsOf(size, requested))) return 0;
+  PlannedMemory* planned = group->planned();
+  Block* block = planned == nullptr ? group->Take(size) : planned->TakeDue(size);
   return block == nullptr ? 0 : group->Hand(block, requested, context);
 }
 
@@ -25,7 +26,7 @@ bool QuickGroups::TryFree(DeviceAddress address) {
   SegmentGroup* group = At(address);
   if (group == nullptr) return false;
   const SpinMutexLock lock(group->lane().mutex);
-  Block* block = group->Find(address);
+  Block* block = group->blocks().Find(address);
   if (block == nullptr || !block->recorded_streams.empty()) return false;
   group->Free(block);
   return true;
@@ -35,8 +36,8 @@ bool QuickGroups::TryRecordStream(DeviceAddress address, StreamId stream) {
   SegmentGroup* group = At(address);
   if (group == nullptr) return false;
   const SpinMutexLock lock(group->lane().mutex);
-  Block* block = group->Find(address);
-  if (block != nullptr) group->RecordStream(*block, stream);
+  Block* block = group->blocks().Find(address);
+  if (block != nullptr) block->RecordStream(stream, group->key().stream);
   return block != nullptr;
 }
 

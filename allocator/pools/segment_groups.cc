@@ -17,18 +17,18 @@ bool IsPinned(const SegmentGroup& group) {
 SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
   SegmentGroup*& group = by_key_[key];
   if (group == nullptr) {
-    groups_.push_back(
-        std::make_unique<SegmentGroup>(key, pool, LaneOf(key.stream), card_, accounting_));
+    const bool has_plan = plan_ != nullptr && pool == nullptr && !key.small;
+    groups_.push_back(std::make_unique<SegmentGroup>(key, pool, has_plan ? NextSection() : nullptr,
+                                                     LaneOf(key.stream), card_, accounting_));
     group = groups_.back().get();
-    if (plan_ != nullptr && pool == nullptr && !key.small) FollowPlan(*group);
     if (pool == nullptr) quick_.AddGroup(*group);
   }
   return *group;
 }
 
-void SegmentGroups::FollowPlan(SegmentGroup& group) {
-  const PlanSection* section = plan_->Find(device_, next_planned_stream_++);
-  if (section != nullptr) group.Follow(*section);
+// Null if the plan says nothing about the next stream.
+const PlanSection* SegmentGroups::NextSection() {
+  return plan_->Find(device_, next_planned_stream_++);
 }
 
 SegmentGroup* SegmentGroups::Find(const SegmentKey& key) const {
@@ -49,20 +49,21 @@ Lane& SegmentGroups::LaneOf(StreamId stream) {
 
 SegmentGroup* SegmentGroups::OwnerOf(DeviceAddress address) const {
   if (SegmentGroup* quick = quick_.At(address)) {
-    return quick->Find(address) == nullptr ? nullptr : quick;
+    return quick->blocks().Find(address) == nullptr ? nullptr : quick;
   }
   for (const auto& group : groups_) {
-    if (group->Find(address) != nullptr) return group.get();
+    if (group->blocks().Find(address) != nullptr) return group.get();
   }
   return nullptr;
 }
 
-absl::Status SegmentGroups::AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape) {
-  absl::Status added = group.AddSegment(shape);
-  if (!added.ok()) return added;
-  const ExpandableSegment& segment = *group.segments().back();
-  quick_.AddSegment(group, segment.address(), segment.size());
-  return absl::OkStatus();
+absl::StatusOr<ExpandableSegment*> SegmentGroups::AddSegment(SegmentGroup& group,
+                                                             const SegmentShape& shape) {
+  absl::StatusOr<ExpandableSegment*> segment = group.segments().Add(shape);
+  if (!segment.ok()) return segment;
+  const Reservation& reservation = (*segment)->reservation();
+  quick_.AddSegment(group, reservation.address(), reservation.size());
+  return segment;
 }
 
 absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
@@ -94,10 +95,10 @@ absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
 absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned) {
   Bytes taken = 0;
   bool has_waited = false;
-  for (const auto& segment : group.segments()) segment->UndoRest().IgnoreError();
+  for (const auto& segment : group.segments().all()) segment->UndoRest().IgnoreError();
   if (IsPinned(group)) return taken;
-  for (const auto& segment : group.segments()) {
-    if (segment->is_planned() != planned) continue;
+  for (const auto& segment : group.segments().all()) {
+    if (segment->shape().is_planned != planned) continue;
     if (taken >= wanted || segment->trimmable() == 0) continue;
     if (!std::exchange(has_waited, true)) {
       const absl::StatusOr<bool> waited = WaitForUsersOf(group);
@@ -108,7 +109,7 @@ absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wan
     if (!bytes.ok()) return bytes.status();
     taken += *bytes;
   }
-  group.DropUnmapped(/*all=*/false);
+  group.segments().DropUnmapped(/*all=*/false);
   return taken;
 }
 
@@ -128,16 +129,20 @@ absl::StatusOr<bool> SegmentGroups::WaitForUsersOf(const SegmentGroup& group) {
   return true;
 }
 
-bool SegmentGroups::IsAnyCaptured() {
+bool SegmentGroups::IsAnyCaptured() const {
   return std::any_of(groups_.begin(), groups_.end(), [this](const auto& group) {
     return events_.IsCapturing(group->key().stream);
   });
 }
 
+void SegmentGroups::MergeRecent() {
+  for (const auto& group : groups_) group->MergeRecent();
+}
+
 Bytes SegmentGroups::Reclaimable(const SegmentGroup& group) const {
   Bytes sum = 0;
   if (IsPinned(group)) return sum;
-  for (const auto& segment : group.segments()) sum += segment->trimmable();
+  for (const auto& segment : group.segments().all()) sum += segment->trimmable();
   return sum;
 }
 
@@ -145,8 +150,8 @@ bool SegmentGroups::Forget(const Pool& pool) {
   bool is_empty = true;
   for (const auto& group : groups_) {
     if (group->pool() != &pool) continue;
-    group->DropUnmapped(/*all=*/true);
-    is_empty = is_empty && group->segments().empty();
+    group->segments().DropUnmapped(/*all=*/true);
+    is_empty = is_empty && group->segments().all().empty();
   }
   if (!is_empty) return false;
   absl::erase_if(by_key_, [&](const auto& entry) { return entry.second->pool() == &pool; });

@@ -56,10 +56,13 @@ class SegmentGroups {
   // Null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
 
+  // Returns the group that a block belongs to.
+  SegmentGroup& OwnerOf(const Block& block) const { return *Find(block.segment->key()); }
+
   // The group whose block in use starts there; null if there is none.
   SegmentGroup* OwnerOf(DeviceAddress address) const;
 
-  absl::Status AddSegment(SegmentGroup& group, const ExpandableSegment::Shape& shape);
+  absl::StatusOr<ExpandableSegment*> AddSegment(SegmentGroup& group, const SegmentShape& shape);
 
   // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
   // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
@@ -79,20 +82,23 @@ class SegmentGroups {
   absl::Status WaitForAll();
 
   // Whether a graph is being captured from a stream that has memory here.
-  bool IsAnyCaptured();
+  bool IsAnyCaptured() const;
+
+  // Merges what was freed recently, in all groups.
+  void MergeRecent();
 
   const std::vector<std::unique_ptr<SegmentGroup>>& all() const { return groups_; }
 
   template <typename Visit>
   void ForEachSegment(Visit visit) const {
     for (const auto& group : groups_) {
-      for (const auto& segment : group->segments()) visit(*segment);
+      for (const auto& segment : group->segments().all()) visit(*segment);
     }
   }
 
  private:
   Lane& LaneOf(StreamId stream);
-  void FollowPlan(SegmentGroup& group);
+  const PlanSection* NextSection();
   absl::StatusOr<Bytes> TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned);
   absl::StatusOr<bool> WaitForUsersOf(const SegmentGroup& group);
   absl::Status WaitFor(StreamId stream);

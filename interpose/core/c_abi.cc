@@ -209,7 +209,7 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
   if (memtrace::SourceCall::IsRunning())
     return memtrace::Fail(MEMTRACE_UNSUPPORTED, memtrace::kFromSource);
   return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
-    const auto range = allocator.BaseAllocation(memtrace::Address(address));
+    const auto range = allocator.sharing().BaseAllocation(memtrace::Address(address));
     if (!range.has_value())
       return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the address is in no block in use");
     if (base != nullptr) *base = reinterpret_cast<void*>(range->address);
@@ -221,21 +221,21 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
 int memtrace_get_statistics(int device, memtrace_statistics* statistics) {
   if (!memtrace::HasSize(statistics)) return memtrace::Missing("statistics");
   return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    memtrace::WriteAsFarAsItGoes(statistics, memtrace::ToAbi(allocator.statistics()));
+    memtrace::WriteAsFarAsItGoes(statistics, memtrace::ToAbi(allocator.accounts().statistics()));
     return static_cast<int>(MEMTRACE_OK);
   });
 }
 
 int memtrace_reset_peak_statistics(int device) {
   return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
-    allocator.ResetPeakStatistics();
+    allocator.accounts().ResetPeak();
     return static_cast<int>(MEMTRACE_OK);
   });
 }
 
 int memtrace_reset_accumulated_statistics(int device) {
   return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
-    allocator.ResetAccumulatedStatistics();
+    allocator.accounts().ResetAccumulated();
     return static_cast<int>(MEMTRACE_OK);
   });
 }

@@ -83,7 +83,7 @@ int memtrace_visit_pools(int device,
                          void* user) {
   if (visit == nullptr) return memtrace::Missing("visit");
   return memtrace::WithCard(device, [&](const CachingAllocator& allocator) {
-    for (const auto& [id, reserved] : allocator.pool_statistics()) {
+    for (const auto& [id, reserved] : allocator.accounts().by_pool()) {
       const memtrace_pool pool{id.first, id.second};
       memtrace_statistic by_kind[3];
       memtrace::Copy(by_kind, reserved);
@@ -95,21 +95,21 @@ int memtrace_visit_pools(int device,
 
 int memtrace_retain_pool(int device, const memtrace_pool* pool) {
   return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
-    allocator.RetainPool(id);
+    allocator.pools().Retain(id);
     return absl::OkStatus();
   });
 }
 
 int memtrace_release_pool(int device, const memtrace_pool* pool) {
   return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.ReleasePool(id);
+    return allocator.pools().Release(id);
   });
 }
 
 int memtrace_pool_uses(int device, const memtrace_pool* pool, int* uses) {
   if (uses == nullptr) return memtrace::Missing("uses");
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    const absl::StatusOr<int> count = allocator.PoolUses(id);
+    const absl::StatusOr<int> count = allocator.pools().Uses(id);
     if (count.ok()) *uses = *count;
     return count.status();
   });
@@ -117,13 +117,13 @@ int memtrace_pool_uses(int device, const memtrace_pool* pool, int* uses) {
 
 int memtrace_set_pool_no_split(int device, const memtrace_pool* pool) {
   return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.SetPoolNoSplit(id);
+    return allocator.pools().SetNoSplit(id);
   });
 }
 
 int memtrace_set_pool_use_on_oom(int device, const memtrace_pool* pool, int use) {
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.SetPoolUseOnOom(id, use != 0);
+    return allocator.pools().SetUseOnOom(id, use != 0);
   });
 }
 
@@ -134,7 +134,7 @@ int memtrace_set_pool_source(int device, const memtrace_pool* pool,
   if (given.allocate == nullptr || given.deallocate == nullptr)
     return memtrace::Missing("a function of the source");
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.SetPoolSource(id, std::make_shared<memtrace::CallersSource>(given));
+    return allocator.pools().SetSource(id, std::make_shared<memtrace::CallersSource>(given));
   });
 }
 
@@ -144,21 +144,22 @@ int memtrace_begin_routing(int device, const memtrace_pool* pool,
   const memtrace_stream_filter given = memtrace::ReadAsFarAsItGoes(filter);
   if (given.takes == nullptr) return memtrace::Missing("takes");
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.BeginRouting(id, [kept = memtrace::Adopt(given)](memtrace::StreamId stream) {
-      return kept->takes(kept->user, static_cast<uint64_t>(stream)) != 0;
-    });
+    return allocator.pools().BeginRouting(
+        id, [kept = memtrace::Adopt(given)](memtrace::StreamId stream) {
+          return kept->takes(kept->user, static_cast<uint64_t>(stream)) != 0;
+        });
   });
 }
 
 int memtrace_end_routing(int device, const memtrace_pool* pool) {
   return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.EndRouting(id);
+    return allocator.pools().EndRouting(id);
   });
 }
 
 int memtrace_set_capture_reuse(int device, int reuse) {
   return memtrace::WithCard(device, [&](CachingAllocator& allocator) {
-    allocator.SetCaptureReuse(reuse != 0);
+    allocator.pools().SetCaptureReuse(reuse != 0);
     return static_cast<int>(MEMTRACE_OK);
   });
 }
@@ -168,7 +169,7 @@ int memtrace_checkpoint_pool(int device, const memtrace_pool* pool,
   if (checkpoint == nullptr) return memtrace::Missing("checkpoint");
   *checkpoint = nullptr;
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    auto made = allocator.CheckpointPool(id);
+    auto made = allocator.pools().Checkpoint(id);
     if (!made.ok()) return made.status();
     *checkpoint = new memtrace_checkpoint{*std::move(made)};
     return absl::OkStatus();
@@ -179,7 +180,7 @@ int memtrace_restore_pool(int device, const memtrace_checkpoint* checkpoint,
                           void (*visit)(void*, void*, int), void* user) {
   if (checkpoint == nullptr || visit == nullptr) return memtrace::Missing("checkpoint or visit");
   return memtrace::WithCard(device, [&](CachingAllocator& allocator) -> int {
-    const auto restored = allocator.RestorePool(checkpoint->blocks);
+    const auto restored = allocator.pools().Restore(checkpoint->blocks);
     if (!restored.ok()) return memtrace::Translate(restored.status());
     // NOLINTBEGIN(performance-no-int-to-ptr)
     for (const auto address : restored->freed)

@@ -41,7 +41,7 @@ int memtrace_close_block(void* address) {
 
 int memtrace_admit_peer(int device, int peer) {
   return memtrace::WithCard(device, [&](CachingAllocator& allocator) {
-    return memtrace::Translate(allocator.Admit(memtrace::DeviceIndex{peer}));
+    return memtrace::Translate(allocator.sharing().Admit(memtrace::DeviceIndex{peer}));
   });
 }
 

@@ -216,7 +216,7 @@ void Process::SayHowThePlanWent() {
   if (plan_ == nullptr || device_count() == 0) return;
   PlanUse sum;
   for (const Card& card : cards_) {
-    const PlanUse use = card.allocator->plan_use();
+    const PlanUse use = card.allocator->accounts().plan_use();
     sum.placed += use.placed;
     sum.elsewhere += use.elsewhere;
   }

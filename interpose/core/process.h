@@ -146,7 +146,7 @@ class Process {
     }
     void LookNow() const;
     AllocatorLedger allocator_ledger() const {
-      return allocator != nullptr ? allocator->ledger() : observed->ledger();
+      return allocator != nullptr ? allocator->accounts().ledger() : observed->ledger();
     }
   };
 

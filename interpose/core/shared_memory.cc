@@ -14,7 +14,7 @@
 namespace memtrace {
 namespace {
 
-uint64_t SerialOf(const std::vector<CachingAllocator::SharedChunk>& shared) {
+uint64_t SerialOf(const std::vector<SharedChunk>& shared) {
   uint64_t latest = 0;
   for (const auto& [chunk, descriptor] : shared) latest = std::max(latest, chunk.serial);
   return latest;
@@ -24,7 +24,7 @@ uint64_t SerialOf(const std::vector<CachingAllocator::SharedChunk>& shared) {
 absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   CachingAllocator* allocator = Process::Get().allocator(static_cast<int>(request.device));
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
-  auto shared = allocator->Share(request.address);
+  auto shared = allocator->sharing().Share(request.address);
   if (!shared.ok()) return shared.status();
   if (SerialOf(*shared) != request.serial) return absl::NotFoundError("it is another block now");
   BlockServer::Chunks chunks;
@@ -43,14 +43,14 @@ absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddr
   CachingAllocator* allocator = Process::Get().allocator(device);
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   // Whether it can be shared at all is found out now; the descriptors are made when asked for.
-  const auto shared = allocator->Share(address);
+  const auto shared = allocator->sharing().Share(address);
   if (!shared.ok()) return shared.status();
   const absl::StatusOr<std::string> name = server_.Start(&OpenChunks);
   if (!name.ok()) return name.status();
   memtrace_shared_block block{};
   block.size = sizeof(block);
   block.device = device;
-  block.address = allocator->BaseAllocation(address)->address;
+  block.address = allocator->sharing().BaseAllocation(address)->address;
   block.base = shared->front().chunk.address;
   block.serial = SerialOf(*shared);
   for (const auto& [chunk, descriptor] : *shared) block.bytes += chunk.size;

@@ -27,7 +27,7 @@ struct ProgramCard {
   explicit ProgramCard(const Way& way)
       : observer(way.is_observed),
         allocator({.plan = way.plan, .captures = &streams}, vmm, streams, observer) {
-    allocator.SetCaptureReuse(way.reuses_in_captures);
+    allocator.pools().SetCaptureReuse(way.reuses_in_captures);
   }
 
   CallFailures failures;
@@ -102,8 +102,9 @@ class Machine {
     if (failed != card_.failures.failed()) return;
     Expect(ok, "EmptyCache failed");
     if (IsAnyCaptured()) return;
-    Expect(card_.allocator.ledger().cached == 0, "whole chunks left after EmptyCache");
-    Expect(card_.allocator.ledger().stream_wait == 0, "waiting blocks left after EmptyCache");
+    Expect(card_.allocator.accounts().ledger().cached == 0, "whole chunks left after EmptyCache");
+    Expect(card_.allocator.accounts().ledger().stream_wait == 0,
+           "waiting blocks left after EmptyCache");
   }
 
   void Perform(const SetLimit& i) { card_.allocator.SetLimit(i.limit); }
@@ -115,9 +116,9 @@ class Machine {
   void Perform(const BeginCapture& i) {
     Graph& graph = graphs_[i.pool];
     if (graph.is_captured() || CapturedFrom(i.stream) != nullptr) return;
-    card_.allocator.RetainPool(IdOf(i.pool));
+    card_.allocator.pools().Retain(IdOf(i.pool));
     ++graph.users;
-    Expect(card_.allocator
+    Expect(card_.allocator.pools()
                .BeginRouting(IdOf(i.pool), [&graph](StreamId s) { return graph.order.Has(s); })
                .ok(),
            "BeginRouting failed");
@@ -139,7 +140,7 @@ class Machine {
     if (!graph.is_captured()) return;
     for (const StreamId stream : graph.order.Streams()) card_.streams.EndCapture(stream);
     graph.order = {};
-    Expect(card_.allocator.EndRouting(IdOf(i.pool)).ok(), "EndRouting failed");
+    Expect(card_.allocator.pools().EndRouting(IdOf(i.pool)).ok(), "EndRouting failed");
   }
 
   // Writes to everything that was ever allocated in a capture, in use or not.
@@ -155,14 +156,14 @@ class Machine {
     Graph& graph = graphs_[i.pool];
     if (graph.is_captured()) return;
     const bool has_users = std::exchange(graph.users, graph.users > 0 ? graph.users - 1 : 0) > 0;
-    Expect(card_.allocator.ReleasePool(IdOf(i.pool)).ok() == has_users, "ReleasePool");
+    Expect(card_.allocator.pools().Release(IdOf(i.pool)).ok() == has_users, "ReleasePool");
     if (graph.users == 0) graph = Graph{};
   }
 
   void Perform(const Checkpoint& i) {
     Graph& graph = graphs_[i.pool];
     if (graph.users == 0) return;
-    auto checkpoint = card_.allocator.CheckpointPool(IdOf(i.pool));
+    auto checkpoint = card_.allocator.pools().Checkpoint(IdOf(i.pool));
     Expect(checkpoint.ok(), "CheckpointPool failed");
     if (!checkpoint.ok()) return;
     graph.checkpoint = *std::move(checkpoint);
@@ -175,12 +176,13 @@ class Machine {
   void Perform(const Restore& i) {
     Graph& graph = graphs_[i.pool];
     if (!graph.checkpoint.has_value()) return;
-    const auto restored = card_.allocator.RestorePool(*graph.checkpoint);
+    const auto restored = card_.allocator.pools().Restore(*graph.checkpoint);
     if (!restored.ok()) {
       const bool is_shared = std::any_of(in_use_.begin(), in_use_.end(), [&](const auto& entry) {
         return entry.second.pool == i.pool && entry.second.is_shared;
       });
-      Expect(is_shared || card_.allocator.ledger().stream_wait > 0, "RestorePool failed");
+      Expect(is_shared || card_.allocator.accounts().ledger().stream_wait > 0,
+             "RestorePool failed");
       return;
     }
     Expect(restored->allocated.size() == graph.in_use_then.size(), "restored another number");
@@ -263,8 +265,8 @@ class Machine {
       requested += block.bytes;
       allocated += block.size;
     }
-    const AllocatorLedger ledger = card_.allocator.ledger();
-    const Statistics statistics = card_.allocator.statistics();
+    const AllocatorLedger ledger = card_.allocator.accounts().ledger();
+    const Statistics statistics = card_.allocator.accounts().statistics();
     Expect(ledger.live_requested == requested, "live_requested");
     Expect(ledger.live_allocated == allocated, "live_allocated");
     Expect(statistics.allocation.all.current == static_cast<int64_t>(in_use_.size()), "allocation");

@@ -53,7 +53,7 @@ TEST(FullCardTest, RetriesAndFailuresAreCountedAsTorchDoes) {
   card.FailToAllocate(65_MiB);
   card.FailToAllocate(Bytes{1} << 63);
   card.FailToAllocate(~Bytes{0});
-  const Statistics statistics = card.allocator.statistics();
+  const Statistics statistics = card.allocator.accounts().statistics();
   EXPECT_EQ(statistics.num_ooms, 3);
   EXPECT_EQ(statistics.num_alloc_retries, 3);
   EXPECT_EQ(statistics.num_device_alloc, 0);
@@ -79,8 +79,8 @@ TEST(FullCardTest, RequestThatIsToBeRejectedTakesNothingBack) {
   const auto rejected = std::get<OutOfMemoryEvent>(card.allocator.Allocate(request));
   EXPECT_TRUE(rejected.is_rejected);
   EXPECT_THAT(card.Contents(), ElementsAre("2 large: (32MiB)"));
-  EXPECT_EQ(card.allocator.statistics().num_ooms, 0);
-  EXPECT_EQ(card.allocator.statistics().num_alloc_retries, 0);
+  EXPECT_EQ(card.allocator.accounts().statistics().num_ooms, 0);
+  EXPECT_EQ(card.allocator.accounts().statistics().num_alloc_retries, 0);
   EXPECT_TRUE(std::holds_alternative<DeviceAddress>(card.allocator.Allocate(
       {.bytes = 16_MiB, .stream = kSide, .reject_above = 40_MiB})));  // from the cache
   EXPECT_TRUE(std::holds_alternative<DeviceAddress>(card.allocator.Allocate(
@@ -94,7 +94,7 @@ TEST(TakeBackTest, ChunksChangeOwnerOnlyAfterAnEvent) {
   card.Allocate(40_MiB, kMain);
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
   EXPECT_EQ(card.failures.calls(DriverCall::kWait), 1u);
-  EXPECT_EQ(card.allocator.statistics().num_alloc_retries, 1);
+  EXPECT_EQ(card.allocator.accounts().statistics().num_alloc_retries, 1);
 }
 
 TEST(TakeBackTest, OnlyWhatIsMissingIsTaken) {
@@ -110,7 +110,7 @@ TEST(TakeBackTest, ScatteredFreeChunksOfTheOwnStreamMakeOneBlock) {
   const std::vector<DeviceAddress> blocks = card.AllocateMany(16, 4_MiB);
   for (size_t i = 0; i < 16; i += 2) EXPECT_TRUE(card.Free(blocks[i]).ok());
   card.Allocate(32_MiB);  // half the card, of which no two chunks are neighbours
-  EXPECT_EQ(card.allocator.ledger().live_allocated, 64_MiB);
+  EXPECT_EQ(card.allocator.accounts().ledger().live_allocated, 64_MiB);
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
@@ -120,7 +120,7 @@ TEST(TakeBackTest, WaitingFreesAreUsedBeforeAnyoneSaysOutOfMemory) {
   EXPECT_TRUE(card.Share(shared, 64_MiB, kSide).ok());
   EXPECT_TRUE(card.Free(shared).ok());
   EXPECT_EQ(card.Allocate(64_MiB), shared);
-  EXPECT_EQ(card.allocator.statistics().num_ooms, 0);
+  EXPECT_EQ(card.allocator.accounts().statistics().num_ooms, 0);
 }
 
 TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
@@ -136,7 +136,9 @@ TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
 // All that a caller can see of the state, but for counters of attempts.
 struct Visible {
   explicit Visible(const Card& card)
-      : contents(card.Contents()), used(card.vmm.used()), statistics(card.allocator.statistics()) {}
+      : contents(card.Contents()),
+        used(card.vmm.used()),
+        statistics(card.allocator.accounts().statistics()) {}
 
   friend bool operator==(const Visible& a, const Visible& b) {
     const auto same = [&](StatisticByPool Statistics::*by_pool) {
@@ -189,7 +191,7 @@ void FailEachCall(FailureCase failure, Act act, Check check) {
     EXPECT_THAT(card.vmm.faults(), IsEmpty());
     if (!ok) check(card, before);
     EXPECT_TRUE(ok || act(card));
-    EXPECT_EQ(card.allocator.ledger().reserved, card.vmm.used());
+    EXPECT_EQ(card.allocator.accounts().ledger().reserved, card.vmm.used());
     if (!happened) return;
   }
 }
@@ -214,7 +216,7 @@ TEST_P(FailingDriverTest, BlocksInUseSurviveAnyFailureOfTheWholePath) {
         return std::holds_alternative<DeviceAddress>(card.TryAllocate(84_MiB, kSide));
       },
       [](const Card& card, const Visible& before) {
-        EXPECT_EQ(static_cast<int64_t>(card.allocator.ledger().live_allocated),
+        EXPECT_EQ(static_cast<int64_t>(card.allocator.accounts().ledger().live_allocated),
                   before.statistics.allocated_bytes.all.current);
       });
 }
@@ -253,7 +255,7 @@ TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
   card.failures.FailNthOfAny(6, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
   EXPECT_EQ(card.vmm.live_mappings(), 1u);
-  EXPECT_EQ(card.allocator.ledger().reserved, 0u);
+  EXPECT_EQ(card.allocator.accounts().ledger().reserved, 0u);
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
   card.failures.StopFailing();
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
@@ -264,20 +266,20 @@ TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
 
 TEST(FailingPoolTest, AddressSpaceThatIsNotTakenBackIsAskedForAgain) {
   Card card(64_MiB);
-  card.allocator.RetainPool({0, 1});
-  ASSERT_TRUE(card.allocator.BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
+  card.allocator.pools().Retain({0, 1});
+  ASSERT_TRUE(card.allocator.pools().BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
   const DeviceAddress block = card.Allocate(8_MiB);
-  ASSERT_TRUE(card.allocator.EndRouting({0, 1}).ok());
+  ASSERT_TRUE(card.allocator.pools().EndRouting({0, 1}).ok());
   EXPECT_TRUE(card.Free(block).ok());
   card.failures.FailNth(DriverCall::kReleaseReservation, 1, CallFailures::Repeat::kFromThenOn,
                         absl::InternalError("injected"));
-  EXPECT_TRUE(card.allocator.ReleasePool({0, 1}).ok());
+  EXPECT_TRUE(card.allocator.pools().Release({0, 1}).ok());
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
   EXPECT_EQ(card.vmm.live_reservations(), 1u);
   card.failures.StopFailing();
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
   EXPECT_EQ(card.vmm.live_reservations(), 0u);
-  EXPECT_FALSE(card.allocator.PoolUses({0, 1}).ok());
+  EXPECT_FALSE(card.allocator.pools().Uses({0, 1}).ok());
 }
 
 TEST_P(FailingDriverTest, EmptyCacheThatFailsCanBeRepeated) {

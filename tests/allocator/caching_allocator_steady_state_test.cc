@@ -66,7 +66,7 @@ class FixedStep {
     }
     streams_.Finish(kOther);
   }
-  PlanUse plan_use() const { return allocator_.plan_use(); }
+  PlanUse plan_use() const { return allocator_.accounts().plan_use(); }
   uint64_t CallsForMemory() const {
     return failures_.calls(DriverCall::kCreate) + failures_.calls(DriverCall::kMap) +
            failures_.calls(DriverCall::kUnmap) + failures_.calls(DriverCall::kReserve) +

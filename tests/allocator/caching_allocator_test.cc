@@ -68,7 +68,7 @@ TEST(CachingAllocatorTest, SharedBlockWaitsForTheOtherStream) {
   EXPECT_TRUE(card.Share(shared, 4_MiB, kSide).ok());
   EXPECT_TRUE(card.Free(shared).ok());
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 4MiB?"));
-  EXPECT_EQ(card.allocator.ledger().stream_wait, 4_MiB);
+  EXPECT_EQ(card.allocator.accounts().ledger().stream_wait, 4_MiB);
   EXPECT_NE(card.Allocate(4_MiB), shared);
   card.streams.Finish(kSide);
   EXPECT_EQ(card.Allocate(4_MiB), shared);
@@ -104,7 +104,7 @@ std::pair<DeviceAddress, DeviceAddress> FreeTwoNeighbours(Card& card) {
 TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
   Card card(64_MiB);
   const auto [first, second] = FreeTwoNeighbours(card);
-  card.allocator.ledger();  // merges them
+  card.allocator.accounts().ledger();  // merges them
   EXPECT_EQ(card.Free(second).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(card.Allocate(6_MiB), first);
   EXPECT_EQ(card.Allocate(1_MiB + 512), first + 6_MiB);  // cut off by the record of `second`
@@ -171,7 +171,7 @@ TEST(CachingAllocatorTest, StatisticsFollowTorchsMeaning) {
   const DeviceAddress address = card.Allocate(700);
   EXPECT_TRUE(card.Share(address, 700, kSide).ok());
   EXPECT_TRUE(card.Free(address).ok());
-  const Statistics waiting = card.allocator.statistics();
+  const Statistics waiting = card.allocator.accounts().statistics();
   EXPECT_EQ(waiting.allocation.small_pool.current, 0);
   EXPECT_EQ(waiting.allocated_bytes.all.current, 0);
   EXPECT_EQ(waiting.active.all.current, 1);
@@ -181,7 +181,7 @@ TEST(CachingAllocatorTest, StatisticsFollowTorchsMeaning) {
   EXPECT_EQ(waiting.segment.all.current, 1);
   EXPECT_EQ(waiting.num_device_alloc, 1);
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
-  const Statistics empty = card.allocator.statistics();
+  const Statistics empty = card.allocator.accounts().statistics();
   EXPECT_EQ(empty.active_bytes.all.current, 0);
   EXPECT_EQ(empty.requested_bytes.all.current, 0);
   EXPECT_EQ(empty.reserved_bytes.all.current, 0);
@@ -196,9 +196,9 @@ TEST(CachingAllocatorTest, ResettingKeepsWhatIsInUse) {
   const DeviceAddress address = card.Allocate(4_MiB);
   card.Allocate(2_MiB);
   EXPECT_TRUE(card.Free(address).ok());
-  card.allocator.ResetPeakStatistics();
-  card.allocator.ResetAccumulatedStatistics();
-  const Statistics statistics = card.allocator.statistics();
+  card.allocator.accounts().ResetPeak();
+  card.allocator.accounts().ResetAccumulated();
+  const Statistics statistics = card.allocator.accounts().statistics();
   EXPECT_EQ(statistics.allocated_bytes.all.peak, 2 << 20);
   EXPECT_EQ(statistics.allocated_bytes.all.current, 2 << 20);
   EXPECT_EQ(statistics.allocated_bytes.all.allocated, 0);
@@ -212,8 +212,8 @@ TEST(CachingAllocatorTest, EmptyCacheKeepsChunksThatArePartlyInUse) {
   EXPECT_TRUE(card.Free(first).ok());
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
   EXPECT_THAT(card.Contents(), ElementsAre("1 small: 512B (2096640B)"));
-  EXPECT_EQ(card.allocator.ledger().holes, 2_MiB - 512);
-  EXPECT_EQ(card.allocator.ledger().cached, 0u);
+  EXPECT_EQ(card.allocator.accounts().ledger().holes, 2_MiB - 512);
+  EXPECT_EQ(card.allocator.accounts().ledger().cached, 0u);
 }
 
 TEST(CachingAllocatorTest, LedgerSplitsFreeMemoryIntoCachedAndHoles) {
@@ -221,7 +221,7 @@ TEST(CachingAllocatorTest, LedgerSplitsFreeMemoryIntoCachedAndHoles) {
   const DeviceAddress a = card.Allocate(4_MiB);
   card.Allocate(3_MiB);
   EXPECT_TRUE(card.Free(a).ok());
-  const AllocatorLedger ledger = card.allocator.ledger();
+  const AllocatorLedger ledger = card.allocator.accounts().ledger();
   EXPECT_EQ(ledger.reserved, 8_MiB);
   EXPECT_EQ(ledger.live_allocated, 3_MiB);
   EXPECT_EQ(ledger.cached, 4_MiB);
@@ -233,12 +233,12 @@ TEST(CachingAllocatorTest, BaseAllocationIsTheBlockAroundAnAddress) {
   Card card(64_MiB);
   card.Allocate(3_MiB);
   const DeviceAddress second = card.Allocate(2_MiB);
-  const auto range = card.allocator.BaseAllocation(second + 12345);
+  const auto range = card.allocator.sharing().BaseAllocation(second + 12345);
   ASSERT_TRUE(range.has_value());
   EXPECT_EQ(range->address, second);
   EXPECT_EQ(range->size, 2_MiB);
-  EXPECT_FALSE(card.allocator.BaseAllocation(second + 2_MiB).has_value());
-  EXPECT_FALSE(card.allocator.BaseAllocation(1).has_value());
+  EXPECT_FALSE(card.allocator.sharing().BaseAllocation(second + 2_MiB).has_value());
+  EXPECT_FALSE(card.allocator.sharing().BaseAllocation(1).has_value());
 }
 
 TEST(CachingAllocatorTest, ASecondReservationIsMadeWhenTheFirstIsCutUp) {
@@ -294,7 +294,7 @@ TEST(CachingAllocatorTest, ThreadsOnOneAllocatorLeaveExactSums) {
   }
   for (std::thread& thread : threads) thread.join();
   card.allocator.CheckInvariants();
-  const Statistics statistics = card.allocator.statistics();
+  const Statistics statistics = card.allocator.accounts().statistics();
   EXPECT_EQ(statistics.allocation.all.allocated, kThreads * 5'000);
   EXPECT_EQ(statistics.allocation.all.current, 0);
   EXPECT_EQ(statistics.allocated_bytes.all.current, 0);

@@ -22,14 +22,14 @@ class ExpandableSegmentTest : public ::testing::Test {
 
   // Grows if need be, as the heap does.
   Block* Allocate(Bytes size) {
-    if (Block* block = segment_->Take(size)) return block;
-    const auto growth = segment_->PlanGrowth(size);
+    if (Block* block = segment_->blocks().Take(size)) return block;
+    const auto growth = segment_->blocks().holes().PlanGrowth(size);
     if (!growth.has_value() || !segment_->Grow(*growth).ok()) return nullptr;
     segment_->CheckInvariants();
-    return segment_->Take(size);
+    return segment_->blocks().Take(size);
   }
   void Free(Block* block) {
-    segment_->Return(block);
+    segment_->blocks().Return(block);
     segment_->CheckInvariants();
   }
   Bytes Trim(Bytes wanted) {
@@ -37,7 +37,9 @@ class ExpandableSegmentTest : public ::testing::Test {
     segment_->CheckInvariants();
     return unmapped / kGranule;
   }
-  DeviceAddress OffsetOf(const Block* block) const { return block->address - segment_->address(); }
+  DeviceAddress OffsetOf(const Block* block) const {
+    return block->address - segment_->reservation().address();
+  }
 
   CallFailures failures_;
   MemoryVmm vmm_;
@@ -49,18 +51,18 @@ class ExpandableSegmentTest : public ::testing::Test {
 
 TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
   Allocate(3_MiB);
-  EXPECT_EQ(segment_->Picture(), "xx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xx");
   const Block* block = Allocate(4_MiB);  // 1 MiB is free already: 3 more, so two granules
-  EXPECT_EQ(segment_->Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
   EXPECT_EQ(OffsetOf(block), 3_MiB);
 }
 
 TEST_F(ExpandableSegmentTest, GrowthInChunksFillsTheLastOneAsFarAsTheHoleGoes) {
-  const auto least = segment_->PlanGrowth(5 * kGranule);
-  EXPECT_EQ(segment_->InChunks(*least, 4).size, 8 * kGranule);
-  EXPECT_EQ(segment_->InChunks(*least, 4).address, segment_->address());
-  EXPECT_EQ(segment_->InChunks(*least, 100).size, 72 * kGranule);  // all the addresses there are
-  ASSERT_TRUE(segment_->Grow(segment_->InChunks(*least, 4)).ok());
+  const auto least = segment_->blocks().holes().PlanGrowth(5 * kGranule);
+  EXPECT_EQ(least->InChunks(4, kGranule).size, 8 * kGranule);
+  EXPECT_EQ(least->InChunks(4, kGranule).address, segment_->reservation().address());
+  EXPECT_EQ(least->InChunks(100, kGranule).size, 72 * kGranule);  // all the addresses there are
+  ASSERT_TRUE(segment_->Grow(least->InChunks(4, kGranule)).ok());
   segment_->CheckInvariants();
   EXPECT_EQ(vmm_.live_mappings(), 2u);
 }
@@ -80,7 +82,7 @@ TEST_F(ExpandableSegmentTest, TrimUnmapsWholeFreeChunksOnly) {
   EXPECT_EQ(OffsetOf(pin), 5 * kGranule);
   EXPECT_EQ(segment_->trimmable(), 4 * kGranule);
   EXPECT_EQ(Trim(kAll), 4u);
-  EXPECT_EQ(segment_->Picture(), "....xx");
+  EXPECT_EQ(segment_->reservation().Picture(), "....xx");
 }
 
 TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
@@ -88,14 +90,14 @@ TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
   Free(a);
   Allocate(512);
   EXPECT_EQ(Trim(kAll), 0u);
-  EXPECT_EQ(segment_->Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
 }
 
 TEST_F(ExpandableSegmentTest, TrimTakesTheHighestChunksAndNoMoreThanWanted) {
   Block* block = Allocate(7 * kGranule);  // chunks of 4, 2, 1
   Free(block);
   EXPECT_EQ(Trim(2 * kGranule), 3u);
-  EXPECT_EQ(segment_->Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
 }
 
 TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
@@ -104,10 +106,10 @@ TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
   Block* c = Allocate(2 * kGranule);
   Free(b);
   Trim(kAll);
-  ASSERT_EQ(segment_->Picture(), "xx..xx");
+  ASSERT_EQ(segment_->reservation().Picture(), "xx..xx");
   Free(a);
   const Block* big = Allocate(4 * kGranule);  // two free granules below, two in the hole
-  EXPECT_EQ(segment_->Picture(), "xxxxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xxxxxx");
   EXPECT_EQ(OffsetOf(big), 0u);
   Free(c);
 }
@@ -118,10 +120,10 @@ TEST_F(ExpandableSegmentTest, FewestGranulesWinOverTheLowestAddress) {
   Block* tail = Allocate(3 * kGranule);
   Free(a);
   Trim(kAll);
-  ASSERT_EQ(segment_->Picture(), "..xxxx");
+  ASSERT_EQ(segment_->reservation().Picture(), "..xxxx");
   Free(tail);
   Allocate(4 * kGranule);  // one granule after the free tail
-  EXPECT_EQ(segment_->Picture(), "..xxxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "..xxxxx");
 }
 
 TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
@@ -130,48 +132,48 @@ TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
   Allocate(kGranule);
   Free(a);
   Trim(kAll);
-  ASSERT_EQ(segment_->Picture(), ".....xxx");
+  ASSERT_EQ(segment_->reservation().Picture(), ".....xxx");
   Free(b);
   const Block* block = Allocate(3 * kGranule);
-  EXPECT_EQ(segment_->Picture(), "....xxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "....xxxx");
   EXPECT_EQ(OffsetOf(block), 4 * kGranule);
 }
 
 TEST_F(ExpandableSegmentTest, ObtainableIsWhatTheNextRequestCanHave) {
   Allocate(60 * kGranule + 1_MiB);
   const Bytes available = vmm_.MemoryInfo()->free;
-  EXPECT_EQ(segment_->Obtainable(available), 3 * kGranule + 1_MiB);
-  EXPECT_EQ(segment_->PlanGrowth(3 * kGranule + 1_MiB)->size, available);
+  EXPECT_EQ(segment_->blocks().holes().Obtainable(available), 3 * kGranule + 1_MiB);
+  EXPECT_EQ(segment_->blocks().holes().PlanGrowth(3 * kGranule + 1_MiB)->size, available);
 }
 
 TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
   Allocate(3_MiB);
   // 37 granules are chunks of 32, 4 and 1, three calls each; the tenth gives access to all.
   for (uint64_t nth = 1; nth <= 10; ++nth) {
-    const auto growth = segment_->PlanGrowth(75_MiB);
+    const auto growth = segment_->blocks().holes().PlanGrowth(75_MiB);
     failures_.FailNthOfAny(nth, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
     const bool is_release = nth % 3 == 0;
     EXPECT_EQ(segment_->Grow(*growth).ok(), is_release) << nth;
     segment_->CheckInvariants();
     if (is_release) Trim(kAll);
-    EXPECT_EQ(segment_->Picture(), "xx") << nth;
+    EXPECT_EQ(segment_->reservation().Picture(), "xx") << nth;
     EXPECT_EQ(vmm_.used(), 2 * kGranule) << nth;
     EXPECT_EQ(vmm_.live_mappings(), 1u) << nth;
   }
 }
 
 TEST_F(ExpandableSegmentTest, ChunksThatCannotBeUnmappedAreUnmappedLater) {
-  const auto growth = segment_->PlanGrowth(36 * kGranule);
+  const auto growth = segment_->blocks().holes().PlanGrowth(36 * kGranule);
   // create, map, release, create, map: the fifth fails and all after it, the undoing too.
   failures_.FailNthOfAny(5, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_FALSE(segment_->Grow(*growth).ok());
   segment_->CheckInvariants();
-  EXPECT_EQ(segment_->mapped(), 0u);
+  EXPECT_EQ(segment_->reservation().mapped(), 0u);
   EXPECT_EQ(vmm_.used(), 36 * kGranule);
   EXPECT_FALSE(segment_->Grow(*growth).ok());
   failures_.StopFailing();
   EXPECT_TRUE(segment_->Grow(*growth).ok());
-  EXPECT_EQ(segment_->mapped(), 36 * kGranule);
+  EXPECT_EQ(segment_->reservation().mapped(), 36 * kGranule);
   EXPECT_EQ(vmm_.used(), 36 * kGranule);
 }
 
@@ -181,7 +183,7 @@ TEST_F(ExpandableSegmentTest, FailedUnmapKeepsTheRestMapped) {
                     absl::InternalError("injected"));
   EXPECT_FALSE(segment_->Trim(kAll).ok());
   segment_->CheckInvariants();
-  EXPECT_EQ(segment_->Picture(), "xxxxxx");
+  EXPECT_EQ(segment_->reservation().Picture(), "xxxxxx");
   EXPECT_EQ(Trim(kAll), 6u);
 }
 

@@ -52,7 +52,7 @@ TEST(PlannedAllocatorTest, BlocksLieWhereThePlanSays) {
   const auto blocks = {card.Allocate(4_MiB), card.Allocate(8_MiB), card.Allocate(4_MiB)};
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 8MiB 4MiB 4MiB"));
   EXPECT_EQ(*blocks.begin() - *(blocks.begin() + 1), 12_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{3, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{3, 0}));
 }
 
 TEST(PlannedAllocatorTest, OnlyWhatIsTouchedIsMapped) {
@@ -65,7 +65,7 @@ TEST(PlannedAllocatorTest, OnlyWhatIsTouchedIsMapped) {
 TEST(PlannedAllocatorTest, RequestsAreKnownByTheirRoundedSize) {
   Card card(128_MiB, Following({{4_MiB, 4_MiB}}));
   card.Allocate(4_MiB - 511);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{1, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{1, 0}));
 }
 
 TEST(PlannedAllocatorTest, CycleGoesOnWithoutTheDriver) {
@@ -80,7 +80,7 @@ TEST(PlannedAllocatorTest, CycleGoesOnWithoutTheDriver) {
     EXPECT_TRUE(step == 0 || card.failures.calls(DriverCall::kMap) == calls);
   }
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 6MiB (8MiB)"));
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{16, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{16, 0}));
 }
 
 TEST(PlannedAllocatorTest, SmallRequestsHaveNoPlace) {
@@ -88,7 +88,7 @@ TEST(PlannedAllocatorTest, SmallRequestsHaveNoPlace) {
   card.Allocate(4_MiB);
   card.Allocate(512);
   card.Allocate(4_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{2, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
 
 TEST(PlannedAllocatorTest, OtherSizesArePlacedOrdinarily) {
@@ -97,7 +97,7 @@ TEST(PlannedAllocatorTest, OtherSizesArePlacedOrdinarily) {
   card.Allocate(10_MiB);
   card.Allocate(8_MiB);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 4MiB 8MiB", "1 large: 10MiB"));
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{2, 1}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 1}));
 }
 
 TEST(PlannedAllocatorTest, PlaceInUseIsNoError) {
@@ -105,8 +105,8 @@ TEST(PlannedAllocatorTest, PlaceInUseIsNoError) {
   card.Allocate(4_MiB);
   card.Allocate(8_MiB);
   card.Allocate(4_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{2, 1}));
-  EXPECT_EQ(card.allocator.ledger().live_allocated, 16_MiB);
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 1}));
+  EXPECT_EQ(card.allocator.accounts().ledger().live_allocated, 16_MiB);
 }
 
 TEST(PlannedAllocatorTest, PlaceThatWaitsForAnotherStreamIsInUse) {
@@ -132,18 +132,18 @@ TEST(PlannedAllocatorTest, EachStreamHasItsSection) {
   card.Allocate(8_MiB, kMain);
   card.Allocate(8_MiB, StreamId{7});  // more than are planned
   EXPECT_THAT(card.Contents(), ElementsAre("2 large: 4MiB", "1 large: 8MiB", "7 large: 8MiB"));
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{2, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
 
 TEST(PlannedAllocatorTest, PoolsHaveNoPlan) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 4_MiB}}));
-  card.allocator.RetainPool({0, 1});
-  ASSERT_TRUE(card.allocator.BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
+  card.allocator.pools().Retain({0, 1});
+  ASSERT_TRUE(card.allocator.pools().BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
   card.Allocate(4_MiB);
-  ASSERT_TRUE(card.allocator.EndRouting({0, 1}).ok());
-  EXPECT_EQ(card.allocator.plan_use(), PlanUse{});
+  ASSERT_TRUE(card.allocator.pools().EndRouting({0, 1}).ok());
+  EXPECT_EQ(card.allocator.accounts().plan_use(), PlanUse{});
   card.Allocate(4_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{1, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{1, 0}));
 }
 
 TEST(PlannedAllocatorTest, PlanLargerThanTheCardIsFollowedAsFarAsItGoes) {
@@ -188,7 +188,7 @@ TEST(PlannedAllocatorTest, MemoryIsTakenBackForAPlace) {
   Free(card, {card.Allocate(40_MiB)});
   Free(card, {card.Allocate(64_MiB, kSide)});
   card.Allocate(40_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{2, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 40MiB", "2 large: (24MiB)"));
 }
 
@@ -199,7 +199,7 @@ TEST(PlannedAllocatorTest, PlaceWithHolesIsFilled) {
   Free(card, {first, second});
   card.Allocate(20_MiB);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 20MiB"));
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{3, 0}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{3, 0}));
 }
 
 TEST(PlannedAllocatorTest, NoMoreIsWaitedForThanIsNeeded) {
@@ -210,7 +210,7 @@ TEST(PlannedAllocatorTest, NoMoreIsWaitedForThanIsNeeded) {
   EXPECT_TRUE(card.Share(second, 20_MiB, StreamId{3}).ok());
   Free(card, {first, second});
   card.Allocate(38_MiB);
-  EXPECT_EQ(card.allocator.ledger().stream_wait, 20_MiB);
+  EXPECT_EQ(card.allocator.accounts().ledger().stream_wait, 20_MiB);
 }
 
 TEST(PlannedAllocatorTest, EmptyCacheGivesPlannedMemoryBack) {
@@ -227,7 +227,7 @@ TEST(PlannedAllocatorTest, LimitHolds) {
   card.allocator.SetLimit(30_MiB);
   card.Allocate(20_MiB);
   EXPECT_EQ(card.FailToAllocate(20_MiB).obtainable, 10_MiB);
-  EXPECT_EQ(card.allocator.ledger().reserved, 20_MiB);
+  EXPECT_EQ(card.allocator.accounts().ledger().reserved, 20_MiB);
 }
 
 TEST(PlannedAllocatorTest, RejectionHolds) {
@@ -262,7 +262,7 @@ TEST(PlannedAllocatorTest, FailingCallsLeaveEverythingRight) {
       Free(card, blocks);
       EXPECT_TRUE(card.allocator.EmptyCache().ok());
       EXPECT_THAT(card.vmm.faults(), IsEmpty());
-      EXPECT_EQ(card.allocator.ledger().reserved, card.vmm.used());
+      EXPECT_EQ(card.allocator.accounts().ledger().reserved, card.vmm.used());
     }
   }
 }
@@ -272,7 +272,7 @@ TEST(PlannedAllocatorTest, WithoutAddressSpaceForItThePlanIsPutOff) {
   card.failures.FailNthOfAny(1, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
   card.Allocate(4_MiB);
   card.Allocate(8_MiB);
-  EXPECT_EQ(card.allocator.plan_use(), (PlanUse{1, 1}));
+  EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{1, 1}));
 }
 
 }  // namespace

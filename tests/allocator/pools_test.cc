@@ -25,11 +25,12 @@ class PoolsTest : public testing::Test {
  protected:
   // As torch does around a capture: a user more, and requests on `stream` are routed.
   void Begin(const PoolId& pool, StreamId stream = kMain) {
-    card_.allocator.RetainPool(pool);
-    ASSERT_TRUE(card_.allocator.BeginRouting(pool, [=](StreamId s) { return s == stream; }).ok());
+    card_.allocator.pools().Retain(pool);
+    ASSERT_TRUE(
+        card_.allocator.pools().BeginRouting(pool, [=](StreamId s) { return s == stream; }).ok());
   }
-  void End(const PoolId& pool) { ASSERT_TRUE(card_.allocator.EndRouting(pool).ok()); }
-  void Release(const PoolId& pool) { ASSERT_TRUE(card_.allocator.ReleasePool(pool).ok()); }
+  void End(const PoolId& pool) { ASSERT_TRUE(card_.allocator.pools().EndRouting(pool).ok()); }
+  void Release(const PoolId& pool) { ASSERT_TRUE(card_.allocator.pools().Release(pool).ok()); }
   PoolId PoolOf(DeviceAddress address) const {
     for (const SegmentView& segment : card_.allocator.Snapshot()) {
       if (segment.address <= address && address - segment.address < segment.size)
@@ -37,7 +38,7 @@ class PoolsTest : public testing::Test {
     }
     return {};
   }
-  Bytes reserved() const { return card_.allocator.ledger().reserved; }
+  Bytes reserved() const { return card_.allocator.accounts().ledger().reserved; }
 
   Card card_{100_MiB};
 };
@@ -59,18 +60,18 @@ TEST_F(PoolsTest, TheFirstRoutingThatTakesARequestGetsIt) {
 }
 
 TEST_F(PoolsTest, RoutingsAndUsersAreCounted) {
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.EndRouting(kGraph)));
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.ReleasePool(kGraph)));
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.BeginRouting(kGraph, {})));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Uses(kGraph).status()));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().EndRouting(kGraph)));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Release(kGraph)));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().BeginRouting(kGraph, {})));
   Begin(kGraph);
-  EXPECT_TRUE(absl::IsAlreadyExists(card_.allocator.BeginRouting(kGraph, {})));
-  card_.allocator.RetainPool(kGraph);
-  EXPECT_EQ(*card_.allocator.PoolUses(kGraph), 2);
+  EXPECT_TRUE(absl::IsAlreadyExists(card_.allocator.pools().BeginRouting(kGraph, {})));
+  card_.allocator.pools().Retain(kGraph);
+  EXPECT_EQ(*card_.allocator.pools().Uses(kGraph), 2);
   End(kGraph);
   Release(kGraph);
   Release(kGraph);
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Uses(kGraph).status()));
 }
 
 TEST_F(PoolsTest, WhatAReplayMayUseIsNotTakenBack) {
@@ -91,10 +92,10 @@ TEST_F(PoolsTest, APoolWithoutUsersIsGoneOnceItsLastBlockIs) {
   End(kGraph);
   Release(kGraph);
   EXPECT_TRUE(card_.allocator.EmptyCache(kGraph).ok());
-  EXPECT_EQ(*card_.allocator.PoolUses(kGraph), 0);
+  EXPECT_EQ(*card_.allocator.pools().Uses(kGraph), 0);
   ASSERT_TRUE(card_.Free(outlives).ok());
   EXPECT_TRUE(card_.allocator.EmptyCache(kGraph).ok());
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.PoolUses(kGraph).status()));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Uses(kGraph).status()));
   EXPECT_EQ(reserved(), 0u);
   EXPECT_EQ(card_.vmm.live_reservations(), 0u);
 }
@@ -106,7 +107,7 @@ TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
   card_.streams.BeginCapture(kMain);
   ASSERT_TRUE(card_.Share(shared, 30_MiB, kMain).ok());
   ASSERT_TRUE(card_.Free(shared).ok());
-  EXPECT_EQ(card_.allocator.ledger().stream_wait, 30_MiB);
+  EXPECT_EQ(card_.allocator.accounts().ledger().stream_wait, 30_MiB);
   // 20 MiB of the captured stream's own cache and the 30 MiB cannot be had now.
   EXPECT_EQ(card_.FailToAllocate(60_MiB, kSide).obtainable, 50_MiB);
   card_.streams.EndCapture(kMain);
@@ -118,11 +119,11 @@ TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
 class CaptureReuseTest : public PoolsTest {
  protected:
   CaptureReuseTest() {
-    card_.allocator.SetCaptureReuse(true);
-    card_.allocator.RetainPool(kGraph);
+    card_.allocator.pools().SetCaptureReuse(true);
+    card_.allocator.pools().Retain(kGraph);
   }
   void BeginCapture() {
-    ASSERT_TRUE(card_.allocator.BeginRouting(kGraph, [](StreamId) { return true; }).ok());
+    ASSERT_TRUE(card_.allocator.pools().BeginRouting(kGraph, [](StreamId) { return true; }).ok());
     card_.streams.BeginCapture(kMain);
     card_.streams.WaitInCapture(kSide, kMain);
   }
@@ -132,7 +133,7 @@ class CaptureReuseTest : public PoolsTest {
     ASSERT_TRUE(card_.Share(address, 4_MiB, kSide).ok());
     ASSERT_TRUE(card_.Free(address).ok());
   }
-  Bytes waiting() const { return card_.allocator.ledger().stream_wait; }
+  Bytes waiting() const { return card_.allocator.accounts().ledger().stream_wait; }
 };
 
 TEST_F(CaptureReuseTest, WhatTheGraphOrdersIsUsedAgainWithinIt) {
@@ -168,7 +169,7 @@ TEST_F(CaptureReuseTest, AStreamOutsideTheCaptureIsWaitedForAfterwards) {
 }
 
 TEST_F(CaptureReuseTest, UsesBeforeTheCaptureAreNoPartOfIt) {
-  ASSERT_TRUE(card_.allocator.BeginRouting(kGraph, [](StreamId) { return true; }).ok());
+  ASSERT_TRUE(card_.allocator.pools().BeginRouting(kGraph, [](StreamId) { return true; }).ok());
   const DeviceAddress before = card_.Allocate(4_MiB);
   const DeviceAddress while_open = card_.Allocate(4_MiB);
   ASSERT_TRUE(card_.Share(before, 4_MiB, kSide).ok());
@@ -219,7 +220,7 @@ TEST_F(CaptureReuseTest, ADriverThatDoesNotAnswerMakesItWait) {
 }
 
 TEST_F(CaptureReuseTest, SwitchedOffEverythingWaitsForTheEnd) {
-  card_.allocator.SetCaptureReuse(false);
+  card_.allocator.pools().SetCaptureReuse(false);
   BeginCapture();
   ShareAndFree(card_.Allocate(4_MiB));
   card_.streams.WaitInCapture(kMain, kSide);
@@ -258,14 +259,14 @@ TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
   End(kOther);
   ASSERT_TRUE(card_.Free(inside).ok());
   EXPECT_EQ(card_.FailToAllocate(50_MiB).obtainable, 20_MiB);
-  ASSERT_TRUE(card_.allocator.SetPoolUseOnOom(kOther, true).ok());
+  ASSERT_TRUE(card_.allocator.pools().SetUseOnOom(kOther, true).ok());
   EXPECT_EQ(card_.Allocate(50_MiB), inside);
   EXPECT_EQ(card_.FailToAllocate(50_MiB).obtainable, 30_MiB);
 }
 
 TEST_F(PoolsTest, BlocksThatMustNotBeSplitHaveASegmentEach) {
-  card_.allocator.RetainPool(kOther);
-  ASSERT_TRUE(card_.allocator.SetPoolNoSplit(kOther).ok());
+  card_.allocator.pools().Retain(kOther);
+  ASSERT_TRUE(card_.allocator.pools().SetNoSplit(kOther).ok());
   Begin(kOther);
   const DeviceAddress large = card_.Allocate(5_MiB);
   card_.Allocate(3_MiB);
@@ -297,9 +298,9 @@ class WrittenSource : public MemorySource {
 
 TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
   auto source = std::make_shared<WrittenSource>();
-  card_.allocator.RetainPool(kOther);
-  ASSERT_TRUE(card_.allocator.SetPoolSource(kOther, source).ok());
-  ASSERT_TRUE(card_.allocator.BeginRouting(kOther, [](StreamId) { return true; }).ok());
+  card_.allocator.pools().Retain(kOther);
+  ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());
+  ASSERT_TRUE(card_.allocator.pools().BeginRouting(kOther, [](StreamId) { return true; }).ok());
   std::vector<DeviceAddress> blocks;
   for (const Bytes size : {1_MiB, 1_MiB, 1_MiB, 3_MiB, 17_MiB + 1}) {
     blocks.push_back(std::get<DeviceAddress>(card_.allocator.Allocate(size, kMain, /*context=*/0)));
@@ -321,9 +322,9 @@ TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
 
 TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
   auto source = std::make_shared<WrittenSource>();
-  card_.allocator.RetainPool(kOther);
-  ASSERT_TRUE(card_.allocator.SetPoolSource(kOther, source).ok());
-  ASSERT_TRUE(card_.allocator.BeginRouting(kOther, [](StreamId) { return true; }).ok());
+  card_.allocator.pools().Retain(kOther);
+  ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());
+  ASSERT_TRUE(card_.allocator.pools().BeginRouting(kOther, [](StreamId) { return true; }).ok());
   card_.allocator.SetLimit(10_MiB);
   EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(
       card_.allocator.Allocate(12_MiB, kMain, /*context=*/0)));
@@ -336,33 +337,33 @@ TEST_F(PoolsTest, APoolGoesBackToItsCheckpoint) {
   const DeviceAddress gap = card_.Allocate(2_MiB);
   const DeviceAddress b = card_.Allocate(4_MiB);
   ASSERT_TRUE(card_.Free(gap).ok());
-  const auto checkpoint = card_.allocator.CheckpointPool(kGraph);
+  const auto checkpoint = card_.allocator.pools().Checkpoint(kGraph);
   ASSERT_TRUE(checkpoint.ok());
 
   ASSERT_TRUE(card_.Free(a).ok());
   const DeviceAddress c = card_.Allocate(6_MiB);
   card_.Allocate(8_MiB);
-  const auto restored = card_.allocator.RestorePool(*checkpoint);
+  const auto restored = card_.allocator.pools().Restore(*checkpoint);
   ASSERT_TRUE(restored.ok()) << restored.status();
   card_.allocator.CheckInvariants();
   EXPECT_EQ(restored->freed.size(), 3u);
   EXPECT_THAT(restored->freed, testing::IsSupersetOf({b, c}));
   EXPECT_THAT(restored->allocated, UnorderedElementsAre(a, b));
   EXPECT_THAT(card_.Contents(), ElementsAre("1 large: 4MiB (2MiB) 4MiB (8MiB)"));
-  EXPECT_EQ(card_.allocator.statistics().allocation.all.current, 2);
+  EXPECT_EQ(card_.allocator.accounts().statistics().allocation.all.current, 2);
 }
 
 TEST_F(PoolsTest, ACheckpointThatCannotBeRestoredChangesNothing) {
   Begin(kGraph);
   const DeviceAddress a = card_.Allocate(4_MiB);
-  const auto checkpoint = card_.allocator.CheckpointPool(kGraph);
+  const auto checkpoint = card_.allocator.pools().Checkpoint(kGraph);
   ASSERT_TRUE(card_.Share(a, 4_MiB, kSide).ok());
   ASSERT_TRUE(card_.Free(a).ok());
   const DeviceAddress other = card_.Allocate(4_MiB);
-  EXPECT_TRUE(absl::IsFailedPrecondition(card_.allocator.RestorePool(*checkpoint).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(card_.allocator.pools().Restore(*checkpoint).status()));
   EXPECT_TRUE(card_.Free(other).ok());
   card_.streams.Finish(kSide);
-  EXPECT_TRUE(absl::IsNotFound(card_.allocator.CheckpointPool(kOther).status()));
+  EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Checkpoint(kOther).status()));
 }
 
 }  // namespace

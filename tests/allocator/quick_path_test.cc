@@ -58,7 +58,7 @@ TEST_F(QuickPathTest, PeakIsWhatAllStreamsHadTogether) {
     }
   });
   allocator_.CheckInvariants();
-  const Statistics statistics = allocator_.statistics();
+  const Statistics statistics = allocator_.accounts().statistics();
   EXPECT_EQ(statistics.allocated_bytes.all.peak, int64_t{kThreads} * 8 * 4 << 20);
   EXPECT_EQ(statistics.active.large_pool.peak, kThreads * 8);
   EXPECT_EQ(statistics.allocation.all.allocated, kThreads * 8 * 200);
@@ -72,7 +72,7 @@ TEST_F(QuickPathTest, PeakDoesNotCountWhatStreamsHadAfterEachOther) {
       EXPECT_TRUE(allocator_.Free(Allocate(100_MiB, StreamId{stream})).ok());
     }
   }
-  EXPECT_EQ(allocator_.statistics().allocated_bytes.all.peak, 100 << 20);
+  EXPECT_EQ(allocator_.accounts().statistics().allocated_bytes.all.peak, 100 << 20);
 }
 
 // Another stream takes back what this one has freed, again and again, while all are at it.
@@ -90,8 +90,8 @@ TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
     }
   });
   allocator_.CheckInvariants();
-  EXPECT_EQ(allocator_.statistics().allocation.all.current, 0);
-  EXPECT_EQ(allocator_.statistics().num_ooms, 0);
+  EXPECT_EQ(allocator_.accounts().statistics().allocation.all.current, 0);
+  EXPECT_EQ(allocator_.accounts().statistics().num_ooms, 0);
   EXPECT_TRUE(allocator_.EmptyCache().ok());
   EXPECT_EQ(vmm_.used(), 0u);
 }
@@ -133,8 +133,8 @@ TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   allocator.CheckInvariants();
-  EXPECT_EQ(allocator.plan_use(), (PlanUse{4800, 120}));
-  EXPECT_EQ(allocator.statistics().allocation.all.current, 0);
+  EXPECT_EQ(allocator.accounts().plan_use(), (PlanUse{4800, 120}));
+  EXPECT_EQ(allocator.accounts().statistics().allocation.all.current, 0);
 }
 
 // More streams than have a lock of their own.

@@ -52,7 +52,7 @@ class SharingTest : public testing::Test {
 TEST_F(SharingTest, ABlockIsSharedWithTheChunksUnderIt) {
   const DeviceAddress below = Allocate(3_MiB);  // one chunk of 4 MiB
   const DeviceAddress block = Allocate(5_MiB);  // its last MiB, and a chunk of 4 MiB
-  const auto shared = allocator_.Share(block + 1_MiB);
+  const auto shared = allocator_.sharing().Share(block + 1_MiB);
   ASSERT_TRUE(shared.ok());
   ASSERT_EQ(shared->size(), 2u);
   EXPECT_THAT(vmm_.shared, ElementsAre(below, below + 4_MiB));
@@ -63,23 +63,23 @@ TEST_F(SharingTest, ABlockIsSharedWithTheChunksUnderIt) {
 TEST_F(SharingTest, WhatIsNotInUseIsNotShared) {
   const DeviceAddress block = Allocate(4_MiB);
   ASSERT_TRUE(allocator_.Free(block).ok());
-  EXPECT_TRUE(absl::IsNotFound(allocator_.Share(block).status()));
-  EXPECT_TRUE(absl::IsNotFound(allocator_.ChunksUnder(block).status()));
+  EXPECT_TRUE(absl::IsNotFound(allocator_.sharing().Share(block).status()));
+  EXPECT_TRUE(absl::IsNotFound(allocator_.sharing().ChunksUnder(block).status()));
 }
 
 TEST_F(SharingTest, AnotherMappingAtTheSameAddressHasAnotherSerial) {
   const DeviceAddress block = Allocate(4_MiB);
-  const uint64_t before = allocator_.ChunksUnder(block)->front().serial;
+  const uint64_t before = allocator_.sharing().ChunksUnder(block)->front().serial;
   ASSERT_TRUE(allocator_.Free(block).ok());
   ASSERT_TRUE(allocator_.EmptyCache().ok());
   ASSERT_EQ(Allocate(4_MiB), block);
-  EXPECT_NE(allocator_.ChunksUnder(block)->front().serial, before);
+  EXPECT_NE(allocator_.sharing().ChunksUnder(block)->front().serial, before);
 }
 
 TEST_F(SharingTest, APeerIsAdmittedToAllThatIsMapped) {
   Allocate(512);
   Allocate(8_MiB);
-  ASSERT_TRUE(allocator_.Admit(DeviceIndex{1}).ok());
+  ASSERT_TRUE(allocator_.sharing().Admit(DeviceIndex{1}).ok());
   EXPECT_EQ(vmm_.admitted, DeviceIndex{1});
   EXPECT_THAT(vmm_.mapped_then,
               ElementsAre(Field(&MappedChunk::size, 2_MiB), Field(&MappedChunk::size, 4_MiB),
@@ -87,7 +87,7 @@ TEST_F(SharingTest, APeerIsAdmittedToAllThatIsMapped) {
 }
 
 TEST_F(SharingTest, AnEmptyCardAdmitsPeersToWhatComes) {
-  ASSERT_TRUE(allocator_.Admit(DeviceIndex{1}).ok());
+  ASSERT_TRUE(allocator_.sharing().Admit(DeviceIndex{1}).ok());
   EXPECT_THAT(vmm_.mapped_then, IsEmpty());
 }
 

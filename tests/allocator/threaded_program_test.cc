@@ -128,7 +128,7 @@ class Machine {
     } else if (dice < 992) {
       allocator_.SetLimit(random() % 2 == 0 ? ~Bytes{0} : 200_MiB + random() % 100_MiB);
     } else {
-      EXPECT_GE(allocator_.statistics().num_ooms, 0);
+      EXPECT_GE(allocator_.accounts().statistics().num_ooms, 0);
     }
   }
 
@@ -157,12 +157,13 @@ class Machine {
     bool& is_open = is_open_[static_cast<size_t>(thread)].value;
     const PoolId pool = PoolOf(thread);
     if (is_open) {
-      EXPECT_TRUE(allocator_.EndRouting(pool).ok());
-      EXPECT_TRUE(allocator_.ReleasePool(pool).ok());
+      EXPECT_TRUE(allocator_.pools().EndRouting(pool).ok());
+      EXPECT_TRUE(allocator_.pools().Release(pool).ok());
     } else {
-      allocator_.RetainPool(pool);
+      allocator_.pools().Retain(pool);
       const StreamId mine = StreamOf(thread, 0);
-      EXPECT_TRUE(allocator_.BeginRouting(pool, [mine](StreamId s) { return s == mine; }).ok());
+      EXPECT_TRUE(
+          allocator_.pools().BeginRouting(pool, [mine](StreamId s) { return s == mine; }).ok());
     }
     is_open = !is_open;
   }
@@ -182,11 +183,11 @@ class Machine {
       requested += block.bytes;
       allocated += RoundedSize(block.bytes);
     }
-    const AllocatorLedger ledger = allocator_.ledger();
+    const AllocatorLedger ledger = allocator_.accounts().ledger();
     EXPECT_EQ(ledger.live_requested, requested);
     EXPECT_EQ(ledger.live_allocated, allocated);
     EXPECT_EQ(ledger.reserved, vmm_.used());
-    const Statistics statistics = allocator_.statistics();
+    const Statistics statistics = allocator_.accounts().statistics();
     EXPECT_EQ(statistics.allocation.all.current, static_cast<int64_t>(all.size()));
     EXPECT_GE(statistics.allocated_bytes.all.peak, static_cast<int64_t>(allocated));
   }

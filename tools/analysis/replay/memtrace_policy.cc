@@ -32,10 +32,10 @@ AllocationResult MemtracePolicy::AllocateIn(uint32_t pool,
                                             const CachingAllocator::Request& request) {
   if (pool == 0) return allocator_.Allocate(request);
   const PoolId id{0, pool};
-  if (pools_.insert(pool).second) allocator_.RetainPool(id);
-  MEMTRACE_CHECK(allocator_.BeginRouting(id, [](StreamId) { return true; }).ok());
+  if (pools_.insert(pool).second) allocator_.pools().Retain(id);
+  MEMTRACE_CHECK(allocator_.pools().BeginRouting(id, [](StreamId) { return true; }).ok());
   AllocationResult result = allocator_.Allocate(request);
-  MEMTRACE_CHECK(allocator_.EndRouting(id).ok());
+  MEMTRACE_CHECK(allocator_.pools().EndRouting(id).ok());
   return result;
 }
 
@@ -59,11 +59,11 @@ void MemtracePolicy::CompleteFree(BlockNumber block) {
 void MemtracePolicy::EmptyCache() { MEMTRACE_CHECK(allocator_.EmptyCache().ok()); }
 
 Bytes MemtracePolicy::peak_allocated() const {
-  return static_cast<Bytes>(allocator_.statistics().allocated_bytes.all.peak);
+  return static_cast<Bytes>(allocator_.accounts().statistics().allocated_bytes.all.peak);
 }
 
 Bytes MemtracePolicy::peak_reserved() const {
-  return static_cast<Bytes>(allocator_.statistics().reserved_bytes.all.peak);
+  return static_cast<Bytes>(allocator_.accounts().statistics().reserved_bytes.all.peak);
 }
 
 DriverCalls MemtracePolicy::calls() const {

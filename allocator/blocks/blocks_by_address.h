@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_BLOCKS_BLOCKS_BY_ADDRESS_H_
+#define MEMTRACE_ALLOCATOR_BLOCKS_BLOCKS_BY_ADDRESS_H_
+
+#include <array>
+#include <cstddef>
+
+#include "absl/container/flat_hash_map.h"
+#include "allocator/blocks/block.h"
+#include "allocator/blocks/size_policy.h"
+#include "base/fibonacci_hash.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// The blocks of a group that are in use or recently freed, by their address. A recently freed block
+// stays, so that the pair of a free and an allocation of one size changes nothing here.
+//
+// Thread rule: none, the owner's lock guards it.
+class BlocksByAddress {
+ public:
+  // Adds a block that is in use. A block that is here already stays as it is.
+  void Add(Block* block) { blocks_.emplace(block->address, block); }
+
+  // Notes that a block has been given to the program: what is freed is mostly young, and Find looks
+  // at the blocks given last first.
+  void NoteGiven(Block* block) { given_[SlotOf(block->address)] = block; }
+
+  void Remove(const Block* block) { blocks_.erase(block->address); }
+
+  // Returns the block in use that starts at `address`; null if there is none.
+  Block* Find(DeviceAddress address) const {
+    Block* likely = given_[SlotOf(address)];
+    const bool is_it = likely != nullptr && likely->address == address;
+    return is_it && likely->is(Block::State::kAllocated) ? likely : FindAny(address);
+  }
+
+  // Calls `visit` for every block in use, in no order.
+  template <typename Visit>
+  void ForEachInUse(Visit visit) const {
+    for (const auto& [address, block] : blocks_) {
+      if (block->is(Block::State::kAllocated)) visit(block);
+    }
+  }
+
+  // True if exactly this block is here.
+  bool Has(const Block* block) const;
+  size_t size() const { return blocks_.size(); }
+
+  // Aborts if the blocks given last contradict the others.
+  void CheckInvariants() const;
+
+ private:
+  static constexpr size_t kSlots = 256;
+  static constexpr size_t SlotOf(DeviceAddress address) {
+    return FibonacciHash<8>(address / kAllocationUnit);
+  }
+
+  Block* FindAny(DeviceAddress address) const;
+
+  absl::flat_hash_map<DeviceAddress, Block*> blocks_;
+  // Some of the blocks given last. Records of blocks are used again but never deleted, so an
+  // outdated entry is just another block's.
+  std::array<Block*, kSlots> given_{};
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_BLOCKS_BLOCKS_BY_ADDRESS_H_

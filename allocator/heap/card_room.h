@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_
+#define MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_
+
+#include <algorithm>
+
+#include "absl/base/attributes.h"
+#include "absl/status/statusor.h"
+#include "allocator/accounts/accounting.h"
+#include "allocator/card/vmm.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// a - b; 0 if b is larger.
+constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
+
+// How much of a card may still be mapped: the limit that was set, and what was free when the driver
+// was last asked. The driver is asked only by Look().
+//
+// Thread rule: the card's lock guards it.
+class CardRoom {
+ public:
+  CardRoom(Bytes limit, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+           const Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : limit_(limit), vmm_(vmm), accounting_(accounting) {}
+
+  // The most bytes that may be mapped; all ones for no limit.
+  void SetLimit(Bytes limit) { limit_ = limit; }
+  Bytes limit() const { return limit_; }
+
+  // Returns the bytes that the limit leaves.
+  Bytes UnderLimit() const { return Minus(limit_, accounting_.reserved()); }
+
+  // Asks the driver what is free.
+  absl::StatusOr<DeviceMemory> Look() {
+    const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
+    if (card.ok()) usable_ = card->free + accounting_.reserved();
+    return card;
+  }
+
+  // Returns what could still be mapped, as far as is known without asking the driver.
+  Bytes Left() const { return std::min(Minus(usable_, accounting_.reserved()), UnderLimit()); }
+
+  // What was free, and what we held, when the driver was last asked.
+  Bytes usable() const { return usable_; }
+
+ private:
+  Bytes limit_;
+  Bytes usable_ = 0;
+  Vmm& vmm_;
+  const Accounting& accounting_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_

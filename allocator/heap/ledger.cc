@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/ledger.h"
+
+#include <algorithm>
+
+namespace memtrace {
+
+AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounting) {
+  AllocatorLedger ledger;
+  ledger.reserved = accounting.reserved();
+  const Usage& usage = accounting.usage();
+  ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
+  ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
+  ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));
+  for (const auto& group : groups.all()) {
+    const Bytes reclaimable = groups.Reclaimable(*group);
+    const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
+    ledger.cached += reclaimable;
+    for (const auto& segment : group->segments().all()) {
+      (is_pinned ? ledger.pinned : ledger.holes) += segment->blocks().free().bytes();
+      ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());
+    }
+    if (!is_pinned) ledger.holes -= reclaimable;
+  }
+  return ledger;
+}
+
+}  // namespace memtrace

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_
+#define MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_
+
+#include "allocator/accounts/accounting.h"
+#include "allocator/accounts/allocation_observer.h"
+#include "allocator/pools/segment_groups.h"
+
+namespace memtrace {
+
+// Returns where the card's mapped memory is. Blocks that were freed recently are in none of its
+// figures until they are merged.
+AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounting);
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/memory_sharing.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace memtrace {
+namespace {
+
+// Walks the segment: asked for when memory is shared with another process, not per allocation.
+std::optional<BlockRange> FindRange(const SegmentGroups& groups, DeviceAddress address) {
+  std::optional<BlockRange> range;
+  groups.ForEachSegment([&](const ExpandableSegment& segment) {
+    if (!segment.reservation().Contains(address)) return;
+    const Block* block = segment.blocks().first();
+    while (block->end() <= address) block = block->next;
+    if (block->is(Block::State::kAllocated)) range = {block->address, block->size};
+  });
+  return range;
+}
+
+absl::StatusOr<std::vector<MappedChunk>> FindChunks(const SegmentGroups& groups,
+                                                    DeviceAddress address) {
+  const auto block = FindRange(groups, address);
+  if (!block.has_value()) {
+    return absl::NotFoundError(absl::StrCat("0x", absl::Hex(address), " is in no block in use"));
+  }
+  std::vector<MappedChunk> chunks;
+  groups.ForEachSegment([&](const ExpandableSegment& segment) {
+    if (segment.reservation().Contains(address))
+      chunks = segment.reservation().ChunksUnder(block->address, block->size);
+  });
+  return chunks;
+}
+
+}  // namespace
+
+std::optional<BlockRange> MemorySharing::BaseAllocation(DeviceAddress address) const {
+  const CardLock::Holder lock(lock_);
+  return FindRange(heap_.groups(), address);
+}
+
+absl::StatusOr<std::vector<MappedChunk>> MemorySharing::ChunksUnder(DeviceAddress address) const {
+  const CardLock::Holder lock(lock_);
+  return FindChunks(heap_.groups(), address);
+}
+
+absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress address) {
+  const CardLock::Holder lock(lock_);
+  const auto chunks = FindChunks(heap_.groups(), address);
+  if (!chunks.ok()) return chunks.status();
+  std::vector<SharedChunk> shared;
+  absl::Status status;
+  heap_.groups().ForEachSegment([&](ExpandableSegment& segment) {
+    if (!segment.reservation().Contains(address)) return;
+    for (const MappedChunk& chunk : *chunks) {
+      auto descriptor = segment.reservation().Share(chunk);
+      status.Update(descriptor.status());
+      if (descriptor.ok()) shared.push_back({chunk, *std::move(descriptor)});
+    }
+  });
+  if (!status.ok()) return status;
+  return shared;
+}
+
+absl::Status MemorySharing::Admit(DeviceIndex peer) {
+  const CardLock::Holder lock(lock_);
+  std::vector<MappedChunk> mapped;
+  for (const auto& group : heap_.groups().all()) {
+    if (group->segments().has_source()) continue;
+    for (const auto& segment : group->segments().all()) {
+      const Reservation& reservation = segment->reservation();
+      const auto chunks = reservation.ChunksUnder(reservation.address(), reservation.size());
+      mapped.insert(mapped.end(), chunks.begin(), chunks.end());
+    }
+  }
+  return vmm_.Admit(peer, mapped);
+}
+
+}  // namespace memtrace

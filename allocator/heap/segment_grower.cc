@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/segment_grower.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "allocator/blocks/size_policy.h"
+
+namespace memtrace {
+
+absl::StatusOr<Block*> SegmentGrower::TryGrow(SegmentGroup& group, Bytes size) {
+  auto growth = group.segments().PlanGrowth(size);
+  absl::Status status;
+  if (!growth.has_value()) {
+    status = AddSegment(group, size);
+    if (status.ok()) growth = group.segments().PlanGrowth(size);
+  }
+  if (growth.has_value()) {
+    if (growth->size > room_.UnderLimit()) return nullptr;
+    status = Grow(group, *growth);
+  }
+  if (!status.ok()) group.segments().DropUnmapped(/*all=*/false);
+  if (absl::IsResourceExhausted(status)) return nullptr;
+  if (!status.ok()) return status;
+  return group.Take(size);
+}
+
+absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
+  const absl::StatusOr<DeviceMemory> card = room_.Look();
+  if (!card.ok()) return card.status();
+  if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
+  const SegmentShape shape = group.segments().NextShape(size, card->total);
+  // What comes from elsewhere has its memory at once.
+  const bool is_over_limit = group.segments().has_source() && shape.size > room_.UnderLimit();
+  if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
+  return groups_.AddSegment(group, shape).status();
+}
+
+// Maps chunks as large as the card's room allows; granule by granule, and no more of them than must
+// be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
+// What cannot succeed is not begun: its undoing would take as many calls again.
+absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least) {
+  if (least.size > room_.Left() && !group.segments().has_source()) {
+    const absl::StatusOr<DeviceMemory> card = room_.Look();
+    const bool is_hopeless = card.ok() && least.size > card->free;
+    if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
+  }
+  ExpandableSegment& segment = *least.hole->segment;
+  const uint32_t granules =
+      segment.key().small ? 1 : ChunkGranules(room_.Left(), room_.usable(), vmm_.granularity());
+  const Growth wider = least.InChunks(granules, vmm_.granularity());
+  absl::Status status = absl::ResourceExhaustedError("over the limit");
+  if (granules > 1 && wider.size <= room_.UnderLimit()) status = segment.Grow(wider);
+  if (!absl::IsResourceExhausted(status)) return status;
+  return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
+}
+
+DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
+  PlannedMemory* planned = group.planned();
+  if (planned == nullptr) return 0;
+  const std::optional<Bytes> offset = planned->Next(size);
+  if (!offset.has_value()) return 0;
+  // Without address space for it there is no plan, until there is.
+  if (planned->segment() == nullptr) {
+    const auto segment = groups_.AddSegment(group, planned->Shape(vmm_.granularity()));
+    if (!segment.ok()) return 0;
+    planned->Use(**segment);
+  }
+  return planned->segment()->reservation().address() + *offset;
+}
+
+absl::StatusOr<Block*> SegmentGrower::TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size,
+                                               Bytes most) {
+  if (place == 0) return nullptr;
+  for (;;) {
+    const auto missing = group.planned()->MissingAt(place, size);
+    if (!missing.has_value()) return nullptr;
+    if (missing->bytes == 0) return group.TakeAt(place, size);
+    if (missing->bytes > std::min(most, room_.UnderLimit())) return nullptr;
+    absl::Status status = Grow(group, missing->first);
+    if (absl::IsResourceExhausted(status)) return nullptr;
+    if (!status.ok()) return status;
+  }
+}
+
+absl::StatusOr<Block*> SegmentGrower::TrySpare(SegmentGroup& group, Bytes size) {
+  PlannedMemory* planned = group.planned();
+  if (planned == nullptr) return nullptr;
+  if (Block* block = planned->TakeSpare(size)) return block;
+  const auto growth = planned->PlanSpareGrowth(size);
+  if (!growth.has_value() || growth->size > room_.UnderLimit()) return nullptr;
+  absl::Status status = Grow(group, *growth);
+  if (absl::IsResourceExhausted(status)) return nullptr;
+  if (!status.ok()) return status;
+  return planned->TakeSpare(size);
+}
+
+Bytes SegmentGrower::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
+  const absl::StatusOr<DeviceMemory> card = room_.Look();
+  if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
+  const auto at_place = place == 0 ? std::nullopt : group.planned()->MissingAt(place, size);
+  const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
+  const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, room_.UnderLimit()));
+  // Nothing short, yet refused: the driver's free bytes are not all to be had.
+  return shortfall > 0 ? shortfall : missing;
+}
+
+}  // namespace memtrace

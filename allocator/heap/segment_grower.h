@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_
+#define MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/blocks/block.h"
+#include "allocator/card/vmm.h"
+#include "allocator/heap/card_room.h"
+#include "allocator/pools/segment_groups.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Serves requests by mapping more memory, and no more than the card and the limit have room for.
+// Each Try returns a block in use, null if the card is full or the limit reached, or a status if
+// the driver failed; a failed growth leaves everything as before it.
+//
+// Thread rule: the card's lock and those of all streams guard it.
+class SegmentGrower {
+ public:
+  // All references must outlive this.
+  SegmentGrower(Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                SegmentGroups& groups ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                CardRoom& room ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : vmm_(vmm), groups_(groups), room_(room) {}
+
+  // Grows one of the group's segments, or a newly reserved one.
+  absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
+
+  // Returns where the plan has the next request of the group; 0 if it is not planned.
+  DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
+
+  // Takes the block at its place, of which no more than `most` bytes may have to be mapped; null
+  // also if something there is in use, or `place` is 0.
+  absl::StatusOr<Block*> TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size, Bytes most);
+
+  // Takes or grows from planned memory, whose places others may need soon.
+  absl::StatusOr<Block*> TrySpare(SegmentGroup& group, Bytes size);
+
+  // Returns how much must be taken back for the growth that would be made now.
+  Bytes Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place);
+
+ private:
+  absl::Status AddSegment(SegmentGroup& group, Bytes size);
+  absl::Status Grow(const SegmentGroup& group, const Growth& least);
+
+  Vmm& vmm_;
+  SegmentGroups& groups_;
+  CardRoom& room_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/waiting_frees.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memtrace {
+
+WaitingFrees::WaitingFrees(StreamEvents& events, CaptureGraphs* captures, const Pools& pools,
+                           const SegmentGroups& groups)
+    : events_(events), pools_(pools), groups_(groups), pending_(events), captures_(captures) {}
+
+void WaitingFrees::Add(Block* block) {
+  // Who frees cannot do anything about a driver that records no event: that is tried again.
+  const bool is_captured = MustBePutOff(*block);
+  if (is_captured) NoteLastUses(block);
+  if (is_captured || !pending_.Add(block).ok()) {
+    PutOff(block);
+  } else {
+    groups_.OwnerOf(*block).LetWait(block);
+  }
+}
+
+void WaitingFrees::PutOff(Block* block) {
+  groups_.OwnerOf(*block).LetWait(block);
+  put_off_.push_back(block);
+}
+
+bool WaitingFrees::MustBePutOff(const Block& block) const {
+  if (!pools_.routing()) return false;
+  return std::any_of(block.recorded_streams.begin(), block.recorded_streams.end(),
+                     [&](StreamId stream) { return events_.IsCapturing(stream); });
+}
+
+// Only a pool's: the default pool's memory may be handed out outside the graph, where nothing
+// orders it after the graph's streams.
+void WaitingFrees::NoteLastUses(Block* block) {
+  const Pool* pool = groups_.OwnerOf(*block).pool();
+  if (pool != nullptr && pools_.IsRouted(*pool)) captures_.Add(block);
+}
+
+void WaitingFrees::CompleteDone(StreamId stream) {
+  if (!put_off_.empty()) CompleteOrdered(stream);
+  TakeUpPutOff();
+  if (pending_.empty()) return;
+  while (Block* block = pending_.Poll()) Complete(block);
+}
+
+void WaitingFrees::CompleteOrdered(StreamId stream) {
+  for (Block* block : captures_.TakeOrdered(stream)) {
+    std::erase(put_off_, block);
+    Complete(block);
+  }
+}
+
+void WaitingFrees::TakeUpPutOff() {
+  if (put_off_.empty() || pools_.routing()) return;
+  std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
+}
+
+// Of streams that take no event any more all work is waited for.
+void WaitingFrees::CompletePutOff() {
+  if (put_off_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
+  if (!events_.WaitForAll().ok()) return;
+  for (Block* block : std::exchange(put_off_, {})) Complete(block);
+}
+
+absl::Status WaitingFrees::CompleteNext() {
+  const absl::StatusOr<Block*> done = pending_.WaitForNext();
+  if (done.ok()) Complete(*done);
+  return done.status();
+}
+
+absl::Status WaitingFrees::CompleteAllOf(const PoolId* pool) {
+  while (pool == nullptr ? !pending_.empty() : pending_.HasAny(*pool)) {
+    if (absl::Status done = CompleteNext(); !done.ok()) return done;
+  }
+  return absl::OkStatus();
+}
+
+void WaitingFrees::Drain() {
+  TakeUpPutOff();
+  while (!pending_.empty() && pending_.WaitForNext().ok()) {
+  }
+}
+
+void WaitingFrees::Complete(Block* block) { groups_.OwnerOf(*block).GiveBackWaiting(block); }
+
+}  // namespace memtrace

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_
+#define MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_
+
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "allocator/blocks/block.h"
+#include "allocator/card/capture_graphs.h"
+#include "allocator/card/stream_events.h"
+#include "allocator/frees/capture_frees.h"
+#include "allocator/frees/pending_frees.h"
+#include "allocator/pools/pools.h"
+#include "allocator/pools/segment_groups.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// The blocks of a card that are freed and that other streams may still use. Each waits for events
+// or, while a graph is captured from a stream that uses it or the driver records no event, is put
+// off: until no requests are routed to a pool any more, or until its capture's graph says that it
+// comes after all uses. A block that has waited long enough is completed: its group gets it back.
+//
+// A driver that refuses an event loses nothing: it is asked again at the next request.
+//
+// Thread rule: the card's lock and those of all streams guard it.
+class WaitingFrees {
+ public:
+  // `captures` may be null. All references must outlive this.
+  WaitingFrees(StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, CaptureGraphs* captures,
+               const Pools& pools ABSL_ATTRIBUTE_LIFETIME_BOUND,
+               const SegmentGroups& groups ABSL_ATTRIBUTE_LIFETIME_BOUND);
+
+  // Lets a block wait that has just been freed. REQUIRES: it has recorded streams.
+  void Add(Block* block);
+  // The same, for a block for which no event is recorded yet.
+  void PutOff(Block* block);
+
+  // Completes what need not be waited for before a request on `stream`: one query a recorded
+  // stream, none if nothing waits.
+  void CompleteDone(StreamId stream);
+
+  // Lets blocks that were put off wait for events, if that is allowed again.
+  void TakeUpPutOff();
+
+  // Waits for all work of the card and completes what was put off, if that is allowed.
+  void CompletePutOff();
+
+  // Waits for the oldest events until a block is completed. REQUIRES: has_pending().
+  absl::Status CompleteNext();
+
+  // Waits until no block of `pool` waits for an event; of no pool if it is null.
+  absl::Status CompleteAllOf(const PoolId* pool);
+
+  // Waits for all events as far as the driver goes along, and completes nothing: the end of the
+  // heap.
+  void Drain();
+
+  // The blocks that were put off during a capture.
+  CaptureFrees& captures() { return captures_; }
+
+  bool has_pending() const { return !pending_.empty(); }  // blocks that wait for events
+  bool empty() const { return pending_.empty() && put_off_.empty(); }
+
+ private:
+  bool MustBePutOff(const Block& block) const;
+  void NoteLastUses(Block* block);
+  void CompleteOrdered(StreamId stream);
+  void Complete(Block* block);
+
+  StreamEvents& events_;
+  const Pools& pools_;
+  const SegmentGroups& groups_;
+  PendingFrees pending_;
+  std::vector<Block*> put_off_;
+  CaptureFrees captures_;  // of those put off
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/segment/reservation.h"
+
+#include <utility>
+
+#include "allocator/blocks/size_policy.h"
+#include "base/check.h"
+
+namespace memtrace {
+
+Reservation::Reservation(DeviceAddress address, Bytes size, Bytes granularity, Vmm& vmm)
+    : address_(address), size_(size), granularity_(granularity), vmm_(vmm) {
+  MEMTRACE_CHECK_EQ(size_ % granularity_, Bytes{0});
+}
+
+Reservation::~Reservation() {
+  // Nobody is left to tell about a failure; at worst the process ends with it.
+  for (const ChunkRange chunk : chunks_.chunks()) UnmapChunk(chunk).IgnoreError();
+  Close().IgnoreError();
+}
+
+absl::Status Reservation::Close() {
+  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
+  if (!unreleased_.empty()) return absl::UnavailableError("the driver keeps a chunk's handle");
+  if (is_closed_) return absl::OkStatus();
+  absl::Status status = vmm_.ReleaseReservation(address_, size_);
+  is_closed_ = status.ok();
+  return status;
+}
+
+absl::Status Reservation::UndoRest() {
+  for (const ChunkHandle handle : std::exchange(unreleased_, {})) ReleaseHandle(handle);
+  absl::Status status;
+  while (status.ok() && !without_access_.empty()) {
+    status = UnmapChunk(without_access_.back());
+    if (status.ok()) without_access_.pop_back();
+  }
+  return status;
+}
+
+absl::Status Reservation::Map(DeviceAddress begin, Bytes size, uint32_t chunk) {
+  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
+  Chunks fresh;
+  absl::Status status = MapChunks(begin, size, chunk, fresh);
+  if (status.ok()) status = vmm_.GiveAccess(begin, size);
+  if (status.ok()) {
+    for (const ChunkRange mapped : fresh) chunks_.Add(mapped);
+    return status;
+  }
+  without_access_ = std::move(fresh);
+  UndoRest().IgnoreError();  // else by the next growth
+  return status;
+}
+
+absl::Status Reservation::MapChunks(DeviceAddress begin, Bytes size, uint32_t most, Chunks& fresh) {
+  GranuleIndex next = IndexOf(begin);
+  const GranuleIndex end = IndexOf(begin + size);
+  while (next < end) {
+    const ChunkRange chunk{next, NextChunk(end - next, most)};
+    if (absl::Status status = MapChunk(chunk); !status.ok()) return status;
+    fresh.push_back(chunk);
+    next = chunk.end();
+  }
+  return absl::OkStatus();
+}
+
+// The handle is released as soon as the chunk is mapped: the mapping keeps the memory, so that from
+// then on one Unmap gives it back, and a chunk can never be half given back.
+absl::Status Reservation::MapChunk(ChunkRange chunk) {
+  const Bytes size = chunk.count * granularity_;
+  const absl::StatusOr<ChunkHandle> handle = vmm_.Create(size);
+  if (!handle.ok()) return handle.status();
+  absl::Status status = vmm_.Map(AddressOf(chunk.first), size, *handle);
+  ReleaseHandle(*handle);
+  return status;
+}
+
+absl::Status Reservation::UnmapChunk(ChunkRange chunk) {
+  return vmm_.Unmap(AddressOf(chunk.first), chunk.count * granularity_);
+}
+
+void Reservation::ReleaseHandle(ChunkHandle handle) {
+  if (!vmm_.Release(handle).ok()) unreleased_.push_back(handle);
+}
+
+Reservation::Unmapped Reservation::Unmap(DeviceAddress begin, DeviceAddress end, Bytes wanted) {
+  const Chunks whole = WholeChunks(begin, end);
+  if (whole.empty()) return {};
+  Unmapped done;
+  done.begin = done.end = AddressOf(whole.back().end());
+  for (auto chunk = whole.rbegin(); chunk != whole.rend() && done.end - done.begin < wanted;
+       ++chunk) {
+    done.status = UnmapChunk(*chunk);
+    if (!done.status.ok()) break;
+    chunks_.Remove(*chunk);
+    done.begin = AddressOf(chunk->first);
+  }
+  return done;
+}
+
+Reservation::Chunks Reservation::WholeChunks(DeviceAddress begin, DeviceAddress end) const {
+  return chunks_.Inside(IndexOf(begin + granularity_ - 1), IndexOf(end));
+}
+
+Bytes Reservation::InWholeChunks(DeviceAddress begin, DeviceAddress end) const {
+  Bytes sum = 0;
+  for (const ChunkRange chunk : WholeChunks(begin, end)) sum += chunk.count * granularity_;
+  return sum;
+}
+
+std::vector<MappedChunk> Reservation::ChunksUnder(DeviceAddress address, Bytes size) const {
+  std::vector<MappedChunk> under;
+  for (const ChunkRange chunk : chunks_.chunks()) {
+    const MappedChunk mapped{AddressOf(chunk.first), chunk.count * granularity_,
+                             chunks_.SerialOf(chunk.first)};
+    if (mapped.address < address + size && address < mapped.address + mapped.size) {
+      under.push_back(mapped);
+    }
+  }
+  return under;
+}
+
+std::string Reservation::Picture() const {
+  const Chunks chunks = chunks_.chunks();
+  return chunks_.Picture(chunks.empty() ? 0 : chunks.back().end());
+}
+
+}  // namespace memtrace

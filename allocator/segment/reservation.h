@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_SEGMENT_RESERVATION_H_
+#define MEMTRACE_ALLOCATOR_SEGMENT_RESERVATION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "allocator/card/unique_descriptor.h"
+#include "allocator/card/vmm.h"
+#include "allocator/segment/chunk_map.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// A range of reserved addresses and the chunks that are mapped in it. Addresses are mapped in whole
+// granules, and unmapped in the chunks in which they were mapped.
+//
+// Failures: a driver call that fails leaves the reservation as before it. What of a half-made
+// mapping cannot be undone either (a handle, chunks without access) is remembered and undone later.
+// Thread rule: none, the owner's lock guards it.
+class Reservation {
+ public:
+  // Takes over [address, address + size), which `vmm` has reserved. `granularity` divides `size`.
+  // `vmm` must outlive this.
+  Reservation(DeviceAddress address, Bytes size, Bytes granularity,
+              Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND);
+
+  // Unmaps everything and gives the addresses back. REQUIRES: no work on the card uses them any
+  // more.
+  ~Reservation();
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  // Maps [begin, begin + size), in chunks of at most `chunk` granules. REQUIRES: none of it is
+  // mapped.
+  absl::Status Map(DeviceAddress begin, Bytes size, uint32_t chunk);
+
+  // What Unmap did: [begin, end) is unmapped, which is empty if nothing is. The status is that of
+  // the call that failed.
+  struct Unmapped {
+    DeviceAddress begin = 0, end = 0;
+    absl::Status status;
+  };
+  // Unmaps chunks that lie in [begin, end) as a whole, from the highest down, until `wanted` bytes
+  // are unmapped or a call fails. REQUIRES: all of [begin, end) is mapped.
+  Unmapped Unmap(DeviceAddress begin, DeviceAddress end, Bytes wanted);
+
+  // Tries again what the driver would not undo. Not OK if a chunk is still mapped without access.
+  absl::Status UndoRest();
+
+  // Gives the addresses back; after OK nothing is left to be done, after a failure all is as
+  // before. REQUIRES: mapped() == 0.
+  absl::Status Close();
+
+  // Returns the bytes of the chunks that lie in [begin, end) as a whole.
+  Bytes InWholeChunks(DeviceAddress begin, DeviceAddress end) const;
+
+  // Returns the chunks that [address, address + size) touches, ascending.
+  std::vector<MappedChunk> ChunksUnder(DeviceAddress address, Bytes size) const;
+
+  // Returns Vmm::Share of such a chunk.
+  absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) const {
+    return vmm_.Share(chunk.address);
+  }
+
+  DeviceAddress address() const { return address_; }
+  Bytes size() const { return size_; }
+  Bytes granularity() const { return granularity_; }
+  bool Contains(DeviceAddress address) const {
+    return address >= address_ && address - address_ < size_;
+  }
+  Bytes mapped() const { return chunks_.granules() * granularity_; }
+  int ranges() const { return chunks_.ranges(); }  // maximal mapped runs
+
+  // Returns the chunk map up to the last mapped granule: "xx..x".
+  std::string Picture() const;
+
+ private:
+  using Chunks = std::vector<ChunkRange>;
+
+  absl::Status MapChunks(DeviceAddress begin, Bytes size, uint32_t most, Chunks& fresh);
+  absl::Status MapChunk(ChunkRange chunk);
+  absl::Status UnmapChunk(ChunkRange chunk);
+  void ReleaseHandle(ChunkHandle handle);
+  Chunks WholeChunks(DeviceAddress begin, DeviceAddress end) const;
+
+  GranuleIndex IndexOf(DeviceAddress at) const {
+    return static_cast<GranuleIndex>((at - address_) / granularity_);
+  }
+  DeviceAddress AddressOf(GranuleIndex index) const { return address_ + index * granularity_; }
+
+  const DeviceAddress address_;
+  const Bytes size_;
+  const Bytes granularity_;
+  Vmm& vmm_;
+  ChunkMap chunks_;
+
+  // What the driver would not undo when asked: handles that are not released, and chunks that are
+  // mapped without access, which `chunks_` knows nothing of. Asked again by UndoRest().
+  std::vector<ChunkHandle> unreleased_;
+  Chunks without_access_;
+  bool is_closed_ = false;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_SEGMENT_RESERVATION_H_

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/segment/segment_blocks.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+// Invariants:
+// 1. the blocks from `first_` on tile the reservation, in address order;
+// 2. no two neighbours are both free, nor both unmapped;
+// 3. `holes_` has exactly the unmapped blocks, `free_` exactly the free ones;
+// 4. `recent_` has exactly the recently freed blocks.
+namespace memtrace {
+namespace {
+
+bool IsFree(const Block* block) { return block != nullptr && block->is(Block::State::kFree); }
+
+bool IsHole(const Block* block) { return block != nullptr && block->is(Block::State::kUnmapped); }
+
+}  // namespace
+
+SegmentBlocks::SegmentBlocks(ExpandableSegment* segment, DeviceAddress address,
+                             const SegmentShape& shape, BlockArena& arena)
+    : holds_one_(shape.holds_one),
+      is_planned_(shape.is_planned),
+      arena_(arena),
+      free_(arena),
+      holes_(shape.granule),
+      first_(arena.New()) {
+  if (is_planned_) free_.KeepByAddress();
+  first_->address = address;
+  first_->size = shape.size;
+  first_->segment = segment;
+  first_->state = Block::State::kUnmapped;
+  holes_.Put(first_);
+}
+
+SegmentBlocks::~SegmentBlocks() {
+  for (Block* block = first_; block != nullptr;) arena_.Recycle(std::exchange(block, block->next));
+}
+
+Block* SegmentBlocks::TakeAt(DeviceAddress address, Bytes size) {
+  Block* block = is_planned_ ? free_.At(address) : first_;
+  if (block == nullptr) return nullptr;
+  while (block->end() <= address) block = block->next;
+  const bool fits = block->is(Block::State::kFree) && size <= block->end() - address;
+  return fits ? free_.TakeAt(block, address, size) : nullptr;
+}
+
+void SegmentBlocks::Fill(Block* hole, DeviceAddress begin, DeviceAddress end) {
+  holes_.Remove(hole);
+  Block* mapped = Isolate(hole, begin, end);
+  for (Block* beside : {mapped->previous, mapped->next}) {
+    if (IsHole(beside)) holes_.Put(beside);
+  }
+  free_.Return(mapped);
+}
+
+void SegmentBlocks::Dig(Block* block, DeviceAddress begin, DeviceAddress end) {
+  free_.Remove(block);
+  Block* hole = Isolate(block, begin, end);
+  hole->state = Block::State::kUnmapped;
+  if (IsFree(hole->previous)) free_.Return(hole->previous);
+  if (IsFree(hole->next)) free_.Return(hole->next);
+  if (IsHole(hole->next)) {
+    holes_.Remove(hole->next);
+    arena_.AbsorbNext(hole);
+  }
+  if (IsHole(hole->previous)) {
+    hole = hole->previous;
+    arena_.AbsorbNext(hole);
+  }
+  holes_.Put(hole);
+}
+
+// Cuts `block` so that one block covers exactly [begin, end); the cuttings keep its state.
+Block* SegmentBlocks::Isolate(Block* block, DeviceAddress begin, DeviceAddress end) {
+  if (block->address < begin) block = arena_.Split(block, begin - block->address);
+  if (end < block->end()) arena_.Split(block, end - begin);
+  return block;
+}
+
+void SegmentBlocks::CheckInvariants() const {
+  DeviceAddress at = first_->address;
+  Bytes free = 0;
+  Bytes recent = 0;
+  size_t holes = 0;
+  const Block* previous = nullptr;
+  for (const Block* block = first_; block != nullptr; previous = block, block = block->next) {
+    MEMTRACE_CHECK_EQ(block->address, at);
+    MEMTRACE_CHECK_EQ(block->previous, previous);
+    MEMTRACE_CHECK_EQ(block->segment, first_->segment);
+    MEMTRACE_CHECK(!IsHole(block) || !IsHole(previous));
+    if (IsHole(block)) {
+      MEMTRACE_CHECK_EQ(holes_.At(block->address), block);
+      ++holes;
+    }
+    if (IsFree(block)) free += block->size;
+    if (block->is(Block::State::kRecentlyFreed)) recent += block->size;
+    at = block->end();
+  }
+  MEMTRACE_CHECK_EQ(holes, holes_.size());
+  MEMTRACE_CHECK_EQ(free, free_.bytes());
+  MEMTRACE_CHECK_EQ(recent, recent_.bytes());
+  free_.CheckInvariants();
+}
+
+}  // namespace memtrace

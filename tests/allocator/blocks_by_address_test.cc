@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/blocks/blocks_by_address.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace {
+namespace {
+
+Block InUse(DeviceAddress address) {
+  Block block;
+  block.address = address;
+  block.size = 512;
+  block.state = Block::State::kAllocated;
+  return block;
+}
+
+TEST(BlocksByAddressTest, OnlyABlockInUseIsFound) {
+  BlocksByAddress blocks;
+  Block block = InUse(1_MiB);
+  blocks.Add(&block);
+  EXPECT_EQ(blocks.Find(1_MiB), &block);
+  EXPECT_EQ(blocks.Find(1_MiB + 512), nullptr);
+  block.state = Block::State::kRecentlyFreed;
+  EXPECT_EQ(blocks.Find(1_MiB), nullptr);
+  EXPECT_TRUE(blocks.Has(&block));
+}
+
+TEST(BlocksByAddressTest, RecordOfAGivenBlockThatIsUsedAgainIsNotFoundAtItsOldAddress) {
+  BlocksByAddress blocks;
+  Block block = InUse(1_MiB);
+  blocks.Add(&block);
+  blocks.NoteGiven(&block);
+  EXPECT_EQ(blocks.Find(1_MiB), &block);
+  blocks.Remove(&block);
+  block.address = 2_MiB;
+  blocks.Add(&block);
+  blocks.NoteGiven(&block);
+  EXPECT_EQ(blocks.Find(1_MiB), nullptr);
+  EXPECT_EQ(blocks.Find(2_MiB), &block);
+  blocks.CheckInvariants();
+}
+
+TEST(BlocksByAddressTest, RecentlyFreedBlocksAreNotVisited) {
+  BlocksByAddress blocks;
+  Block block = InUse(1_MiB), freed = InUse(2_MiB);
+  freed.state = Block::State::kRecentlyFreed;
+  blocks.Add(&block);
+  blocks.Add(&freed);
+  std::vector<Block*> visited;
+  blocks.ForEachInUse([&](Block* one) { visited.push_back(one); });
+  EXPECT_EQ(visited, std::vector<Block*>{&block});
+  EXPECT_EQ(blocks.size(), 2u);
+}
+
+}  // namespace
+}  // namespace memtrace
