@@ -17,7 +17,6 @@ _TO_SPLIT = "to be split: it was cut over several sources in place of into sever
 # Class -> its public functions, and why so many.
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
-    "Process": (30, _TO_SPLIT),
     "RunAccount": (27, "an overload for each kind of event"),
     "TraceWriter": (25, _TO_SPLIT),
     "TorchHeap": (24, _TO_SPLIT),

@@ -31,8 +31,8 @@ const char* LastError() { return last_error.data(); }
 int LastDriverResult() { return last_driver_result; }
 
 int NoSuchCard(int device) {
-  if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
-  if (!Process::Get().is_started())
+  if (Process::Get().cards().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+  if (!Process::Get().cards().is_started())
     return Fail(MEMTRACE_NOT_STARTED, "memtrace has not been started");
   return Fail(MEMTRACE_INVALID_ARGUMENT,
               "there is no card " + std::to_string(device) + " with our allocator");

@@ -61,7 +61,7 @@ void Contain(Action action) {
 template <typename Action>
 int WithCard(int device, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    CachingAllocator* allocator = Process::Get().allocator_in_use(device);
+    CachingAllocator* allocator = Process::Get().cards().allocator_in_use(device);
     return allocator != nullptr ? action(*allocator) : NoSuchCard(device);
   });
 }
@@ -69,8 +69,8 @@ int WithCard(int device, Action action) {
 template <typename Action>
 int WithOwner(const void* address, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    if (Process::Get().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
-    CachingAllocator* allocator = Process::Get().owner_of(Address(address));
+    if (Process::Get().cards().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
+    CachingAllocator* allocator = Process::Get().cards().owner_of(Address(address));
     return allocator != nullptr ? action(*allocator)
                                 : Fail(MEMTRACE_INVALID_ARGUMENT, "the address is none of ours");
   });

@@ -18,7 +18,7 @@ namespace {
 void Label(int device, uint64_t address, uint64_t bytes, const char* library) {
   Contain([&] {
     auto* recorder = Process::Get().recorder();
-    if (recorder == nullptr || Process::Get().is_forked()) return;
+    if (recorder == nullptr || Process::Get().cards().is_forked()) return;
     const std::string site = std::string(library) + std::string(trace::kAssumedWorkspace);
     recorder->blocks().Relabel(DeviceIndex{device}, address, bytes, trace::Role::kWorkspace, "",
                                site);

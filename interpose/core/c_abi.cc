@@ -27,7 +27,7 @@ constexpr std::string_view kFromSource = "a pool's own allocator must not call b
 // It stays an out-of-memory whatever happens while it is explained.
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
   memtrace_out_of_memory told = ToAbi(event);
-  Contain([&] { CopyExplanation(told, Process::Get().NoteOutOfMemory(event)); });
+  Contain([&] { CopyExplanation(told, Process::Get().notes().OutOfMemory(event)); });
   if (HasSize(out_of_memory)) WriteAsFarAsItGoes(out_of_memory, told);
   return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
 }
@@ -35,7 +35,7 @@ int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory
 int WritePythonFrames(std::span<char> text) {
   constexpr size_t kMostFrames = 32;
   std::string lines;
-  PythonFrames& python = Process::Get().python_frames();
+  PythonFrames& python = Process::Get().frames().python();
   const uint32_t count = python.Walk([&](std::span<const recorder::RawFrame> frames) {
     uint32_t written = 0;
     for (size_t i = 0; i < frames.size() && written < kMostFrames; ++i) {
@@ -53,12 +53,12 @@ int WritePythonFrames(std::span<char> text) {
 }
 
 void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
-  auto* observed = Process::Get().observed(event.device);
+  auto* observed = Process::Get().cards().observed(event.device);
   if (observed == nullptr) return;
   OutOfMemoryEvent noted = FromAbi(event);
   noted.ledger = observed->LedgerOf(event);
   noted.obtainable = std::min(event.requested, event.device_free);
-  static_cast<void>(Process::Get().NoteOutOfMemory(noted));
+  static_cast<void>(Process::Get().notes().OutOfMemory(noted));
 }
 
 int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
@@ -77,7 +77,7 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
          .only_free = asked.only_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = reinterpret_cast<void*>(*placed);
-      Process::Get().LookAtStart(asked.device);  // it may have made the context
+      Process::Get().cards().LookAtStart(asked.device);  // it may have made the context
       return MEMTRACE_OK;
     }
     const auto* event = std::get_if<OutOfMemoryEvent>(&result);
@@ -171,7 +171,7 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
 void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t stream,
                          uint64_t context) {
   return memtrace::Contain(static_cast<void*>(nullptr), [&]() -> void* {
-    memtrace::CachingAllocator* allocator = Process::Get().allocator_in_use(device);
+    memtrace::CachingAllocator* allocator = Process::Get().cards().allocator_in_use(device);
     if (allocator == nullptr || bytes == 0) return nullptr;
     return reinterpret_cast<void*>(
         allocator->TryAllocate(bytes, memtrace::StreamId{stream}, context, at_least));
@@ -180,7 +180,7 @@ void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t
 
 int memtrace_deallocate(void* address) {
   // Destructors of inherited tensors run in a forked child, too; the memory is the parent's.
-  if (Process::Get().is_forked()) return MEMTRACE_OK;
+  if (Process::Get().cards().is_forked()) return MEMTRACE_OK;
   return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
     return memtrace::Translate(allocator.Free(memtrace::Address(address)));
   });
@@ -255,7 +255,7 @@ int memtrace_visit_segments(int device, void (*visit)(void*, const memtrace_segm
 int memtrace_watch(void (*watch)(void*, const memtrace_change*), void* user) {
   if (watch == nullptr) return memtrace::Missing("watch");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
-    if (Process::Get().watch().Watch(watch, user)) return static_cast<int>(MEMTRACE_OK);
+    if (Process::Get().cards().watch().Watch(watch, user)) return static_cast<int>(MEMTRACE_OK);
     return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the changes are watched already");
   });
 }
@@ -264,14 +264,14 @@ void memtrace_observe(const memtrace_observed* event) {
   if (!memtrace::HasSize(event)) return;
   Contain([&] {
     const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
-    if (auto* observed = Process::Get().observed(known.device)) {
+    if (auto* observed = Process::Get().cards().observed(known.device)) {
       observed->Note(known);
       // Its segment came by the hooks of libmemtrace_preload.so, too.
       if (known.kind == MEMTRACE_OBSERVED_MAP) {
         Process::Get().outside().Claim(known.address, known.bytes);
         memtrace::SampleIfOutsideGrew(known.device);
       }
-      Process::Get().LookAtStart(known.device);
+      Process::Get().cards().LookAtStart(known.device);
     }
   });
 }
@@ -373,16 +373,16 @@ void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role, ui
 }
 
 void memtrace_set_before_out_of_memory(void (*callback)(void* user), void* user) {
-  Contain([&] { Process::Get().before_out_of_memory().Set(callback, user); });
+  Contain([&] { Process::Get().callbacks().before_out_of_memory().Set(callback, user); });
 }
 
 void memtrace_set_collector(void (*callback)(void* user), void* user) {
-  Contain([&] { Process::Get().collector().Set(callback, user); });
+  Contain([&] { Process::Get().callbacks().collector().Set(callback, user); });
 }
 
 int memtrace_collect() {
   bool has_run = false;
-  Contain([&] { has_run = Process::Get().Collect(); });
+  Contain([&] { has_run = Process::Get().callbacks().Collect(); });
   return has_run ? 1 : 0;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 bool IsHeard() {
   return !SourceCall::IsRunning() && Process::Get().recorder() != nullptr &&
-         !Process::Get().is_forked();
+         !Process::Get().cards().is_forked();
 }
 
 OutsideBlock FromAbi(const memtrace_outside& memory) {
@@ -45,7 +45,7 @@ void Take(const memtrace_outside& memory) {
   if (!IsHeard()) return;
   const OutsideBlock block = FromAbi(memory);
   Process::Get().outside().Taken(block);
-  const bool is_observed = Process::Get().observed(block.device) != nullptr;
+  const bool is_observed = Process::Get().cards().observed(block.device) != nullptr;
   if (IsOnCard(block.kind) && !is_observed) SampleIfOutsideGrew(block.device);
 }
 
@@ -53,16 +53,16 @@ void Take(const memtrace_outside& memory) {
 // when it gives up.
 void NoteFailure(const memtrace_outside& wanted) {
   Process& process = Process::Get();
-  if (!IsHeard() || process.observed(wanted.device) != nullptr) return;
+  if (!IsHeard() || process.cards().observed(wanted.device) != nullptr) return;
   OutOfMemoryEvent event;
   event.device = DeviceIndex{wanted.device};
   event.stream = StreamId{wanted.stream};
   event.requested = event.allocated = wanted.bytes;
   event.limit = ~Bytes{0};
   event.context = CaptureNativeContext(wanted.caller);
-  if (!process.FillInCard(event)) return;
+  if (!process.notes().FillInCard(event)) return;
   event.obtainable = std::min(event.requested, event.device_free);
-  static_cast<void>(process.NoteOutOfMemory(event));
+  static_cast<void>(process.notes().OutOfMemory(event));
 }
 
 }  // namespace

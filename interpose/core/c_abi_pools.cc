@@ -69,7 +69,7 @@ extern "C" {
 
 int memtrace_empty_pool(const memtrace_pool* pool) {
   int first_failure = MEMTRACE_OK;
-  for (int device = 0; device < memtrace::Process::Get().device_count(); ++device) {
+  for (int device = 0; device < memtrace::Process::Get().cards().device_count(); ++device) {
     const int status = memtrace::WithPool(
         device, pool,
         [](CachingAllocator& allocator, const PoolId& id) { return allocator.EmptyCache(id); });

@@ -34,7 +34,7 @@ const WantedStacks& Wanted() {
 }
 
 void SayNewModules(recorder::Recorder& recorder) {
-  NativeFrames& native = Process::Get().native_frames();
+  NativeFrames& native = Process::Get().frames().native();
   if (!native.has_new_modules()) return;
   for (const auto& [file, build_id] : native.TakeNewModules())
     recorder.program().Annotate(trace::fact::kBuildId.Of(AsRecorded(file)), build_id);
@@ -44,7 +44,7 @@ trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
   static const MixedFrames kNative(caller);
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> native;
   const size_t inner = kNative.Walk(native);
-  PythonFrames& python = Process::Get().python_frames();
+  PythonFrames& python = Process::Get().frames().python();
   trace::StackId stack = python.Walk([&](std::span<const recorder::RawFrame> outer) {
     std::array<recorder::RawFrame, NativeFrames::kMostFrames + PythonFrames::kMostFrames> all;
     auto* end = std::copy_n(native.begin(), inner, all.begin());
@@ -80,7 +80,7 @@ bool IsCalledByTorch(const void* caller) {
 trace::StackId CallStack(recorder::Recorder& recorder, const void* caller) {
   if (Wanted().native_in_python) return MixedStack(recorder, caller);
   if (!Wanted().python) return 0;
-  return Process::Get().python_frames().Walk(
+  return Process::Get().frames().python().Walk(
       [&](std::span<const recorder::RawFrame> frames) { return recorder.stacks().Intern(frames); });
 }
 

@@ -22,7 +22,7 @@ void SampleIfOutsideGrew(int device) {
   const Bytes now = Process::Get().outside().on_card(device);
   if (now < due.load(std::memory_order_relaxed)) return;
   due.store(now + now / 16 + kLeastGrowth, std::memory_order_relaxed);
-  Process::Get().SampleCards();
+  Process::Get().notes().SampleCards();
 }
 
 }  // namespace memtrace

@@ -181,7 +181,7 @@ void BeginStep() {
       activities->Flush();
     }
     recorder->program().BeginStep();
-    Process::Get().SampleCards();
+    Process::Get().notes().SampleCards();
     return;
   }
   ++kept_steps;

@@ -22,7 +22,7 @@ uint64_t SerialOf(const std::vector<SharedChunk>& shared) {
 
 // On the server's thread: the other process has asked.
 absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
-  CachingAllocator* allocator = Process::Get().allocator(static_cast<int>(request.device));
+  CachingAllocator* allocator = Process::Get().cards().allocator(static_cast<int>(request.device));
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   auto shared = allocator->sharing().Share(request.address);
   if (!shared.ok()) return shared.status();
@@ -40,7 +40,7 @@ SharedMemory& SharedMemory::Get() {
 }
 
 absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddress address) {
-  CachingAllocator* allocator = Process::Get().allocator(device);
+  CachingAllocator* allocator = Process::Get().cards().allocator(device);
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   // Whether it can be shared at all is found out now; the descriptors are made when asked for.
   const auto shared = allocator->sharing().Share(address);

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_CARD_LEDGERS_H_
+#define MEMTRACE_INTERPOSE_CORE_CARD_LEDGERS_H_
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "interpose/core/outside/outside_memory.h"
+#include "interpose/core/served_card.h"
+#include "profiler/recorder/recorder.h"
+
+namespace memtrace {
+
+// Where the memory of cards is, with what was taken beside their allocators, and its way into the
+// trace. Without a recorder the samples are not written.
+//
+// Thread rule: any thread. No lock of ours or of an allocator may be held.
+class CardLedgers {
+ public:
+  // Both outlive it.
+  CardLedgers(const std::atomic<recorder::Recorder*>& recorder, const OutsideMemory& outside)
+      : recorder_(recorder), outside_(outside) {}
+
+  std::optional<trace::CardLedger> Of(const ServedCard& card) const {
+    return card.Ledger(OutsideOn(card));
+  }
+  // Returns those at an out-of-memory: the failing card's figures are those of the moment, for
+  // other threads may have freed since.
+  std::vector<trace::CardLedger> At(const OutOfMemoryEvent& event,
+                                    std::span<const ServedCard> cards) const;
+
+  // Writes the ledger of a card into the trace.
+  void Sample(const ServedCard& card) const;
+  // Writes who holds what the ledger has under other processes, as far as they are of this launch.
+  void SayOtherProcesses(const trace::CardLedger& ledger, const CardReader& reader) const;
+
+ private:
+  // What is alone is counted as blocks of the card already.
+  Bytes OutsideOn(const ServedCard& card) const {
+    return card.is_alone ? 0 : outside_.on_card(card.reader->device());
+  }
+
+  const std::atomic<recorder::Recorder*>& recorder_;
+  const OutsideMemory& outside_;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_CARD_LEDGERS_H_

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_PLAN_OF_PROCESS_H_
+#define MEMTRACE_INTERPOSE_CORE_PLAN_OF_PROCESS_H_
+
+#include <memory>
+
+#include "allocator/plan/plan.h"
+#include "allocator/plan/planned_memory.h"
+#include "profiler/recorder/program_recorder.h"
+
+namespace memtrace {
+
+// Returns the plan that MEMTRACE_PLAN names; null if it names none, and of one that cannot be used,
+// which is no reason not to run: a line on stderr says why.
+std::shared_ptr<const Plan> ReadPlanOfProcess();
+
+// Writes into the trace which plan was used and how many blocks lay where it has them.
+void SayHowThePlanWent(const PlanUse& use, recorder::ProgramRecorder& program);
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_PLAN_OF_PROCESS_H_

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_TRACE_NOTES_H_
+#define MEMTRACE_INTERPOSE_CORE_TRACE_NOTES_H_
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "interpose/core/card_activities.h"
+#include "interpose/core/card_ledgers.h"
+#include "interpose/core/process_cards.h"
+#include "interpose/core/program_callbacks.h"
+#include "profiler/recorder/recorder.h"
+
+namespace memtrace {
+
+// What is written into the trace of all cards together: samples, out-of-memory errors, the facts of
+// the end; and the one line on stderr if recording stops. Without a recorder only the text of an
+// out-of-memory is made.
+//
+// Thread rule: any thread. No lock of ours or of an allocator may be held.
+class TraceNotes {
+ public:
+  // What the process is made of; all of it outlives the notes.
+  struct Parts {
+    const std::atomic<recorder::Recorder*>& recorder;
+    const std::atomic<CardActivities*>& activities;
+    const ProcessCards& cards;
+    const CardLedgers& ledgers;
+    ProgramCallbacks& callbacks;
+    bool is_recorded;  // a recorder is there, or will be
+  };
+  explicit TraceNotes(const Parts& parts) : parts_(parts) {}
+
+  // Sets the figures of the card of `event` as they are now; returns false if there is no such
+  // card.
+  bool FillInCard(OutOfMemoryEvent& event) const;
+
+  // Writes an out-of-memory with the ledgers of all cards and returns its explanation for the
+  // error's text.
+  std::string OutOfMemory(const OutOfMemoryEvent& event);
+
+  // Writes the ledgers of all cards.
+  void SampleCards();
+
+  // Writes the last samples and what was simulated and planned.
+  void AtEnd();
+
+  // Why nothing is recorded was said already.
+  void KeepQuiet() { has_said_why_ = true; }
+  // From now on what became of a plan is told.
+  void TellOfPlan() { has_plan_ = true; }
+
+  // Returns the trace's path; "" if there is none, or if recording stopped.
+  std::string TracePath() const;
+
+ private:
+  recorder::Recorder* recorder() const { return parts_.recorder.load(std::memory_order_acquire); }
+  void SayFailureOnce();
+  // What was simulated, and how the plan went.
+  void WriteFacts(recorder::Recorder& recorder) const;
+
+  const Parts parts_;
+  bool has_plan_ = false;      // fixed once there are cards
+  bool has_said_why_ = false;  // fixed once there is a recorder
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_TRACE_NOTES_H_
