@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace memtrace {
 
 absl::StatusOr<EventId> MemoryStreams::Record(StreamId stream) {
-  if (absl::Status status = Next(DriverCall::kRecord); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRecord));
   if (IsCapturing(stream)) return absl::InvalidArgumentError("Record: the stream is captured");
   const EventId event{next_event_++};
   events_[event] = {stream, streams_[stream].queued};
@@ -16,7 +18,7 @@ absl::StatusOr<EventId> MemoryStreams::Record(StreamId stream) {
 }
 
 absl::StatusOr<bool> MemoryStreams::Done(EventId event) {
-  if (absl::Status status = Next(DriverCall::kDone); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kDone));
   const auto found = events_.find(event);
   if (found == events_.end()) return absl::InvalidArgumentError("Done: no such event");
   const bool done = IsFinished(found->second);
@@ -25,7 +27,7 @@ absl::StatusOr<bool> MemoryStreams::Done(EventId event) {
 }
 
 absl::Status MemoryStreams::Wait(EventId event) {
-  if (absl::Status status = Next(DriverCall::kWait); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kWait));
   const auto found = events_.find(event);
   if (found == events_.end()) return absl::InvalidArgumentError("Wait: no such event");
   const Work work = found->second;
@@ -36,7 +38,7 @@ absl::Status MemoryStreams::Wait(EventId event) {
 }
 
 absl::Status MemoryStreams::WaitForAll() {
-  if (absl::Status status = Next(DriverCall::kWait); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kWait));
   for (const auto& [stream, progress] : streams_) {
     if (progress.is_captured) return absl::InvalidArgumentError("WaitForAll: a stream is captured");
   }
@@ -70,7 +72,7 @@ std::optional<CaptureGraphs::Position> MemoryStreams::FindPosition(StreamId stre
 }
 
 absl::StatusOr<std::vector<GraphNode>> MemoryStreams::Before(GraphNode node) {
-  if (absl::Status status = Next(DriverCall::kDone); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kDone));
   return before_[node];
 }
 

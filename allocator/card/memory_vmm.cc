@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -17,7 +18,7 @@ absl::Status Refused(std::string_view call, std::string_view rule) {
 }  // namespace
 
 absl::StatusOr<DeviceAddress> MemoryVmm::Reserve(Bytes size) {
-  if (absl::Status status = Next(DriverCall::kReserve); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kReserve));
   if (size == 0 || !IsGranular(size)) return Refused("Reserve", "size is not granular");
   const DeviceAddress address = next_address_;
   next_address_ += size;
@@ -26,7 +27,7 @@ absl::StatusOr<DeviceAddress> MemoryVmm::Reserve(Bytes size) {
 }
 
 absl::Status MemoryVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
-  if (absl::Status status = Next(DriverCall::kReleaseReservation); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kReleaseReservation));
   const auto found = reservations_.find(address);
   if (found == reservations_.end() || found->second != size) {
     return Refused("ReleaseReservation", "not a whole reservation");
@@ -40,7 +41,7 @@ absl::Status MemoryVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
 }
 
 absl::StatusOr<ChunkHandle> MemoryVmm::Create(Bytes size) {
-  if (absl::Status status = Next(DriverCall::kCreate); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCreate));
   if (size == 0 || !IsGranular(size)) return Refused("Create", "size is not granular");
   if (size > options_.capacity - options_.used_by_others - used_) {
     return absl::ResourceExhaustedError(absl::StrCat("Create: no ", size, " bytes free"));
@@ -52,7 +53,7 @@ absl::StatusOr<ChunkHandle> MemoryVmm::Create(Bytes size) {
 }
 
 absl::Status MemoryVmm::Release(ChunkHandle chunk) {
-  if (absl::Status status = Next(DriverCall::kRelease); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRelease));
   const auto found = chunks_.find(chunk);
   if (found == chunks_.end() || found->second.is_released) {
     return Refused("Release", "no such chunk");
@@ -63,7 +64,7 @@ absl::Status MemoryVmm::Release(ChunkHandle chunk) {
 }
 
 absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
-  if (absl::Status status = Next(DriverCall::kMap); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kMap));
   const auto found = chunks_.find(chunk);
   if (found == chunks_.end() || found->second.is_released) return Refused("Map", "no such chunk");
   if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
@@ -93,7 +94,7 @@ std::pair<MemoryVmm::Mappings::iterator, MemoryVmm::Mappings::iterator> MemoryVm
 }
 
 absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
-  if (absl::Status status = Next(DriverCall::kGiveAccess); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kGiveAccess));
   const auto [begin, end] = MappingsOf(address, size);
   if (begin == mappings_.end()) return Refused("GiveAccess", "not whole mapped chunks");
   for (auto mapping = begin; mapping != end; ++mapping) mapping->second.is_accessible = true;
@@ -101,7 +102,7 @@ absl::Status MemoryVmm::GiveAccess(DeviceAddress address, Bytes size) {
 }
 
 absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
-  if (absl::Status status = Next(DriverCall::kUnmap); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kUnmap));
   const auto [begin, end] = MappingsOf(address, size);
   if (begin == mappings_.end()) return Refused("Unmap", "not whole mapped chunks");
   for (auto mapping = begin; mapping != end; ++mapping) {
@@ -114,7 +115,7 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
 }
 
 absl::StatusOr<DeviceMemory> MemoryVmm::MemoryInfo() {
-  if (absl::Status status = Next(DriverCall::kMemoryInfo); !status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kMemoryInfo));
   return DeviceMemory{options_.capacity - options_.used_by_others - used_, options_.capacity};
 }
 

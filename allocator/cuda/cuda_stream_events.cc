@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace memtrace {
 namespace {
 
@@ -52,8 +54,7 @@ absl::StatusOr<bool> CudaStreamEvents::Done(EventId event) {
   const CallScope scope(context_);
   const CUresult result = scope.driver().EventQuery(HandleOf(event));
   if (result == CUDA_ERROR_NOT_READY) return false;
-  absl::Status status = scope.driver().ToStatus("cuEventQuery", result);
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus("cuEventQuery", result));
   idle_.push_back(event);
   return true;
 }

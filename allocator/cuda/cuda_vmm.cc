@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -13,9 +14,8 @@ namespace {
 absl::StatusOr<bool> Supports(const PrimaryContext& context, CUdevice_attribute attribute) {
   const Driver& driver = context.driver();
   int value = 0;
-  absl::Status status = driver.ToStatus(
-      "cuDeviceGetAttribute", driver.DeviceGetAttribute(&value, attribute, context.device()));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(driver.ToStatus(
+      "cuDeviceGetAttribute", driver.DeviceGetAttribute(&value, attribute, context.device())));
   return value != 0;
 }
 
@@ -63,10 +63,9 @@ absl::StatusOr<std::unique_ptr<CudaVmm>> CudaVmm::Open(DeviceIndex device) {
 absl::StatusOr<DeviceAddress> CudaVmm::Reserve(Bytes size) {
   const CallScope scope(context_);
   CUdeviceptr address = 0;
-  absl::Status status = scope.driver().ToStatus(
+  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus(
       "cuMemAddressReserve",
-      scope.driver().MemAddressReserve(&address, size, granularity_, /*addr=*/0, /*flags=*/0));
-  if (!status.ok()) return status;
+      scope.driver().MemAddressReserve(&address, size, granularity_, /*addr=*/0, /*flags=*/0)));
   return DeviceAddress{address};
 }
 
@@ -78,9 +77,8 @@ absl::Status CudaVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
 absl::StatusOr<ChunkHandle> CudaVmm::Create(Bytes size) {
   const CallScope scope(context_);
   CUmemGenericAllocationHandle handle = 0;
-  absl::Status status = scope.driver().ToStatus(
-      "cuMemCreate", scope.driver().MemCreate(&handle, size, &properties_, /*flags=*/0));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus(
+      "cuMemCreate", scope.driver().MemCreate(&handle, size, &properties_, /*flags=*/0)));
   return ChunkHandle{handle};
 }
 

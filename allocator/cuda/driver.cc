@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "allocator/card/driver_result.h"
 #include "base/mutex.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -53,8 +54,7 @@ absl::StatusOr<Driver> Driver::Load() {
   }
   MEMTRACE_DRIVER_FUNCTIONS(MEMTRACE_LOOK_UP)
 #undef MEMTRACE_LOOK_UP
-  absl::Status status = driver.ToStatus("cuInit", driver.Init(0));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(driver.ToStatus("cuInit", driver.Init(0)));
   return driver;
 }
 
@@ -72,8 +72,7 @@ absl::Status Driver::ToStatus(const char* call, CUresult result) const {
 
 absl::StatusOr<PrimaryContext> PrimaryContext::Of(const Driver& driver, int ordinal) {
   CUdevice device = 0;
-  absl::Status status = driver.ToStatus("cuDeviceGet", driver.DeviceGet(&device, ordinal));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(driver.ToStatus("cuDeviceGet", driver.DeviceGet(&device, ordinal)));
   return PrimaryContext(driver, device);
 }
 

@@ -6,6 +6,7 @@
 
 #include "allocator/segment/expandable_segment.h"
 #include "base/check.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 
@@ -42,8 +43,7 @@ absl::StatusOr<Block*> PendingFrees::WaitForNext() {
   while (true) {
     Queue* queue = QueueOfOldest();
     MEMTRACE_CHECK(queue != nullptr);
-    absl::Status waited = events_.Wait(queue->oldest().event);
-    if (!waited.ok()) return waited;
+    MEMTRACE_RETURN_IF_ERROR(events_.Wait(queue->oldest().event));
     if (Block* block = Finish(*queue)) return block;
   }
 }

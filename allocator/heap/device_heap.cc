@@ -10,6 +10,7 @@
 #include "allocator/blocks/size_policy.h"
 #include "allocator/heap/ledger.h"
 #include "base/check.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -164,7 +165,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
 absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes size,
                                                    DeviceAddress place) {
   for (const Bytes wanted : {grower_.Shortfall(group, size, place), SegmentGroups::kEverything}) {
-    if (absl::Status taken = groups_.TakeBack(wanted, &group); !taken.ok()) return taken;
+    MEMTRACE_RETURN_IF_ERROR(groups_.TakeBack(wanted, &group));
     absl::StatusOr<Block*> block = grower_.TryPlace(group, place, size, /*most=*/~Bytes{0});
     if (!block.ok() || *block != nullptr) return block;
     block = grower_.TryGrow(group, size);
@@ -179,11 +180,10 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
   waiting_.CompletePutOff();
   if (Block* block = TakeAny(group, size)) return block;
   while (waiting_.has_pending()) {
-    if (absl::Status done = waiting_.CompleteNext(); !done.ok()) return done;
+    MEMTRACE_RETURN_IF_ERROR(waiting_.CompleteNext());
     if (Block* block = TakeAny(group, size)) return block;
   }
-  absl::Status taken = groups_.TakeBack(SegmentGroups::kEverything, &group);
-  if (!taken.ok()) return taken;
+  MEMTRACE_RETURN_IF_ERROR(groups_.TakeBack(SegmentGroups::kEverything, &group));
   absl::StatusOr<Block*> block = grower_.TryGrow(group, size);
   return block.ok() && *block == nullptr ? grower_.TrySpare(group, size) : block;
 }

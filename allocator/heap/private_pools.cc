@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -113,7 +114,7 @@ absl::StatusOr<PoolRestoration> PrivatePools::Restore(const PoolCheckpoint& chec
   heap_.groups().MergeRecent();
   if (const auto found = FindPool(heap_.pools(), checkpoint.pool); !found.ok())
     return found.status();
-  if (absl::Status can = CheckCanRestore(heap_.groups(), checkpoint); !can.ok()) return can;
+  MEMTRACE_RETURN_IF_ERROR(CheckCanRestore(heap_.groups(), checkpoint));
   std::vector<Block*> in_use;
   ForEachGroupOf(heap_.groups(), checkpoint.pool, [&](SegmentGroup& group) {
     group.blocks().ForEachInUse([&](Block* block) { in_use.push_back(block); });

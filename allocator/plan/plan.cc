@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -92,7 +93,7 @@ class Parser {
     PlanSection section{
         static_cast<int32_t>(device), static_cast<uint32_t>(stream), bytes, prologue, {}};
     if (IsThere(section)) return Wrong("the same card and stream again");
-    if (absl::Status status = ReadItems(prologue + cycle, section); !status.ok()) return status;
+    MEMTRACE_RETURN_IF_ERROR(ReadItems(prologue + cycle, section));
     if (absl::Status status = Plan::Check(section); !status.ok())
       return Wrong(std::string(status.message()));
     plan_.Add(std::move(section));

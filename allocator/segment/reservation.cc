@@ -6,6 +6,7 @@
 
 #include "allocator/blocks/size_policy.h"
 #include "base/check.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 
@@ -21,7 +22,7 @@ Reservation::~Reservation() {
 }
 
 absl::Status Reservation::Close() {
-  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
+  MEMTRACE_RETURN_IF_ERROR(UndoRest());
   if (!unreleased_.empty()) return absl::UnavailableError("the driver keeps a chunk's handle");
   if (is_closed_) return absl::OkStatus();
   absl::Status status = vmm_.ReleaseReservation(address_, size_);
@@ -40,7 +41,7 @@ absl::Status Reservation::UndoRest() {
 }
 
 absl::Status Reservation::Map(DeviceAddress begin, Bytes size, uint32_t chunk) {
-  if (absl::Status undone = UndoRest(); !undone.ok()) return undone;
+  MEMTRACE_RETURN_IF_ERROR(UndoRest());
   Chunks fresh;
   absl::Status status = MapChunks(begin, size, chunk, fresh);
   if (status.ok()) status = vmm_.GiveAccess(begin, size);
@@ -58,7 +59,7 @@ absl::Status Reservation::MapChunks(DeviceAddress begin, Bytes size, uint32_t mo
   const GranuleIndex end = IndexOf(begin + size);
   while (next < end) {
     const ChunkRange chunk{next, NextChunk(end - next, most)};
-    if (absl::Status status = MapChunk(chunk); !status.ok()) return status;
+    MEMTRACE_RETURN_IF_ERROR(MapChunk(chunk));
     fresh.push_back(chunk);
     next = chunk.end();
   }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "base/units.h"
 #include "profiler/trace/coding/checksum.h"
 #include "profiler/trace/coding/record_encoder.h"
@@ -118,7 +119,7 @@ absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>&
   }
   header_.keep_bytes = options.keep_bytes;
   std::memcpy(beginning.data(), &header_, sizeof(header_));
-  if (absl::Status room = CheckRoom(beginning.size()); !room.ok()) return room;
+  MEMTRACE_RETURN_IF_ERROR(CheckRoom(beginning.size()));
   allocated_ = end_ = beginning.size();
   if (options.keep_bytes != 0) ring_.emplace(end_, options.keep_bytes);
   absl::Status written = WriteAll(beginning.data(), beginning.size(), 0);
@@ -146,14 +147,13 @@ absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequen
   if (ring_) return NextKeptBlock(chain, first_sequence);
   if (mapped_) {
     const bool used_up = window_ == nullptr || end_ == window_offset_ + kWindowBytes;
-    absl::Status grown = used_up ? GrowWindow() : absl::OkStatus();
-    if (!grown.ok()) return grown;
+    MEMTRACE_RETURN_IF_ERROR(used_up ? GrowWindow() : absl::OkStatus());
   }
   if (mapped_) {
     end_ += kBlockBytes;
     return window_ + (end_ - kBlockBytes - window_offset_);
   }
-  if (absl::Status room = CheckRoom(kBlockBytes); !room.ok()) return room;
+  MEMTRACE_RETURN_IF_ERROR(CheckRoom(kBlockBytes));
   uint8_t* buffer = Buffer(chain);
   if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
   current_[0].offset = end_;
@@ -176,10 +176,8 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
   const uint64_t before = end_;
   const uint64_t offset = ring_->Next(stays);
   end_ = ring_->end();
-  if (absl::Status room = CheckRoom(0); !room.ok()) return room;
-  if (absl::Status grown = end_ > before ? Allocate(end_) : absl::OkStatus(); !grown.ok()) {
-    return grown;
-  }
+  MEMTRACE_RETURN_IF_ERROR(CheckRoom(0));
+  MEMTRACE_RETURN_IF_ERROR(end_ > before ? Allocate(end_) : absl::OkStatus());
   if (!stays) {
     std::atomic_ref(header_page_->newest_sequence).store(first_sequence, std::memory_order_release);
     FlushHeader();
@@ -195,7 +193,7 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
 absl::Status TraceFile::Allocate(uint64_t bytes) {
   if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
   const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
-  if (absl::Status room = CheckRoom(target - end_); !room.ok()) return room;
+  MEMTRACE_RETURN_IF_ERROR(CheckRoom(target - end_));
   int error = 0;
   do {
     error = fallocate(fd_, 0, static_cast<off_t>(allocated_),
@@ -226,7 +224,7 @@ absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
 
 // After success either the window holds the next block, or the file turned out not to be mappable.
 absl::Status TraceFile::GrowWindow() {
-  if (absl::Status room = CheckRoom(kWindowBytes); !room.ok()) return room;
+  MEMTRACE_RETURN_IF_ERROR(CheckRoom(kWindowBytes));
   int error = 0;
   do {
     error = fallocate(fd_, 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "tools/analysis/planning/memory_plan.h"
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/command/program/exit_code.h"
@@ -50,8 +51,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
   }
   const analysis::MemoryPlan plan = analysis::PlanMemory(log);
   if (!options.output.empty()) {
-    absl::Status written = output.KeepText(plan.plan().Text());
-    if (!written.ok()) return written;
+    MEMTRACE_RETURN_IF_ERROR(output.KeepText(plan.plan().Text()));
     Note("wrote " + options.output + "; next: memtrace run --plan " + options.output +
          " -- COMMAND");
   }
