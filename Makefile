@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup configure build build-tests demo test test-all test-newest sanitize fuzz lint lint-quick bench format clean
+.PHONY: help setup configure build build-tests demo test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -79,6 +79,9 @@ lint-quick: build-tests
 bench: build ## the benchmarks, against their rivals in the same run
 	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@bench/run.sh $(VENV) $(BUILD)
+
+pictures: demo ## pictures of the demo's page, into build/pictures
+	@$(VENV)/bin/node bench/page_pictures.ts build/pictures build/demo/page.html build/demo/page.html#holders build/demo/page.html#remedies
 
 format: ## format all sources in place
 	@git ls-files '*.h' '*.cc' | xargs -r clang-format -i
