@@ -42,10 +42,11 @@ void EventLog::LookAround(uint64_t now) {
 
 void EventLog::SummariseAt(uint64_t now, bool is_last) {
   trace::TraceWriter& writer = *trace_.writer;
-  if (!writer.has_summary()) return;
+  trace::FrontPages* front = writer.front();
+  if (front == nullptr || !front->has_summary()) return;
   const SummaryMoment moment{
       .events = sequence_, .time_ns = now, .unix_ns = UnixNow(), .is_last = is_last};
-  writer.WriteSummary(SummaryText(live_, run_, writer, moment, trace::TraceWriter::kSummaryText),
+  front->WriteSummary(SummaryText(live_, run_, writer, moment, trace::FrontPages::kSummaryText),
                       sequence_);
   const uint64_t took = clock_.Now() - now;
   summary_at_ns_ = now + std::clamp(1000 * took, kLeastSummaryNs, kMostSummaryNs);
@@ -54,7 +55,9 @@ void EventLog::SummariseAt(uint64_t now, bool is_last) {
 // At most a few at once: the number comes from a page that others may write.
 void EventLog::MakeMarks(uint64_t now) {
   constexpr uint64_t kMost = 16;
-  const uint64_t wanted = trace_.writer->marks_wanted();
+  trace::FrontPages* front = trace_.writer->front();
+  if (front == nullptr) return;
+  const uint64_t wanted = front->marks_wanted();
   for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {
     ++marks_;
     const trace::Annotate mark{
@@ -62,7 +65,7 @@ void EventLog::MakeMarks(uint64_t now) {
         .value = trace_.writer->String("step " + std::to_string(run_.position().step))};
     trace_.writer->Write(++sequence_, now, mark).IgnoreError();
     run_.Note(mark);
-    trace_.writer->NoteMarksMade(marks_);
+    front->NoteMarksMade(marks_);
   }
 }
 

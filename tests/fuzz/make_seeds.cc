@@ -57,7 +57,7 @@ bool WriteKept(const fs::path& path, const std::string& summary) {
   (*writer)->Restate(trace::Resume{.step = 1});
   (*writer)->Restate(trace::Alive{.block = block, .birth = 1, .path = (*writer)->String("weight")});
   (*writer)->EndCheckpoint();
-  (*writer)->WriteSummary(summary, 1);
+  (*writer)->front()->WriteSummary(summary, 1);
   return (*writer)->WriteFreed(2, 2000, 0, block.address).ok();
 }
 

@@ -230,13 +230,13 @@ void TraceWriter::Stop(absl::Status why) {
   status_ = std::move(why);
   events_.data = definitions_.data = nullptr;
   if (file_->flushes()) lost_events_ += events_.unflushed_events;
-  file_->NoteLoss(lost_events_, Message(status_));
+  file_->front().NoteLoss(lost_events_, Message(status_));
 }
 
 absl::Status TraceWriter::NoteLost() {
   ++lost_events_;
   if (file_ != nullptr && !status_.ok()) {
-    file_->NoteLoss(lost_events_, Message(status_));
+    file_->front().NoteLoss(lost_events_, Message(status_));
   }
   if (status_.ok() || std::exchange(told_, true)) return absl::OkStatus();
   return status_;

@@ -18,6 +18,7 @@
 #include "profiler/trace/coding/record_encoder.h"
 #include "profiler/trace/coding/string_table.h"
 #include "profiler/trace/events/event.h"
+#include "profiler/trace/writing/front_pages.h"
 #include "profiler/trace/writing/trace_file.h"
 
 namespace memtrace::trace {
@@ -64,17 +65,9 @@ class TraceWriter {
   uint64_t blocks_kept() const { return keeps_last_part() ? file_->ring()->event_blocks() : 0; }
   bool keeps_last_part() const { return keeps_ && file_ != nullptr; }
 
-  // As of TraceFile, of at most kSummaryText bytes; nothing once recording has stopped for want of
-  // a file.
-  static constexpr size_t kSummaryText = kSummaryBytes - sizeof(BlockHeader);
-  bool has_summary() const { return file_ != nullptr && file_->has_summary(); }
-  void WriteSummary(std::string_view text, uint64_t sequence) {
-    if (file_ != nullptr) file_->WriteSummary(text, sequence);
-  }
-  uint64_t marks_wanted() const { return file_ != nullptr ? file_->marks_wanted() : 0; }
-  void NoteMarksMade(uint64_t count) {
-    if (file_ != nullptr) file_->NoteMarksMade(count);
-  }
+  // Summaries, and marks that other processes want. Null if there is no file, and once it is
+  // closed.
+  FrontPages* front() { return file_ != nullptr ? &file_->front() : nullptr; }
 
   // Ids for events, defined in the file at first sight. Strings over 16 KiB are cut.
   StringId String(std::string_view text);
