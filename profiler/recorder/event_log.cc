@@ -32,11 +32,11 @@ void EventLog::LookAround(uint64_t now) {
   trace::TraceWriter& writer = *trace_.writer;
   look_at_ns_ = now + kLookEveryNs;
   if (now >= summary_at_ns_) SummariseAt(now, /*is_last=*/false);
-  if (!writer.status().ok()) return;
+  if (writer.loss().has_stopped()) return;
   MakeMarks(now);
-  if (checkpoint_.is_due(writer)) checkpoint_.Begin(writer, live_, run_, sequence_, now);
+  if (checkpoint_.is_due(writer.blocks())) checkpoint_.Begin(writer, live_, run_, sequence_, now);
   if (!checkpoint_.is_running()) return;
-  checkpoint_.Continue(writer, live_, run_);
+  checkpoint_.Continue(writer.checkpoint(), live_, run_);
   look_at_ns_ = 0;  // at the next event
 }
 
@@ -57,12 +57,13 @@ void EventLog::MakeMarks(uint64_t now) {
   constexpr uint64_t kMost = 16;
   trace::FrontPages* front = trace_.writer->front();
   if (front == nullptr) return;
+  trace::DefinitionWriter& names = trace_.writer->definitions();
   const uint64_t wanted = front->marks_wanted();
   for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {
     ++marks_;
     const trace::Annotate mark{
-        .key = trace_.writer->String(trace::fact::kSnapshot.Of(marks_)),
-        .value = trace_.writer->String("step " + std::to_string(run_.position().step))};
+        .key = names.String(trace::fact::kSnapshot.Of(marks_)),
+        .value = names.String("step " + std::to_string(run_.position().step))};
     trace_.writer->Write(++sequence_, now, mark).IgnoreError();
     run_.Note(mark);
     front->NoteMarksMade(marks_);
