@@ -54,20 +54,20 @@ void WriteCheckpoint(benchmark::State& state) {
   uint64_t events = 0;
   uint64_t bytes = 0;
   for ([[maybe_unused]] auto _ : state) {
-    const uint64_t before = writer->blocks_begun();
+    const uint64_t before = writer->blocks().begun();
     ++sequence;
     const auto start = Clock::now();
     checkpoint.Begin(*writer, live, run, sequence, sequence);
     begin += Clock::now() - start;
     while (checkpoint.is_running()) {
       const auto turn = Clock::now();
-      checkpoint.Continue(*writer, live, run);
+      checkpoint.Continue(writer->checkpoint(), live, run);
       const auto took = Clock::now() - turn;
       rest += took;
       longest = std::max(longest, took);
       ++events;
     }
-    bytes += (writer->blocks_begun() - before) * (64 << 10);
+    bytes += (writer->blocks().begun() - before) * (64 << 10);
   }
   const auto rounds = static_cast<double>(state.iterations());
   state.counters["begin_us"] = Microseconds(begin) / rounds;

@@ -118,10 +118,11 @@ class Training {
 
 trace::StackId Training::DefineStack(std::string_view phase, uint64_t layer,
                                      std::string_view sublayer) {
+  trace::DefinitionWriter& names = writer_.definitions();
   trace::StackId stack = 0;
   const auto call = [&](std::string file, std::string function, uint32_t line) {
-    stack = writer_.DefineStack(
-        stack, writer_.DefineFrame(
+    stack = names.DefineStack(
+        stack, names.DefineFrame(
                    {.file = std::move(file), .function = std::move(function), .line = line}));
   };
   for (uint32_t depth = 0; depth < kSharedFrames; ++depth) {
@@ -137,21 +138,23 @@ trace::StackId Training::DefineStack(std::string_view phase, uint64_t layer,
 }
 
 void Training::DefineSites() {
+  trace::DefinitionWriter& names = writer_.definitions();
   for (const std::string_view phase : {"forward", "backward"}) {
-    const trace::StringId owner = phase == "forward" ? writer_.String("train/model") : 0;
+    const trace::StringId owner = phase == "forward" ? names.String("train/model") : 0;
     for (uint64_t layer = 0; layer < kLayers; ++layer) {
       for (const std::string_view sublayer : kSublayers) {
         const std::string module =
             "transformer.h." + std::to_string(layer) + "." + std::string(sublayer);
-        sites_.push_back({DefineStack(phase, layer, sublayer), writer_.String(module), owner});
+        sites_.push_back({DefineStack(phase, layer, sublayer), names.String(module), owner});
       }
     }
   }
-  script_ = {DefineStack("main", 0, "script"), 0, writer_.String("train")};
-  optimizer_ = {DefineStack("step", 0, "adamw"), 0, writer_.String("train/optimizer")};
-  for (uint64_t i = 0; i < kLayers * kParametersOfLayer; ++i)
-    paths_.push_back(writer_.String("transformer.h." + std::to_string(i / kParametersOfLayer) +
-                                    ".weight_" + std::to_string(i % kParametersOfLayer)));
+  script_ = {DefineStack("main", 0, "script"), 0, names.String("train")};
+  optimizer_ = {DefineStack("step", 0, "adamw"), 0, names.String("train/optimizer")};
+  for (uint64_t i = 0; i < kLayers * kParametersOfLayer; ++i) {
+    paths_.push_back(names.String("transformer.h." + std::to_string(i / kParametersOfLayer) +
+                                  ".weight_" + std::to_string(i % kParametersOfLayer)));
+  }
 }
 
 LiveBlock Training::Allocate(uint64_t requested, const Site& site, uint64_t stream) {
@@ -180,7 +183,8 @@ void Training::Label(const LiveBlock& block, Role role, uint64_t parameter) {
 void Training::Begin() {
   Say(trace::CardSample{
       {.total = uint64_t{80} << 30, .free = uint64_t{79} << 30, .context = uint64_t{500} << 20}});
-  Say(trace::Annotate{writer_.String(trace::fact::kOptimizerClass), writer_.String("AdamW")});
+  trace::DefinitionWriter& names = writer_.definitions();
+  Say(trace::Annotate{names.String(trace::fact::kOptimizerClass), names.String("AdamW")});
   Say(trace::Map{.address = 0x7f00'0000'0000, .size = uint64_t{1} << 30});
   Say(trace::Map{.address = 0x7f80'0000'0000, .size = uint64_t{70} << 30});
   Say(trace::PhaseChange{.phase = Phase::kInit});
@@ -269,10 +273,10 @@ absl::Status WriteTrainingTrace(const std::string& path, const TrainingTraceOpti
   if (!writer.ok()) return writer.status();
   Training training(**writer);
   training.Begin();
-  while (training.events() < options.events && (*writer)->status().ok()) training.Step();
+  while (training.events() < options.events && (*writer)->loss().status().ok()) training.Step();
   if (options.out_of_memory) training.Fail();
   (*writer)->Close();
-  return (*writer)->status();
+  return (*writer)->loss().status();
 }
 
 }  // namespace memtrace

@@ -18,9 +18,7 @@ _TO_SPLIT = "to be split: it was cut over several sources in place of into sever
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "RunAccount": (27, "an overload for each kind of event"),
-    "TraceWriter": (25, _TO_SPLIT),
     "TorchHeap": (24, _TO_SPLIT),
-    "Accounting": (20, _TO_SPLIT),
     "PickleTree": (18, _TO_SPLIT),
     "TorchPolicy": (17, _TO_SPLIT),
     "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),

@@ -48,6 +48,12 @@ struct StatisticByPool {
     all.Decrease(amount);
     of(small).Decrease(amount);
   }
+  void ResetPeak() {
+    for (Statistic* one : {&all, &small_pool, &large_pool}) one->ResetPeak();
+  }
+  void ResetAccumulated() {
+    for (Statistic* one : {&all, &small_pool, &large_pool}) one->ResetAccumulated();
+  }
 };
 
 // Names and meanings as in torch.cuda.memory_stats().

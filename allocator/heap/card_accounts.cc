@@ -13,7 +13,7 @@ Statistics CardAccounts::statistics() const {
 
 absl::btree_map<PoolId, StatisticByPool> CardAccounts::by_pool() const {
   const CardLock::Holder lock(lock_);
-  return heap_.accounting().pools();
+  return heap_.accounting().mapping().by_pool();
 }
 
 void CardAccounts::ResetPeak() {

@@ -7,7 +7,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "allocator/accounts/accounting.h"
+#include "allocator/accounts/mapping_account.h"
 #include "allocator/card/vmm.h"
 #include "base/units.h"
 
@@ -23,25 +23,25 @@ constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 class CardRoom {
  public:
   CardRoom(Bytes limit, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
-           const Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : limit_(limit), vmm_(vmm), accounting_(accounting) {}
+           const MappingAccount& mapping ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : limit_(limit), vmm_(vmm), mapping_(mapping) {}
 
   // The most bytes that may be mapped; all ones for no limit.
   void SetLimit(Bytes limit) { limit_ = limit; }
   Bytes limit() const { return limit_; }
 
   // Returns the bytes that the limit leaves.
-  Bytes UnderLimit() const { return Minus(limit_, accounting_.reserved()); }
+  Bytes UnderLimit() const { return Minus(limit_, mapping_.reserved()); }
 
   // Asks the driver what is free.
   absl::StatusOr<DeviceMemory> Look() {
     const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
-    if (card.ok()) usable_ = card->free + accounting_.reserved();
+    if (card.ok()) usable_ = card->free + mapping_.reserved();
     return card;
   }
 
   // Returns what could still be mapped, as far as is known without asking the driver.
-  Bytes Left() const { return std::min(Minus(usable_, accounting_.reserved()), UnderLimit()); }
+  Bytes Left() const { return std::min(Minus(usable_, mapping_.reserved()), UnderLimit()); }
 
   // What was free, and what we held, when the driver was last asked.
   Bytes usable() const { return usable_; }
@@ -50,7 +50,7 @@ class CardRoom {
   Bytes limit_;
   Bytes usable_ = 0;
   Vmm& vmm_;
-  const Accounting& accounting_;
+  const MappingAccount& mapping_;
 };
 
 }  // namespace memtrace

@@ -39,7 +39,7 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
       vmm_(vmm),
       events_(events),
       accounting_(options.device, observer),
-      room_(options.limit, vmm, accounting_),
+      room_(options.limit, vmm, accounting_.mapping()),
       groups_(vmm, events, accounting_, quick),
       waiting_(events, options.captures, pools_, groups_),
       grower_(vmm, groups_, room_) {
@@ -56,7 +56,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   if (request.at != 0) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
   if (request.only_free) return TakeFree(group, request, size);
-  const Bytes allowed = Minus(request.reject_above, accounting_.reserved());
+  const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlace(group, size);
   const absl::StatusOr<Block*> placed = grower_.TryPlace(group, place, size, allowed);
   if (!placed.ok()) return placed.status();
@@ -67,12 +67,12 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
     if (block == nullptr) return Reject(group, request, size);
   }
   if (block == nullptr) {
-    const Accounting::Attempts before = accounting_.attempts();
+    const AttemptAccount::Mark before = accounting_.attempts().mark();
     const absl::StatusOr<Block*> obtained = Obtain(group, size, may_be_rejected ? 0 : place);
     // A driver that has no memory even for an event says what a full card says.
     if (!obtained.ok() && !absl::IsResourceExhausted(obtained.status())) return obtained.status();
     if (!obtained.ok() || *obtained == nullptr) {
-      if (request.is_trial) accounting_.ForgetSince(before);
+      if (request.is_trial) accounting_.attempts().ForgetSince(before);
       return DescribeFailure(group, request, size);
     }
     block = *obtained;
@@ -101,7 +101,8 @@ AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes 
 
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
   SegmentGroup& group = groups_.OwnerOf(*block);  // a donor's, perhaps
-  accounting_.MakeRoom(group.lane().share, group.key().small, AmountsOf(block->size, requested));
+  accounting_.blocks().usage().MakeRoom(group.lane().share, group.key().small,
+                                        AmountsOf(block->size, requested));
   return group.Hand(block, requested, context);
 }
 
@@ -133,7 +134,7 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   waiting_.CompletePutOff();
   groups_.MergeRecent();
   const bool is_all = pool == PoolId{};
-  if (is_all) accounting_.WaitedForAllStreams();
+  if (is_all) accounting_.attempts().WaitedForAllStreams();
   absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
   if (status.ok() && !is_all) {
@@ -154,7 +155,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   if (!block.ok() || *block != nullptr) return block;
   if (place == 0) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
-  accounting_.Retried();
+  accounting_.attempts().Retried();
   block = TakeBackAndGrow(group, size, place);
   if (!block.ok() || *block != nullptr) return block;
   block = ObtainFromPending(group, size);
@@ -176,7 +177,7 @@ absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes si
 
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
   if (waiting_.empty()) return nullptr;
-  accounting_.WaitedForAllStreams();
+  accounting_.attempts().WaitedForAllStreams();
   waiting_.CompletePutOff();
   if (Block* block = TakeAny(group, size)) return block;
   while (waiting_.has_pending()) {
@@ -245,7 +246,7 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
   event.context = request.context;
   groups_.MergeRecent();
   event.ledger = LedgerOf(groups_, accounting_);
-  if (!request.is_trial) accounting_.OutOfMemory(event);
+  if (!request.is_trial) accounting_.attempts().OutOfMemory(event);
   return event;
 }
 

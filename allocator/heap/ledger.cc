@@ -8,8 +8,8 @@ namespace memtrace {
 
 AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounting) {
   AllocatorLedger ledger;
-  ledger.reserved = accounting.reserved();
-  const Usage& usage = accounting.usage();
+  ledger.reserved = accounting.mapping().reserved();
+  const Usage& usage = accounting.blocks().usage();
   ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
   ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
   ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));

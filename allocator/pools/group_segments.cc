@@ -11,8 +11,8 @@
 namespace memtrace {
 
 GroupSegments::GroupSegments(const SegmentKey& key, const Pool* pool, Vmm& card,
-                             Accounting& accounting)
-    : key_(key), pool_(pool), card_(card), accounting_(accounting) {
+                             MappingAccount& account)
+    : key_(key), pool_(pool), card_(card), account_(account) {
   if (pool_ != nullptr && pool_->source != nullptr) {
     source_ = std::make_unique<SourceVmm>(*pool_->source, key_.stream, card_);
   }
@@ -54,7 +54,7 @@ Bytes GroupSegments::FixedSize(Bytes size) const {
 
 absl::StatusOr<ExpandableSegment*> GroupSegments::Add(const SegmentShape& shape) {
   Vmm& vmm = source_ != nullptr ? *source_ : card_;
-  auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, accounting_);
+  auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, account_);
   if (!segment.ok()) return segment.status();
   segments_.push_back(*std::move(segment));
   return segments_.back().get();

@@ -9,7 +9,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "allocator/accounts/accounting.h"
+#include "allocator/accounts/mapping_account.h"
 #include "allocator/blocks/block.h"
 #include "allocator/blocks/segment_key.h"
 #include "allocator/card/vmm.h"
@@ -32,7 +32,7 @@ class GroupSegments {
   // `pool` is null for the default one. All references must outlive this.
   GroupSegments(const SegmentKey& key, const Pool* pool ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
-                Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
+                MappingAccount& account ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Returns a block of exactly `size` bytes that was freed recently, in use again; null if there is
   // none.
@@ -85,7 +85,7 @@ class GroupSegments {
   const SegmentKey key_;
   const Pool* const pool_;
   Vmm& card_;
-  Accounting& accounting_;
+  MappingAccount& account_;
   std::unique_ptr<Vmm> source_;  // if the pool has one; outlives the segments
   BlockArena arena_;             // likewise: they give their blocks back to it
   std::vector<std::unique_ptr<ExpandableSegment>> segments_;

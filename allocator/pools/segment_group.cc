@@ -11,8 +11,8 @@ SegmentGroup::SegmentGroup(const SegmentKey& key, Pool* pool, const PlanSection*
     : key_(key),
       pool_(pool),
       lane_(lane),
-      accounting_(accounting),
-      segments_(key, pool, card, accounting) {
+      account_(accounting.blocks()),
+      segments_(key, pool, card, accounting.mapping()) {
   if (section != nullptr) planned_ = std::make_unique<PlannedMemory>(*section, blocks_);
 }
 
@@ -37,7 +37,7 @@ Block* SegmentGroup::Known(Block* block) {
 }
 
 void SegmentGroup::Free(Block* block) {
-  accounting_.Freed(*block, key_, lane_.share);
+  account_.Freed(*block, key_, lane_.share);
   if (block->segment->shape().is_fixed() || block->segment->shape().is_planned) {
     Merge(block);
   } else {
@@ -46,13 +46,13 @@ void SegmentGroup::Free(Block* block) {
 }
 
 void SegmentGroup::LetWait(Block* block) {
-  accounting_.FreeRequested(*block, key_, lane_.share);
+  account_.FreeRequested(*block, key_, lane_.share);
   block->state = Block::State::kPendingFree;
   blocks_.Remove(block);
 }
 
 void SegmentGroup::GiveBackWaiting(Block* block) {
-  accounting_.FreeCompleted(*block, key_);
+  account_.FreeCompleted(*block, key_);
   Return(block);
 }
 

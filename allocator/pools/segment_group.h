@@ -7,6 +7,7 @@
 
 #include "absl/base/attributes.h"
 #include "allocator/accounts/accounting.h"
+#include "allocator/accounts/block_account.h"
 #include "allocator/accounts/lane.h"
 #include "allocator/blocks/block.h"
 #include "allocator/blocks/blocks_by_address.h"
@@ -50,7 +51,7 @@ class SegmentGroup {
     block->requested = requested;
     block->context = context;
     blocks_.NoteGiven(block);
-    accounting_.Allocated(*block, key_, lane_.share);
+    account_.Allocated(*block, key_, lane_.share);
     return block->address;
   }
 
@@ -84,7 +85,7 @@ class SegmentGroup {
   const SegmentKey key_;
   Pool* const pool_;
   Lane& lane_;
-  Accounting& accounting_;
+  BlockAccount& account_;
   GroupSegments segments_;
   BlocksByAddress blocks_;
   std::unique_ptr<PlannedMemory> planned_;

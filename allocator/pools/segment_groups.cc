@@ -42,7 +42,7 @@ Lane& SegmentGroups::LaneOf(StreamId stream) {
   if (found != lanes_.end()) return **found;
   lanes_.push_back(std::make_unique<Lane>(stream));
   Lane& lane = *lanes_.back();
-  accounting_.Add(lane.share);
+  accounting_.blocks().usage().Add(lane.share);
   quick_.AddLane(lane);
   return lane;
 }

@@ -13,20 +13,20 @@ namespace memtrace {
 
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(
     const SegmentKey& key, const SegmentShape& shape, Vmm& vmm, BlockArena& arena,
-    Accounting& accounting) {
+    MappingAccount& account) {
   const absl::StatusOr<DeviceAddress> address = vmm.Reserve(shape.size);
   if (!address.ok()) return address.status();
-  accounting.Reserved(key, *address, shape.size);
+  account.Reserved(key, *address, shape.size);
   return std::unique_ptr<ExpandableSegment>(
-      new ExpandableSegment(key, *address, shape, vmm, arena, accounting));
+      new ExpandableSegment(key, *address, shape, vmm, arena, account));
 }
 
 ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress address,
                                      const SegmentShape& shape, Vmm& vmm, BlockArena& arena,
-                                     Accounting& accounting)
+                                     MappingAccount& account)
     : key_(key),
       shape_(shape),
-      accounting_(accounting),
+      account_(account),
       reservation_(address, shape.size, shape.granule, vmm),
       blocks_(this, address, shape, arena) {}
 
@@ -35,7 +35,7 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
   absl::Status status = reservation_.Map(growth.address, growth.size, growth.chunk);
   if (!status.ok()) return status;
   blocks_.Fill(growth.hole, growth.address, growth.address + growth.size);
-  accounting_.Mapped(key_, growth.address, growth.size, reservation_.ranges() - ranges);
+  account_.Mapped(key_, growth.address, growth.size, reservation_.ranges() - ranges);
   return status;
 }
 
@@ -53,7 +53,7 @@ absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
     if (const Bytes size = unmapped.end - unmapped.begin; size > 0) {
       sum += size;
       blocks_.Dig(block, unmapped.begin, unmapped.end);
-      accounting_.Unmapped(key_, unmapped.begin, size, reservation_.ranges() - ranges);
+      account_.Unmapped(key_, unmapped.begin, size, reservation_.ranges() - ranges);
     }
     if (!unmapped.status.ok()) return unmapped.status;
   }

@@ -8,7 +8,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "allocator/accounts/accounting.h"
+#include "allocator/accounts/mapping_account.h"
 #include "allocator/blocks/block.h"
 #include "allocator/blocks/segment_key.h"
 #include "allocator/card/vmm.h"
@@ -38,7 +38,7 @@ class ExpandableSegment {
   static absl::StatusOr<std::unique_ptr<ExpandableSegment>> Reserve(
       const SegmentKey& key, const SegmentShape& shape, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
       BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND,
-      Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
+      MappingAccount& account ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Unmaps and releases everything. REQUIRES: no work on the card uses it any more.
   ~ExpandableSegment() = default;
@@ -74,11 +74,11 @@ class ExpandableSegment {
 
  private:
   ExpandableSegment(const SegmentKey& key, DeviceAddress address, const SegmentShape& shape,
-                    Vmm& vmm, BlockArena& arena, Accounting& accounting);
+                    Vmm& vmm, BlockArena& arena, MappingAccount& account);
 
   const SegmentKey key_;
   const SegmentShape shape_;
-  Accounting& accounting_;
+  MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
 };

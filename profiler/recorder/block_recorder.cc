@@ -133,9 +133,9 @@ void BlockRecorder::Relabel(DeviceIndex device, DeviceAddress address, Bytes siz
                             std::string_view owner, std::string_view path) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
-    trace::TraceWriter& writer = log_.writer();
+    trace::DefinitionWriter& names = log_.writer().definitions();
     Label(device, address, size,
-          {.role = role, .owner = writer.String(owner), .path = writer.String(path)});
+          {.role = role, .owner = names.String(owner), .path = names.String(path)});
   });
 }
 
@@ -149,7 +149,7 @@ void BlockRecorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes 
     Label(device, address, size,
           {.role = role,
            .owner = is_ownerless && served != nullptr ? served->owner : 0,
-           .path = log_.writer().String(path)});
+           .path = log_.writer().definitions().String(path)});
   });
 }
 
@@ -183,7 +183,7 @@ void BlockRecorder::NoteActivities(std::span<const ToldActivity> told) {
     for (const ToldActivity& one : told) {
       trace::Activity activity = one.activity;
       activity.start_ns = log_.clock().Of(activity.start_ns);
-      activity.name = log_.writer().String(one.name);
+      activity.name = log_.writer().definitions().String(one.name);
       if (operations_ != nullptr) activity.block = operations_->Of(one.operation);
       log_.AppendAt(now, activity);
     }
@@ -194,9 +194,10 @@ std::vector<NamedBytes> BlockRecorder::TopOwners(DeviceIndex device, size_t most
   std::vector<NamedBytes> owners;
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
+    const trace::DefinitionWriter& names = log_.writer().definitions();
     for (const LiveTable::Group& group : log_.live().LargestGroups(device, most)) {
       std::string name(trace::RoleName(group.role));
-      if (group.owner != 0) name += " " + std::string(log_.writer().Text(group.owner));
+      if (group.owner != 0) name += " " + std::string(names.Text(group.owner));
       owners.push_back({.name = std::move(name), .bytes = group.bytes});
     }
   });

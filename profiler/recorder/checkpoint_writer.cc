@@ -13,9 +13,9 @@ int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
 
 // A quarter: where the oldest block goes, a whole one begins later, unless a live set takes half
 // the file.
-bool CheckpointWriter::is_due(const trace::TraceWriter& writer) const {
-  return !is_running_ && writer.keeps_last_part() &&
-         writer.blocks_begun() - begun_at_block_ >= writer.blocks_kept() / 4;
+bool CheckpointWriter::is_due(const trace::RecordBlocks& blocks) const {
+  const uint64_t kept = blocks.kept();
+  return !is_running_ && kept != 0 && blocks.begun() - begun_at_block_ >= kept / 4;
 }
 
 void CheckpointWriter::Begin(trace::TraceWriter& writer, const LiveTable& live,
@@ -27,60 +27,60 @@ void CheckpointWriter::Begin(trace::TraceWriter& writer, const LiveTable& live,
   number_ = number_ == 255 ? uint8_t{1} : static_cast<uint8_t>(number_ + 1);
   sequence_ = sequence;
   phase_run_ = run.position().phase_run;
-  begun_at_block_ = writer.blocks_begun();
+  begun_at_block_ = writer.blocks().begun();
   is_running_ = true;
-  writer.BeginCheckpoint(sequence, time_ns);
-  RestateRun(writer, run);
+  writer.checkpoint().Begin(sequence, time_ns);
+  RestateRun(writer.checkpoint(), run);
 }
 
-void CheckpointWriter::RestateRun(trace::TraceWriter& writer, const RunAccount& run) {
+void CheckpointWriter::RestateRun(trace::CheckpointRecords& records, const RunAccount& run) {
   const ProgramPosition& now = run.position();
-  writer.Restate(trace::Resume{.step = now.step,
-                               .phase = now.phase,
-                               .forward_seen = static_cast<uint8_t>(now.forward_seen ? 1 : 0),
-                               .micro_batch = now.micro_batch});
+  records.Restate(trace::Resume{.step = now.step,
+                                .phase = now.phase,
+                                .forward_seen = static_cast<uint8_t>(now.forward_seen ? 1 : 0),
+                                .micro_batch = now.micro_batch});
   for (const auto& [key, value] : run.facts()) {
-    writer.Restate(trace::Annotate{.key = key, .value = value});
+    records.Restate(trace::Annotate{.key = key, .value = value});
   }
   for (const auto& [thread, owner] : run.tags()) {
-    writer.Restate(trace::TagChange{.thread = thread, .owner = owner});
+    records.Restate(trace::TagChange{.thread = thread, .owner = owner});
   }
   for (const auto& [device, card] : run.cards()) {
-    if (card.sample) writer.Restate(trace::CardSample{.card = *card.sample});
-    card.mapped.ForEach([&writer, number = Number(device)](uint64_t begin, uint64_t end) {
-      writer.Restate(trace::Map{.device = number, .address = begin, .size = end - begin});
+    if (card.sample) records.Restate(trace::CardSample{.card = *card.sample});
+    card.mapped.ForEach([&records, number = Number(device)](uint64_t begin, uint64_t end) {
+      records.Restate(trace::Map{.device = number, .address = begin, .size = end - begin});
     });
   }
-  for (const auto& [key, outside] : run.outside()) writer.Restate(outside);
+  for (const auto& [key, outside] : run.outside()) records.Restate(outside);
   run.waiting().ForEach([&](const WaitingBlocks::Key& key, const FreedBlock& waiting) {
-    Restate(writer, run, {key.first, Number(key.second)}, waiting.block, /*is_waiting=*/true);
+    Restate(records, run, {key.first, Number(key.second)}, waiting.block, /*is_waiting=*/true);
   });
 }
 
-void CheckpointWriter::Continue(trace::TraceWriter& writer, LiveTable& live,
+void CheckpointWriter::Continue(trace::CheckpointRecords& records, LiveTable& live,
                                 const RunAccount& run) {
   const size_t end = std::min(next_ + kBlocksPerEvent, list_.size());
   for (; next_ < end; ++next_) {
     const LiveTable::Key& key = list_[next_];
     LiveBlock* block = live.Find(DeviceIndex{key.second}, key.first);
     if (block == nullptr || !IsMissing(*block)) continue;
-    Restate(writer, run, key, *block, /*is_waiting=*/false);
+    Restate(records, run, key, *block, /*is_waiting=*/false);
     block->restated_in = number_;
   }
   if (next_ < list_.size()) return;
-  writer.EndCheckpoint();
+  records.End();
   is_running_ = false;
 }
 
-void CheckpointWriter::Removed(trace::TraceWriter& writer, const RunAccount& run,
+void CheckpointWriter::Removed(trace::CheckpointRecords& records, const RunAccount& run,
                                const LiveTable::Key& key, const LiveBlock& block) {
-  if (is_running_ && IsMissing(block)) Restate(writer, run, key, block, /*is_waiting=*/false);
+  if (is_running_ && IsMissing(block)) Restate(records, run, key, block, /*is_waiting=*/false);
 }
 
-void CheckpointWriter::Restate(trace::TraceWriter& writer, const RunAccount& run,
+void CheckpointWriter::Restate(trace::CheckpointRecords& records, const RunAccount& run,
                                const LiveTable::Key& key, const LiveBlock& block,
                                bool is_waiting) const {
-  writer.Restate(
+  records.Restate(
       trace::Alive{.block = {.device = key.second,
                              .address = key.first,
                              .requested = block.requested,
@@ -100,12 +100,12 @@ void CheckpointWriter::Restate(trace::TraceWriter& writer, const RunAccount& run
   const auto card = run.cards().find(DeviceIndex{key.second});
   if (card == run.cards().end()) return;
   for (const trace::LabelledRange& part : card->second.Parts(key.first, block)) {
-    writer.Restate(trace::Relabel{.device = key.second,
-                                  .address = part.begin,
-                                  .size = part.end - part.begin,
-                                  .role = part.label.role,
-                                  .owner = part.label.owner,
-                                  .path = part.label.path});
+    records.Restate(trace::Relabel{.device = key.second,
+                                   .address = part.begin,
+                                   .size = part.end - part.begin,
+                                   .role = part.label.role,
+                                   .owner = part.label.owner,
+                                   .path = part.label.path});
   }
 }
 

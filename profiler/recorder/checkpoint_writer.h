@@ -23,19 +23,19 @@ class CheckpointWriter {
   static constexpr size_t kBlocksPerEvent = 8;  // less than 1 us
 
   // Each takes the state after the latest event, numbered `sequence`.
-  bool is_due(const trace::TraceWriter& writer) const;
+  bool is_due(const trace::RecordBlocks& blocks) const;
   void Begin(trace::TraceWriter& writer, const LiveTable& live, const RunAccount& run,
              uint64_t sequence, uint64_t time_ns);
-  void Continue(trace::TraceWriter& writer, LiveTable& live, const RunAccount& run);
+  void Continue(trace::CheckpointRecords& records, LiveTable& live, const RunAccount& run);
   // `block` is about to be forgotten.
-  void Removed(trace::TraceWriter& writer, const RunAccount& run, const LiveTable::Key& key,
+  void Removed(trace::CheckpointRecords& records, const RunAccount& run, const LiveTable::Key& key,
                const LiveBlock& block);
 
   bool is_running() const { return is_running_; }
 
  private:
-  void RestateRun(trace::TraceWriter& writer, const RunAccount& run);
-  void Restate(trace::TraceWriter& writer, const RunAccount& run, const LiveTable::Key& key,
+  void RestateRun(trace::CheckpointRecords& records, const RunAccount& run);
+  void Restate(trace::CheckpointRecords& records, const RunAccount& run, const LiveTable::Key& key,
                const LiveBlock& block, bool is_waiting) const;
   bool IsMissing(const LiveBlock& block) const {
     return block.birth <= sequence_ && block.restated_in != number_;

@@ -32,20 +32,21 @@ void EventLog::LookAround(uint64_t now) {
   trace::TraceWriter& writer = *trace_.writer;
   look_at_ns_ = now + kLookEveryNs;
   if (now >= summary_at_ns_) SummariseAt(now, /*is_last=*/false);
-  if (!writer.status().ok()) return;
+  if (writer.loss().has_stopped()) return;
   MakeMarks(now);
-  if (checkpoint_.is_due(writer)) checkpoint_.Begin(writer, live_, run_, sequence_, now);
+  if (checkpoint_.is_due(writer.blocks())) checkpoint_.Begin(writer, live_, run_, sequence_, now);
   if (!checkpoint_.is_running()) return;
-  checkpoint_.Continue(writer, live_, run_);
+  checkpoint_.Continue(writer.checkpoint(), live_, run_);
   look_at_ns_ = 0;  // at the next event
 }
 
 void EventLog::SummariseAt(uint64_t now, bool is_last) {
   trace::TraceWriter& writer = *trace_.writer;
-  if (!writer.has_summary()) return;
+  trace::FrontPages* front = writer.front();
+  if (front == nullptr || !front->has_summary()) return;
   const SummaryMoment moment{
       .events = sequence_, .time_ns = now, .unix_ns = UnixNow(), .is_last = is_last};
-  writer.WriteSummary(SummaryText(live_, run_, writer, moment, trace::TraceWriter::kSummaryText),
+  front->WriteSummary(SummaryText(live_, run_, writer, moment, trace::FrontPages::kSummaryText),
                       sequence_);
   const uint64_t took = clock_.Now() - now;
   summary_at_ns_ = now + std::clamp(1000 * took, kLeastSummaryNs, kMostSummaryNs);
@@ -54,15 +55,18 @@ void EventLog::SummariseAt(uint64_t now, bool is_last) {
 // At most a few at once: the number comes from a page that others may write.
 void EventLog::MakeMarks(uint64_t now) {
   constexpr uint64_t kMost = 16;
-  const uint64_t wanted = trace_.writer->marks_wanted();
+  trace::FrontPages* front = trace_.writer->front();
+  if (front == nullptr) return;
+  trace::DefinitionWriter& names = trace_.writer->definitions();
+  const uint64_t wanted = front->marks_wanted();
   for (uint64_t i = 0; marks_ < wanted && i < kMost; ++i) {
     ++marks_;
     const trace::Annotate mark{
-        .key = trace_.writer->String(trace::fact::kSnapshot.Of(marks_)),
-        .value = trace_.writer->String("step " + std::to_string(run_.position().step))};
+        .key = names.String(trace::fact::kSnapshot.Of(marks_)),
+        .value = names.String("step " + std::to_string(run_.position().step))};
     trace_.writer->Write(++sequence_, now, mark).IgnoreError();
     run_.Note(mark);
-    trace_.writer->NoteMarksMade(marks_);
+    front->NoteMarksMade(marks_);
   }
 }
 

@@ -80,7 +80,8 @@ class EventLog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
     auto freed = live_.Remove(device, address);
     if (freed) {
-      checkpoint_.Removed(*trace_.writer, run_, {address, static_cast<int32_t>(device)}, *freed);
+      checkpoint_.Removed(trace_.writer->checkpoint(), run_,
+                          {address, static_cast<int32_t>(device)}, *freed);
     }
     return freed;
   }

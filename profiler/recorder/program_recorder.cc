@@ -36,8 +36,9 @@ uint64_t ProgramRecorder::BeginStep() {
 void ProgramRecorder::Annotate(std::string_view key, std::string_view value) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
-    const trace::StringId key_id = log_.writer().String(key);
-    const trace::StringId value_id = log_.writer().String(value);
+    trace::DefinitionWriter& names = log_.writer().definitions();
+    const trace::StringId key_id = names.String(key);
+    const trace::StringId value_id = names.String(value);
     const auto& facts = log_.run().facts();
     const auto known = facts.find(key_id);
     if (known != facts.end() && known->second == value_id) return;

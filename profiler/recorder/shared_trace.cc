@@ -8,7 +8,7 @@ trace::StringId SharedTrace::Intern(std::string_view text) {
   trace::StringId id = 0;
   Guarded([&] {
     const SpinMutexLock lock(mutex);
-    id = writer->String(text);
+    id = writer->definitions().String(text);
   });
   return id;
 }
@@ -17,7 +17,7 @@ uint64_t SharedTrace::lost_events() const {
   uint64_t lost = 0;
   Guarded([&] {
     const SpinMutexLock lock(mutex);
-    lost = writer->lost_events();
+    lost = writer->loss().lost_events();
   });
   return lost + lost_for_memory_.load(std::memory_order_relaxed);
 }
@@ -26,7 +26,7 @@ absl::Status SharedTrace::status() const {
   absl::Status status;
   Guarded([&] {
     const SpinMutexLock lock(mutex);
-    status = writer->status();
+    status = writer->loss().status();
   });
   return status;
 }

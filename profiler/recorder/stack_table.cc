@@ -25,9 +25,10 @@ trace::StackId StackTable::InternNew(std::span<const RawFrame> frames, uint64_t 
   const std::vector<NamedFrame> named = NameUnseen(frames);
   SpinMutexLock lock(trace_.mutex);
   if (index_.size() >= kMaxStacks) return 0;
+  trace::DefinitionWriter& definitions = trace_.writer->definitions();
   for (const NamedFrame& frame : named) {
     frames_.try_emplace({frame.raw.code, frame.raw.instruction},
-                        KnownFrame{trace_.writer->DefineFrame(frame.names), frame.is_hidden});
+                        KnownFrame{definitions.DefineFrame(frame.names), frame.is_hidden});
   }
   trace::StackId stack = Define(frames, false);
   if (stack == 0) stack = Define(frames, true);
@@ -39,8 +40,9 @@ trace::StackId StackTable::Define(std::span<const RawFrame> frames, bool with_hi
   trace::StackId stack = 0;
   for (size_t i = frames.size(); i-- > 0;) {
     const auto frame = frames_.find(FrameKey{frames[i].code, frames[i].instruction});
-    if (!frame->second.is_hidden || with_hidden)
-      stack = trace_.writer->DefineStack(stack, frame->second.id);
+    if (!frame->second.is_hidden || with_hidden) {
+      stack = trace_.writer->definitions().DefineStack(stack, frame->second.id);
+    }
   }
   return stack;
 }

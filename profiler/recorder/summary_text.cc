@@ -27,7 +27,7 @@ struct Groups {
 class SummaryWriter {
  public:
   SummaryWriter(const LiveTable& live, const RunAccount& run, const trace::TraceWriter& writer)
-      : run_(run), writer_(writer) {
+      : run_(run), names_(writer.definitions()), lost_events_(writer.loss().lost_events()) {
     for (const auto& [device, card] : run.cards()) groups_[device].at_peak = card.dead_since_peak();
     live.ForEach([&](const LiveTable::Key& key, const LiveBlock& block) {
       Add(DeviceIndex{key.second}, key.first, block, nullptr);
@@ -46,7 +46,7 @@ class SummaryWriter {
     json_.Text("schema", "memtrace.summary/1");
     json_.Number("last", moment.is_last ? 1 : 0);
     json_.Number("events", moment.events);
-    json_.Number("lost_events", writer_.lost_events());
+    json_.Number("lost_events", lost_events_);
     json_.Number("time_ns", moment.time_ns);
     json_.Number("unix_ns", moment.unix_ns);
     json_.Number("steps", run_.steps());
@@ -94,7 +94,7 @@ class SummaryWriter {
     json_.Number("requested", last.requested);
     json_.Number("allocated", last.allocated);
     json_.Number("obtainable", last.obtainable);
-    json_.Text("owner", writer_.Text(last.owner));
+    json_.Text("owner", names_.Text(last.owner));
     Position("at", run_.last_failure_at());
     json_.End('}');
   }
@@ -143,7 +143,7 @@ class SummaryWriter {
         rest += rows[i].second;
       } else if (rows[i].second > 0) {
         AddRow(trace::RoleName(rows[i].first.first),
-               rows[i].first.second == 0 ? "(none)" : writer_.Text(rows[i].first.second),
+               rows[i].first.second == 0 ? "(none)" : names_.Text(rows[i].first.second),
                rows[i].second);
       }
     }
@@ -159,7 +159,8 @@ class SummaryWriter {
   }
 
   const RunAccount& run_;
-  const trace::TraceWriter& writer_;
+  const trace::DefinitionWriter& names_;
+  const uint64_t lost_events_;
   std::map<DeviceIndex, Groups> groups_;
   JsonWriter json_;
   size_t most_rows_ = kMostRows;

@@ -205,13 +205,13 @@ ScopeId TagScopes::Current() {
 
 trace::StringId TagScopes::Joined(trace::StringId around, std::string_view name) {
   const SpinMutexLock lock(log_.mutex());
-  trace::TraceWriter& writer = log_.writer();
-  const std::string_view outer = writer.Text(around);
-  if (outer.empty()) return writer.String(name);
+  trace::DefinitionWriter& names = log_.writer().definitions();
+  const std::string_view outer = names.Text(around);
+  if (outer.empty()) return names.String(name);
   std::string joined(outer);
   joined += '/';
   joined += name;
-  return writer.String(joined);
+  return names.String(joined);
 }
 
 void TagScopes::WriteOwner(const ThreadState& state) {

@@ -17,7 +17,7 @@ class ExpandableSegmentTest : public ::testing::Test {
   explicit ExpandableSegmentTest(uint32_t capacity = 64, uint32_t length = 72)
       : vmm_({.capacity = capacity * kGranule}, nullptr, &failures_),
         segment_(
-            ExpandableSegment::Reserve({}, {length * kGranule, kGranule}, vmm_, arena_, accounting_)
+            ExpandableSegment::Reserve({}, {length * kGranule, kGranule}, vmm_, arena_, account_)
                 .value()) {}
 
   // Grows if need be, as the heap does.
@@ -45,7 +45,7 @@ class ExpandableSegmentTest : public ::testing::Test {
   MemoryVmm vmm_;
   BlockArena arena_;
   AllocationObserver silent_;
-  Accounting accounting_{DeviceIndex{0}, silent_};
+  MappingAccount account_{DeviceIndex{0}, silent_};
   std::unique_ptr<ExpandableSegment> segment_;
 };
 

@@ -53,11 +53,13 @@ bool WriteKept(const fs::path& path, const std::string& summary) {
   if (!writer.ok()) return false;
   const trace::Allocate block{.address = 0x10000, .requested = 100, .allocated = 512};
   if (!(*writer)->Write(1, 1000, block).ok()) return false;
-  (*writer)->BeginCheckpoint(1, 1000);
-  (*writer)->Restate(trace::Resume{.step = 1});
-  (*writer)->Restate(trace::Alive{.block = block, .birth = 1, .path = (*writer)->String("weight")});
-  (*writer)->EndCheckpoint();
-  (*writer)->WriteSummary(summary, 1);
+  const trace::StringId weight = (*writer)->definitions().String("weight");
+  trace::CheckpointRecords& checkpoint = (*writer)->checkpoint();
+  checkpoint.Begin(1, 1000);
+  checkpoint.Restate(trace::Resume{.step = 1});
+  checkpoint.Restate(trace::Alive{.block = block, .birth = 1, .path = weight});
+  checkpoint.End();
+  (*writer)->front()->WriteSummary(summary, 1);
   return (*writer)->WriteFreed(2, 2000, 0, block.address).ok();
 }
 

@@ -79,13 +79,16 @@ class TextParser {
     return card;
   }
 
-  StringId String(TextLine& line, std::string_view key) { return writer_.String(line.Text(key)); }
+  StringId String(TextLine& line, std::string_view key) {
+    return writer_.definitions().String(line.Text(key));
+  }
 
   StackId Stack(TextLine& line) {
     std::vector<Frame> frames = line.Stack("stack");
+    DefinitionWriter& names = writer_.definitions();
     StackId stack = 0;
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-      stack = writer_.DefineStack(stack, writer_.DefineFrame(*frame));
+      stack = names.DefineStack(stack, names.DefineFrame(*frame));
     }
     return stack;
   }
@@ -236,8 +239,8 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
        }},
       {"annotate",
        [](Self self, TextLine& line) {
-         self.Add(Annotate{.key = self.writer_.String(line.Word(1)),
-                           .value = self.writer_.String(line.Word(2))});
+         self.Add(Annotate{.key = self.writer_.definitions().String(line.Word(1)),
+                           .value = self.writer_.definitions().String(line.Word(2))});
        }},
       {"sample", [](Self self, TextLine& line) { self.Add(CardSample{.card = Ledger(line)}); }},
       {"out_of_memory", &TextParser::Failure},
@@ -290,7 +293,7 @@ absl::Status WriteTextTrace(std::string_view text, const std::string& trace_path
                                       std::string(lines[i]));
   }
   parser.Finish();
-  return (*writer)->status();
+  return (*writer)->loss().status();
 }
 
 }  // namespace memtrace::trace

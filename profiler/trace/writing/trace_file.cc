@@ -4,12 +4,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -90,57 +88,39 @@ absl::StatusOr<std::unique_ptr<TraceFile>> TraceFile::Create(
   std::unique_ptr<TraceFile> file(new TraceFile(fd, std::move(actual)));
   file->mapped_ = options.map_pages;
   if (absl::Status begun = file->WriteBeginning(info, options); !begun.ok()) {
-    unlink(file->path_.c_str());
+    unlink(file->path().c_str());
     return begun;
   }
   return file;
 }
 
 TraceFile::TraceFile(int fd, std::string path)
-    : fd_(fd), path_(std::move(path)), header_page_(&header_) {
-  struct stat facts {};
-  if (fstat(fd_, &facts) == 0) identity_ = {facts.st_dev, facts.st_ino};
-}
+    : descriptor_(fd, std::move(path)), front_(descriptor_) {}
 
 TraceFile::~TraceFile() { Abandon(); }
 
 absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>& info,
                                        const TraceFileOptions& options) {
   const std::vector<uint8_t> block = InfoBlock(info);
+  FileHeader& header = front_.header();
   std::vector<uint8_t> beginning(kPageBytes);
   beginning.insert(beginning.end(), block.begin(), block.end());
   if (options.with_summary) {
-    header_.summary_offset = beginning.size();
+    header.summary_offset = beginning.size();
     for (int i = 0; i < 2; ++i) {
       const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
-      beginning.resize(header_.summary_offset + static_cast<size_t>(i + 1) * kSummaryBytes);
+      beginning.resize(header.summary_offset + static_cast<size_t>(i + 1) * kSummaryBytes);
       std::memcpy(beginning.data() + beginning.size() - kSummaryBytes, &empty, sizeof(empty));
     }
   }
-  header_.keep_bytes = options.keep_bytes;
-  std::memcpy(beginning.data(), &header_, sizeof(header_));
-  MEMTRACE_RETURN_IF_ERROR(CheckRoom(beginning.size()));
+  header.keep_bytes = options.keep_bytes;
+  std::memcpy(beginning.data(), &header, sizeof(header));
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(beginning.size()));
   allocated_ = end_ = beginning.size();
   if (options.keep_bytes != 0) ring_.emplace(end_, options.keep_bytes);
-  absl::Status written = WriteAll(beginning.data(), beginning.size(), 0);
-  if (written.ok() && mapped_) MapHeader();
-  if (written.ok() && mapped_ && header_.summary_offset != 0) MapSummaries();
+  absl::Status written = descriptor_.WriteAll(beginning.data(), beginning.size(), 0);
+  if (written.ok() && mapped_) mapped_ = front_.Map();
   return written;
-}
-
-void TraceFile::MapHeader() {
-  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (page == MAP_FAILED) {
-    mapped_ = false;
-  } else {
-    header_page_ = static_cast<FileHeader*>(page);
-  }
-}
-
-void TraceFile::MapSummaries() {
-  void* pages = mmap(nullptr, 2 * kSummaryBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
-                     static_cast<off_t>(header_.summary_offset));
-  if (pages != MAP_FAILED) summaries_ = static_cast<uint8_t*>(pages);
 }
 
 absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequence) {
@@ -153,7 +133,7 @@ absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequen
     end_ += kBlockBytes;
     return window_ + (end_ - kBlockBytes - window_offset_);
   }
-  MEMTRACE_RETURN_IF_ERROR(CheckRoom(kBlockBytes));
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_ + kBlockBytes));
   uint8_t* buffer = Buffer(chain);
   if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
   current_[0].offset = end_;
@@ -176,12 +156,9 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
   const uint64_t before = end_;
   const uint64_t offset = ring_->Next(stays);
   end_ = ring_->end();
-  MEMTRACE_RETURN_IF_ERROR(CheckRoom(0));
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_));
   MEMTRACE_RETURN_IF_ERROR(end_ > before ? Allocate(end_) : absl::OkStatus());
-  if (!stays) {
-    std::atomic_ref(header_page_->newest_sequence).store(first_sequence, std::memory_order_release);
-    FlushHeader();
-  }
+  if (!stays) front_.NoteNewest(first_sequence);
   current_[static_cast<size_t>(chain)].offset = offset;
   if (mapped_) return MapKept(chain, offset);
   uint8_t* buffer = Buffer(chain);
@@ -193,10 +170,10 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
 absl::Status TraceFile::Allocate(uint64_t bytes) {
   if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
   const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
-  MEMTRACE_RETURN_IF_ERROR(CheckRoom(target - end_));
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(target));
   int error = 0;
   do {
-    error = fallocate(fd_, 0, static_cast<off_t>(allocated_),
+    error = fallocate(descriptor_.fd(), 0, static_cast<off_t>(allocated_),
                       static_cast<off_t>(target - allocated_)) == 0
                 ? 0
                 : errno;
@@ -207,15 +184,16 @@ absl::Status TraceFile::Allocate(uint64_t bytes) {
   }
   // Only the first block may find out that pages cannot be shared: others lie in some.
   const bool is_first = current_[0].kept == nullptr && current_[1].kept == nullptr;
-  if (!is_first || !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  if (!is_first || !CannotShare(error))
+    return descriptor_.Failure("cannot extend the trace ", error);
   mapped_ = false;
   return absl::OkStatus();
 }
 
 absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
-  void* pages = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+  void* pages = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.fd(),
                      static_cast<off_t>(offset));
-  if (pages == MAP_FAILED) return Failure("cannot map the trace ", errno);
+  if (pages == MAP_FAILED) return descriptor_.Failure("cannot map the trace ", errno);
   uint8_t*& kept = current_[static_cast<size_t>(chain)].kept;
   if (kept != nullptr) munmap(kept, kBlockBytes);
   kept = static_cast<uint8_t*>(pages);
@@ -224,18 +202,19 @@ absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
 
 // After success either the window holds the next block, or the file turned out not to be mappable.
 absl::Status TraceFile::GrowWindow() {
-  MEMTRACE_RETURN_IF_ERROR(CheckRoom(kWindowBytes));
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_ + kWindowBytes));
   int error = 0;
   do {
-    error = fallocate(fd_, 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;
+    error = fallocate(descriptor_.fd(), 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;
   } while (error == EINTR);
-  if (error != 0 && !CannotShare(error)) return Failure("cannot extend the trace ", error);
+  if (error != 0 && !CannotShare(error))
+    return descriptor_.Failure("cannot extend the trace ", error);
   if (error != 0 || !StepWindow()) mapped_ = false;
   return absl::OkStatus();
 }
 
 bool TraceFile::StepWindow() {
-  void* next = mmap(nullptr, kWindowBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_,
+  void* next = mmap(nullptr, kWindowBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.fd(),
                     static_cast<off_t>(end_));
   if (next == MAP_FAILED) return false;
   if (window_ != nullptr) munmap(window_, kWindowBytes);
@@ -244,127 +223,33 @@ bool TraceFile::StepWindow() {
   return true;
 }
 
-// Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills a program that does not expect it; and
-// nobody would ever read what goes into a file without a name.
-absl::Status TraceFile::CheckRoom(uint64_t bytes) const {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      end_ + bytes > limit.rlim_cur) {
-    return Failure("cannot extend the trace ", EFBIG);
-  }
-  struct stat facts {};
-  if (fstat(fd_, &facts) != 0 || !IsOurs(facts)) {
-    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
-  }
-  if (facts.st_nlink == 0) return absl::NotFoundError("the trace " + path_ + " was deleted");
-  return absl::OkStatus();
-}
-
-// A daemon closes whatever is open, and the next file that it opens has the number.
-bool TraceFile::IsOurs(const struct stat& facts) const {
-  return facts.st_dev == identity_.device && facts.st_ino == identity_.inode;
-}
-
-bool TraceFile::HasOwnDescriptor() const {
-  struct stat facts {};
-  return fd_ >= 0 && fstat(fd_, &facts) == 0 && IsOurs(facts);
-}
-
 absl::Status TraceFile::Flush(Chain chain, size_t begin, size_t end) {
   if (mapped_) return absl::OkStatus();
   const Current& current = current_[static_cast<size_t>(chain)];
-  return WriteAll(current.buffer.get() + begin, end - begin, current.offset + begin);
-}
-
-// Until the checksum is there, the block is an open one without records: nothing, to any reader.
-void TraceFile::WriteSummary(std::string_view text, uint64_t sequence) {
-  if (fd_ < 0 || header_.summary_offset == 0) return;
-  const uint64_t place = next_summary_++ % 2 * kSummaryBytes;
-  BlockHeader header{.kind = BlockKind::kSummary,
-                     .first_sequence = sequence,
-                     .capacity = kSummaryBytes,
-                     .committed = static_cast<uint32_t>(text.size())};
-  header.checksum = BlockChecksum(header, reinterpret_cast<const uint8_t*>(text.data()));
-  if (summaries_ == nullptr) {
-    if (!HasOwnDescriptor()) return;
-    const BlockHeader empty{.kind = BlockKind::kSummary, .capacity = kSummaryBytes};
-    const uint64_t at = header_.summary_offset + place;
-    WriteAll(&empty, sizeof(empty), at).IgnoreError();
-    WriteAll(text.data(), text.size(), at + sizeof(header)).IgnoreError();
-    WriteAll(&header, sizeof(header), at).IgnoreError();
-    return;
-  }
-  auto& block = *reinterpret_cast<BlockHeader*>(summaries_ + place);
-  std::atomic_ref(block.checksum).store(0, std::memory_order_release);
-  std::atomic_ref(block.committed).store(0, std::memory_order_release);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  std::memcpy(summaries_ + place + sizeof(block), text.data(), text.size());
-  std::atomic_ref(block.first_sequence).store(sequence, std::memory_order_release);
-  std::atomic_ref(block.committed).store(header.committed, std::memory_order_release);
-  std::atomic_ref(block.checksum).store(header.checksum, std::memory_order_release);
-}
-
-void TraceFile::NoteMarksMade(uint64_t count) {
-  if (fd_ < 0) return;
-  std::atomic_ref(header_page_->marks_made).store(count, std::memory_order_release);
-}
-
-absl::Status TraceFile::WriteAll(const void* data, size_t bytes, uint64_t offset) const {
-  if (!HasOwnDescriptor()) {
-    return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
-  }
-  const auto* from = static_cast<const uint8_t*>(data);
-  while (bytes > 0) {
-    const ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Failure("cannot write the trace ", written < 0 ? errno : EIO);
-    from += written;
-    bytes -= static_cast<size_t>(written);
-    offset += static_cast<uint64_t>(written);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TraceFile::Failure(const char* doing, int error) const {
-  return absl::ErrnoToStatus(error, doing + path_);
-}
-
-void TraceFile::NoteLoss(uint64_t lost_events, std::string_view reason) {
-  if (fd_ < 0) return;
-  auto& field = header_page_->lost_reason;
-  if (field[0] == 0) reason.copy(field.data(), field.size() - 1);
-  std::atomic_ref(header_page_->lost_events).store(lost_events, std::memory_order_relaxed);
-  // Where the page is not mapped, telling of every single loss would be a system call each.
-  if (!mapped_ && (lost_events & (lost_events - 1)) == 0) FlushHeader();
-}
-
-void TraceFile::FlushHeader() {
-  if (header_page_ == &header_) WriteAll(&header_, sizeof(header_), 0).IgnoreError();
+  return descriptor_.WriteAll(current.buffer.get() + begin, end - begin, current.offset + begin);
 }
 
 void TraceFile::Finish(size_t bytes) {
-  if (!HasOwnDescriptor()) return Abandon();
+  if (!descriptor_.IsOurs()) return Abandon();
   uint64_t size = ring_ ? end_ : end_ - kBlockBytes + bytes;
   if (bytes == 0 || ring_) {  // the last block is full, or could not be written as far as it goes
     struct stat facts {};
-    size = fstat(fd_, &facts) == 0 ? std::min(end_, static_cast<uint64_t>(facts.st_size)) : end_;
+    size = fstat(descriptor_.fd(), &facts) == 0
+               ? std::min(end_, static_cast<uint64_t>(facts.st_size))
+               : end_;
   }
   if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
-  if (ftruncate(fd_, static_cast<off_t>(size)) == 0) header_page_->closed_bytes = size;
-  FlushHeader();
+  front_.NoteClosed(ftruncate(descriptor_.fd(), static_cast<off_t>(size)) == 0 ? size : 0);
   Abandon();
 }
 
 void TraceFile::Abandon() {
-  if (fd_ < 0) return;
   if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
   for (Current& current : current_) {
     if (current.kept != nullptr) munmap(std::exchange(current.kept, nullptr), kBlockBytes);
   }
-  if (summaries_ != nullptr) munmap(std::exchange(summaries_, nullptr), 2 * kSummaryBytes);
-  if (header_page_ != &header_) munmap(std::exchange(header_page_, &header_), kPageBytes);
-  if (HasOwnDescriptor()) close(fd_);
-  fd_ = -1;
+  front_.Unmap();
+  descriptor_.Close();
 }
 
 }  // namespace memtrace::trace

@@ -3,22 +3,19 @@
 #ifndef MEMTRACE_PROFILER_TRACE_WRITING_TRACE_FILE_H_
 #define MEMTRACE_PROFILER_TRACE_WRITING_TRACE_FILE_H_
 
-#include <sys/stat.h>
-#include <sys/types.h>
-
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/writing/block_ring.h"
+#include "profiler/trace/writing/front_pages.h"
+#include "profiler/trace/writing/trace_descriptor.h"
 
 namespace memtrace::trace {
 
@@ -70,22 +67,6 @@ class TraceFile {
   // Null if the file keeps everything.
   const BlockRing* ring() const { return ring_ ? &*ring_ : nullptr; }
 
-  // Puts a summary of this process in the place of the one before the last: whoever reads finds
-  // one that is whole. Needs no disk space. REQUIRES: text.size() <= kSummaryBytes -
-  // sizeof(BlockHeader). Does nothing without room for summaries.
-  void WriteSummary(std::string_view text, uint64_t sequence);
-  bool has_summary() const { return fd_ >= 0 && header_.summary_offset != 0; }
-
-  // Moments that another process wants marked, counted from the beginning of the file; and how many
-  // were. 0 where the first page is not mapped.
-  uint64_t marks_wanted() const {
-    return std::atomic_ref(header_page_->marks_wanted).load(std::memory_order_relaxed);
-  }
-  void NoteMarksMade(uint64_t count);
-
-  // Notes in the first page what could not be written; needs no disk space.
-  void NoteLoss(uint64_t lost_events, std::string_view reason);
-
   // Cuts the file behind `bytes` bytes of the current block of events (a file that drops its oldest
   // blocks: behind its last one) and marks it as whole.
   void Finish(size_t bytes);
@@ -93,44 +74,28 @@ class TraceFile {
   // Lets go of the file without changing it. For a forked child: the file is its parent's.
   void Abandon();
 
-  const std::string& path() const { return path_; }
+  // What other processes see of it while it grows.
+  FrontPages& front() { return front_; }
+  const FrontPages& front() const { return front_; }
+  const std::string& path() const { return descriptor_.path(); }
 
  private:
   TraceFile(int fd, std::string path);
   absl::Status WriteBeginning(const std::map<std::string, std::string>& info,
                               const TraceFileOptions& options);
-  void MapHeader();
   absl::Status GrowWindow();
   bool StepWindow();
-  void MapSummaries();
   absl::StatusOr<uint8_t*> NextKeptBlock(Chain chain, uint64_t first_sequence);
   absl::Status Allocate(uint64_t bytes);
   absl::StatusOr<uint8_t*> MapKept(Chain chain, uint64_t offset);
   uint8_t* Buffer(Chain chain);
-  absl::Status CheckRoom(uint64_t bytes) const;
-  absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
-  absl::Status Failure(const char* doing, int error) const;
-  void FlushHeader();
 
-  bool IsOurs(const struct stat& facts) const;
-  bool HasOwnDescriptor() const;
-
-  struct Identity {
-    dev_t device = 0;
-    ino_t inode = 0;
-  };
-
-  int fd_;
-  Identity identity_;  // of the file that fd_ was opened for
-  std::string path_;
+  TraceDescriptor descriptor_;
+  FrontPages front_;
   bool mapped_ = true;
-  FileHeader header_;          // what the page holds, where it cannot be mapped
-  FileHeader* header_page_;    // the mapped page, or &header_
   uint64_t end_ = 0;           // where the next block begins
   uint8_t* window_ = nullptr;  // mapped: [window_offset_, window_offset_ + kWindowBytes)
   uint64_t window_offset_ = 0;
-  uint8_t* summaries_ = nullptr;  // mapped: both of them
-  uint64_t next_summary_ = 0;
 
   // A chain's current block.
   struct Current {

@@ -73,7 +73,7 @@ TEST_F(TextTraceTest, RandomEventsSurvive) {
   std::mt19937_64 random(3);
   auto writer = *TraceWriter::Open(folder_.File("random.trace"), {});
   // Few ids, so that all of them have names.
-  for (int i = 0; i < 100; ++i) writer->String("name " + std::to_string(i));
+  for (int i = 0; i < 100; ++i) writer->definitions().String("name " + std::to_string(i));
   for (Event& event : RandomEvents(500, random)) {
     if (auto* alloc = std::get_if<Allocate>(&event.payload)) {
       alloc->stack = 0;

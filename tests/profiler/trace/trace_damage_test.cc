@@ -26,8 +26,9 @@ class TraceDamageTest : public TraceFixture {
   // Bytes of a small closed trace with every kind of event.
   std::string SmallTrace() {
     Begin({}, {{"host", "node7"}});
-    writer_->String("a name");
-    writer_->DefineStack(0, writer_->DefineFrame({.file = "f.py", .function = "f", .line = 1}));
+    DefinitionWriter& names = writer_->definitions();
+    names.String("a name");
+    names.DefineStack(0, names.DefineFrame({.file = "f.py", .function = "f", .line = 1}));
     Write(OneOfEachKind());
     Close();
     return ReadBytes(path_);

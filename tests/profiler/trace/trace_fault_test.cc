@@ -95,7 +95,7 @@ TEST_P(TraceFaultTest, AtTheFileSizeLimitRecordingStopsAndSaysSoOnce) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0].ToString(), HasSubstr(path_));
-  EXPECT_EQ(writer_->status(), told[0]);
+  EXPECT_EQ(writer_->loss().status(), told[0]);
   Close();
   ExpectAllAccountedFor(path_, "File too large");
 }
@@ -121,7 +121,7 @@ TEST_P(TraceFaultTest, ADeletedFileEndsRecording) {
   const auto told = WriteUntilStopped(kMoreThanOneStep);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_TRUE(absl::IsNotFound(told[0])) << told[0];
-  EXPECT_GT(writer_->lost_events(), 0U);
+  EXPECT_GT(writer_->loss().lost_events(), 0U);
 }
 
 TEST_P(TraceFaultTest, ADescriptorThatBecameTheProgramsIsNotTouched) {
@@ -215,7 +215,7 @@ class TraceKillTest : public TraceFixture {
     auto writer = TraceWriter::Open(path_, {{"host", "x"}}, options);
     if (!writer.ok()) return;
     for (uint64_t sequence = 1;; ++sequence) {
-      if (sequence % 64 == 0) (*writer)->String("name " + std::to_string(sequence));
+      if (sequence % 64 == 0) (*writer)->definitions().String("name " + std::to_string(sequence));
       (*writer)->Write(sequence, 900 * sequence, Block(sequence)).IgnoreError();
       published_->store(sequence, std::memory_order_release);
       if (is_slow && sequence % 20 == 0) usleep(200);

@@ -30,20 +30,21 @@ class TraceKeepTest : public TraceFixture, public testing::WithParamInterface<bo
 
   // Some of the events, with a checkpoint each 100,000 of them that says what step it is.
   void WriteEvents(size_t count) {
-    for (size_t i = 0; i < count && writer_->status().ok(); ++i) {
+    for (size_t i = 0; i < count && writer_->loss().status().ok(); ++i) {
       ++sequence_;
       writer_->Write(sequence_, 1000 * sequence_, Block(sequence_)).IgnoreError();
       if (sequence_ % 100'000 == 0) WriteCheckpoint();
     }
   }
   void WriteCheckpoint() {
-    writer_->BeginCheckpoint(sequence_, 1000 * sequence_);
-    writer_->Restate(Resume{.step = sequence_ / 1000, .phase = Phase::kBackward});
-    writer_->Restate(Alive{.block = Block(7), .birth = 7, .phase = Phase::kForward});
+    writer_->checkpoint().Begin(sequence_, 1000 * sequence_);
+    writer_->checkpoint().Restate(Resume{.step = sequence_ / 1000, .phase = Phase::kBackward});
+    writer_->checkpoint().Restate(Alive{.block = Block(7), .birth = 7, .phase = Phase::kForward});
     ++sequence_;
     writer_->Write(sequence_, 1000 * sequence_, Block(sequence_)).IgnoreError();
-    writer_->Restate(Alive{.block = Block(8), .birth = 8, .path = writer_->String("weight")});
-    writer_->EndCheckpoint();
+    writer_->checkpoint().Restate(
+        Alive{.block = Block(8), .birth = 8, .path = writer_->definitions().String("weight")});
+    writer_->checkpoint().End();
   }
   // Resume, two living blocks, and then all events from there to the last one written.
   void ExpectTheLastPart(uint64_t at_least) {
@@ -104,9 +105,9 @@ TEST_P(TraceKeepTest, WhatFitsIsAWholeTraceAndAsSmallAsOne) {
 
 TEST_P(TraceKeepTest, NamesStayHoweverOldTheyAre) {
   Begin(Options());
-  const StringId name = writer_->String("policy");
-  const StackId stack =
-      writer_->DefineStack(0, writer_->DefineFrame({.file = "a.py", .function = "f"}));
+  DefinitionWriter& names = writer_->definitions();
+  const StringId name = names.String("policy");
+  const StackId stack = names.DefineStack(0, names.DefineFrame({.file = "a.py", .function = "f"}));
   WriteEvents(kSeveralTimesTheFile);
   Close();
   const TraceReader reader = MustOpen(path_);
@@ -118,7 +119,7 @@ TEST_P(TraceKeepTest, NamesNeverTakeMoreThanAQuarter) {
   Begin(Options());
   StringId last = 1;
   uint64_t count = 0;
-  for (; last != 0; ++count) last = writer_->String("tag " + std::to_string(count));
+  for (; last != 0; ++count) last = writer_->definitions().String("tag " + std::to_string(count));
   EXPECT_GT(count, kKept / 4 / 20);
   EXPECT_LT(count, kKept / 4 / 8);
   WriteEvents(kSeveralTimesTheFile);
@@ -132,7 +133,7 @@ TEST_P(TraceKeepTest, WithoutAWholeCheckpointWhatIsThereIsReadAndTheGapIsSaid) {
   for (int i = 0; i < 1'000'000; ++i) {
     ++sequence_;
     writer_->Write(sequence_, sequence_, Block(sequence_)).IgnoreError();
-    if (i % 100'000 == 0) writer_->BeginCheckpoint(sequence_, sequence_);  // never ended
+    if (i % 100'000 == 0) writer_->checkpoint().Begin(sequence_, sequence_);  // never ended
   }
   Close();
   const Completeness state = State();
@@ -179,8 +180,8 @@ TEST_P(TraceKeepTest, AtTheFileSizeLimitRecordingStopsAndKeepsWhatItHas) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
   WriteEvents(kSeveralTimesTheFile);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_THAT(writer_->status().ToString(), HasSubstr("File too large"));
-  const uint64_t lost = writer_->lost_events();
+  EXPECT_THAT(writer_->loss().status().ToString(), HasSubstr("File too large"));
+  const uint64_t lost = writer_->loss().lost_events();
   Close();
   EXPECT_EQ(EventsOf(MustOpen(path_)).size() - 1, sequence_ - lost);
 }
@@ -193,7 +194,7 @@ TEST_P(TraceKeepTest, OnAFullDiskRecordingStopsAndKeepsWhatItHas) {
   }
   writer_ = *TraceWriter::Open(disk + "/run.trace", {}, Options());
   WriteEvents(kSeveralTimesTheFile);
-  EXPECT_THAT(writer_->status().ToString(), HasSubstr("No space left on device"));
+  EXPECT_THAT(writer_->loss().status().ToString(), HasSubstr("No space left on device"));
   Close();
   EXPECT_TRUE(MustOpen(disk + "/run.trace").completeness().whole());
   EXPECT_GT(EventsOf(MustOpen(disk + "/run.trace")).size(), 50'000U);
@@ -205,7 +206,7 @@ TEST_P(TraceKeepTest, ADeletedFileEndsRecordingAlsoWhenItNoLongerGrows) {
   WriteEvents(kSeveralTimesTheFile);
   std::filesystem::remove(path_);
   WriteEvents(kSeveralTimesTheFile);
-  EXPECT_TRUE(absl::IsNotFound(writer_->status())) << writer_->status();
+  EXPECT_TRUE(absl::IsNotFound(writer_->loss().status())) << writer_->loss().status();
 }
 
 }  // namespace

@@ -125,12 +125,13 @@ TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
 
 TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
   Begin();
-  const StringId owner = writer_->String("edited_model");
-  EXPECT_EQ(writer_->String("edited_model"), owner);
-  const StackId main = writer_->DefineStack(
-      0, writer_->DefineFrame({.file = "train.py", .function = "<module>", .line = 31}));
-  const StackId step = writer_->DefineStack(
-      main, writer_->DefineFrame({.file = "adam.py", .function = "step", .line = 791}));
+  DefinitionWriter& names = writer_->definitions();
+  const StringId owner = names.String("edited_model");
+  EXPECT_EQ(names.String("edited_model"), owner);
+  const StackId main = names.DefineStack(
+      0, names.DefineFrame({.file = "train.py", .function = "<module>", .line = 31}));
+  const StackId step = names.DefineStack(
+      main, names.DefineFrame({.file = "adam.py", .function = "step", .line = 791}));
   Close();
   const TraceReader reader = MustOpen(path_);
   EXPECT_EQ(reader.String(owner), "edited_model");

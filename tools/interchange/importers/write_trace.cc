@@ -31,7 +31,7 @@ class TraceCopy {
 
  private:
   void String(trace::StringId& id) {
-    if (id != 0) id = writer_.String(source_.String(id));
+    if (id != 0) id = writer_.definitions().String(source_.String(id));
   }
 
   void Stack(trace::StackId& id) {
@@ -39,8 +39,10 @@ class TraceCopy {
     const auto [entry, is_new] = stacks_.try_emplace(id, 0);
     if (is_new) {
       const std::vector<trace::Frame> frames = source_.Stack(id);
-      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
-        entry->second = writer_.DefineStack(entry->second, writer_.DefineFrame(*frame));
+      trace::DefinitionWriter& names = writer_.definitions();
+      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+        entry->second = names.DefineStack(entry->second, names.DefineFrame(*frame));
+      }
     }
     id = entry->second;
   }
@@ -61,7 +63,7 @@ absl::Status WriteTrace(const analysis::EventSource& source,
   TraceCopy copy(source, **writer);
   source.ForEach([&copy](const trace::Event& event) { copy.Add(event); });
   (*writer)->Close();
-  return (*writer)->status();
+  return (*writer)->loss().status();
 }
 
 }  // namespace memtrace::interchange

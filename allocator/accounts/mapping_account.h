@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_ACCOUNTS_MAPPING_ACCOUNT_H_
+#define MEMTRACE_ALLOCATOR_ACCOUNTS_MAPPING_ACCOUNT_H_
+
+#include <cstdint>
+
+#include "absl/base/attributes.h"
+#include "absl/container/btree_map.h"
+#include "allocator/accounts/allocation_observer.h"
+#include "allocator/accounts/statistics.h"
+#include "allocator/blocks/segment_key.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Counts the memory of a card that is mapped, by pool, and tells the observer of each range that is
+// reserved, mapped or unmapped, in one place, so that the two cannot disagree.
+//
+// Errors: none. Thread rule: the card's lock guards it.
+class MappingAccount {
+ public:
+  // `observer` must outlive this.
+  MappingAccount(DeviceIndex device, AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : device_(device), observer_(observer) {}
+
+  void Reserved(const SegmentKey& key, DeviceAddress address, Bytes size);
+  // `ranges` is by how much the number of maximal mapped ranges changed.
+  void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
+  void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
+
+  // Returns the bytes that are mapped now.
+  Bytes reserved() const { return static_cast<Bytes>(bytes_.all.current); }
+  // Returns the bytes mapped for each private pool there ever was.
+  const absl::btree_map<PoolId, StatisticByPool>& by_pool() const { return by_pool_; }
+
+  // Sets the figures of `all` that count mapped memory.
+  void PutInto(Statistics& all) const;
+  void ResetPeak();
+  void ResetAccumulated();
+
+ private:
+  void Count(const SegmentKey& key, int64_t bytes, int ranges);
+  RangeEvent EventOf(const SegmentKey& key, DeviceAddress address, Bytes size) const;
+
+  const DeviceIndex device_;
+  AllocationObserver& observer_;
+  StatisticByPool bytes_;
+  StatisticByPool ranges_;  // maximal ones
+  absl::btree_map<PoolId, StatisticByPool> by_pool_;
+  int64_t growths_ = 0;
+  int64_t unmapped_ranges_ = 0;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_ACCOUNTS_MAPPING_ACCOUNT_H_

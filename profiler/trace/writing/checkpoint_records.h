@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_WRITING_CHECKPOINT_RECORDS_H_
+#define MEMTRACE_PROFILER_TRACE_WRITING_CHECKPOINT_RECORDS_H_
+
+#include <cstdint>
+
+#include "absl/base/attributes.h"
+#include "profiler/trace/coding/record_encoder.h"
+#include "profiler/trace/writing/record_blocks.h"
+
+namespace memtrace::trace {
+
+// Says again what still holds, for a file that drops its oldest blocks: a reader for whom a
+// checkpoint is whole may begin at its beginning. Events go on meanwhile.
+//
+// Errors: none; what cannot be written leaves the checkpoint without its end. Thread rule: one
+// thread at a time.
+class CheckpointRecords {
+ public:
+  // `blocks` must outlive this.
+  explicit CheckpointRecords(RecordBlocks& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : blocks_(blocks) {}
+
+  // `sequence` and `time_ns` are those of the latest event. A second Begin gives the first one up.
+  void Begin(uint64_t sequence, uint64_t time_ns);
+  // REQUIRES: between Begin and End.
+  template <typename E>
+  void Restate(const E& event);
+  void End();
+
+ private:
+  void Mark(uint64_t restated_plus_one, uint64_t sequence, uint64_t time_ns);
+
+  RecordBlocks& blocks_;
+  uint64_t restated_ = 0;  // since the checkpoint began
+};
+
+template <typename E>
+void CheckpointRecords::Restate(const E& event) {
+  uint8_t* room = blocks_.EventRoom(MaxRecordBytes(event));
+  if (room == nullptr) return;
+  RecordEncoder record(RestatedKindOf<E>(), room, blocks_.restated_delta());
+  record.Number(0U);  // the moment: the checkpoint's
+  CodeFields(record, event);
+  ++restated_;
+  blocks_.CommitEvents(record.Finish(), 0, /*at_once=*/false);
+}
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_WRITING_CHECKPOINT_RECORDS_H_

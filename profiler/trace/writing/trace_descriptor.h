@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_PROFILER_TRACE_WRITING_TRACE_DESCRIPTOR_H_
+#define MEMTRACE_PROFILER_TRACE_WRITING_TRACE_DESCRIPTOR_H_
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace memtrace::trace {
+
+// The open file of a trace. A program may close whatever is open, as daemons do, and the next file
+// that it opens has the number; so this knows which file it was opened for, and touches no other.
+//
+// Errors: kFailedPrecondition if the program closed the descriptor; otherwise the system's reason,
+// with the path. Thread rule: one thread at a time.
+class TraceDescriptor {
+ public:
+  // Takes over `fd`, which is open.
+  TraceDescriptor(int fd, std::string path);
+  ~TraceDescriptor() { Close(); }
+  TraceDescriptor(const TraceDescriptor&) = delete;
+  TraceDescriptor& operator=(const TraceDescriptor&) = delete;
+
+  int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+  bool is_open() const { return fd_ >= 0; }  // true until Close
+  // True if the descriptor is open and still that of the trace.
+  bool IsOurs() const;
+
+  // Returns OK if the file may become `bytes` bytes long. kNotFound if it was deleted.
+  absl::Status CheckLength(uint64_t bytes) const;
+  absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
+  // Returns the system's error, with what failed and the path.
+  absl::Status Failure(const char* doing, int error) const;
+
+  // Closes the file, unless the descriptor is another file's by now.
+  void Close();
+
+ private:
+  bool IsOurs(const struct stat& facts) const;
+  absl::Status Closed() const;
+
+  int fd_;
+  std::string path_;
+  dev_t device_ = 0;  // of the file that fd_ was opened for
+  ino_t inode_ = 0;
+};
+
+}  // namespace memtrace::trace
+
+#endif  // MEMTRACE_PROFILER_TRACE_WRITING_TRACE_DESCRIPTOR_H_
