@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
+#include "base/scoped_lock.h"
 
 namespace memtrace {
 
@@ -24,18 +25,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-class ABSL_SCOPED_LOCKABLE MutexLock {
- public:
-  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
-    mutex_.Lock();
-  }
-  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
-  MutexLock(const MutexLock&) = delete;
-  MutexLock& operator=(const MutexLock&) = delete;
-
- private:
-  Mutex& mutex_;
-};
+using MutexLock = ScopedLock<Mutex>;
 
 }  // namespace memtrace
 

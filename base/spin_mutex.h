@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
+#include "base/scoped_lock.h"
 
 namespace memtrace {
 
@@ -50,18 +51,7 @@ class ABSL_LOCKABLE SpinMutex {
   std::atomic<bool> is_held_ = false;
 };
 
-class ABSL_SCOPED_LOCKABLE SpinMutexLock {
- public:
-  explicit SpinMutexLock(SpinMutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
-    mutex_.Lock();
-  }
-  ~SpinMutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
-  SpinMutexLock(const SpinMutexLock&) = delete;
-  SpinMutexLock& operator=(const SpinMutexLock&) = delete;
-
- private:
-  SpinMutex& mutex_;
-};
+using SpinMutexLock = ScopedLock<SpinMutex>;
 
 }  // namespace memtrace
 

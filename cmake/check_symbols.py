@@ -11,6 +11,9 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpose/simulated_card/symbols"))
+from symbol_tables import names, notes, without_version
+
 CARD = Path("interpose/simulated_card")
 PAGE = Path("docs/card-symbols.md")
 HEAD = """# What the simulated card answers in part
@@ -36,10 +39,6 @@ _COMMA = re.compile(r",(?![^()]*\))")
 _QUALIFIERS = {"const", "unsigned", "signed", "struct", "enum", "long", "short", "std"}
 _NUMBERS = {"int", "char", "float", "double", "void", "bool", "size_t"}
 _HANDLE = re.compile(r"^(?:const )?\w*(?:Handle_t|ncclComm_t)$")
-
-
-def without_version(name: str) -> str:
-    return re.sub(r"_v\d$", "", name)
 
 
 def has_name(parameter: str) -> bool:
@@ -79,15 +78,10 @@ def relayed(text: str, known: set[str]) -> dict[str, str]:
     return found
 
 
-def rows(table: Path) -> list[list[str]]:
-    """Gives name and note of each function of a table."""
-    return [line.split(maxsplit=1) for line in table.read_text().splitlines() if line and not line.startswith("#")]
-
-
 def stated(folder: Path) -> set[str]:
     """Gives the functions that are answered in part or inert, without the number of their version."""
     tables = [*folder.glob("*.partial.txt"), *folder.glob("*.inert.txt")]
-    return {without_version(row[0]) for table in tables for row in rows(table)}
+    return {without_version(name) for name in names(tables)}
 
 
 def page(folder: Path) -> str:
@@ -95,7 +89,7 @@ def page(folder: Path) -> str:
     text = HEAD
     for table in sorted(folder.glob("*.partial.txt")):
         text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n| function | in part |\n|---|---|\n"
-        text += "".join(f"| `{name}` | {note} |\n" for name, note in rows(table))
+        text += "".join(f"| `{name}` | {note} |\n" for name, note in notes(table).items())
     return text
 
 

@@ -23,8 +23,9 @@ struct AllocationRequest {
   // not); 0: anywhere.
   DeviceAddress at = 0;
   bool is_not_free = false;  // TryAllocate has just said so
-  // Nothing is asked of the driver and nothing waited for; kResourceExhausted if nothing that lies
-  // free serves. Not for a stream that follows a plan, whose places are mapped as they are needed.
+  // No memory is asked of the driver and nothing is waited for; kResourceExhausted if nothing that
+  // lies free serves. Not for a stream that follows a plan, whose places are mapped as they are
+  // needed.
   bool only_free = false;
 };
 

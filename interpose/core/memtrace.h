@@ -118,7 +118,7 @@ struct memtrace_request {
    * MEMTRACE_INVALID_ARGUMENT if that is not so. 0: anywhere. */
   uint64_t at;
   int32_t is_not_free; /* memtrace_take_free has just said null: it is not asked again */
-  /* The driver is asked for nothing and nobody waits: MEMTRACE_OUT_OF_MEMORY, of which nobody is
+  /* The driver is asked for no memory and nobody waits: MEMTRACE_OUT_OF_MEMORY, of which nobody is
    * told, if nothing that lies free serves, or if the stream follows a plan. */
   int32_t only_free;
 };

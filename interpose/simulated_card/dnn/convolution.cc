@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/units.h"
 #include "interpose/simulated_card/dnn/objects.h"
 #include "interpose/simulated_card/dnn/sizes.h"
 
@@ -168,7 +169,7 @@ std::uint64_t DnnConvolution::PartialFilters() const {
       std::accumulate(w.begin() + 1, w.end(), std::int64_t{1}, std::multiplies<>()));
   const bool is_single = TypeOf(x_) == CUDNN_DATA_FLOAT;
   const std::uint64_t wide = is_single ? kTile : 2 * kTile;
-  const std::uint64_t tiles = (rows + kTile - 1) / kTile * ((columns + wide - 1) / wide);
+  const std::uint64_t tiles = RoundUp(rows, kTile) / kTile * (RoundUp(columns, wide) / wide);
   const auto card =
       static_cast<std::uint64_t>(CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   if (is_single && tiles > card) return card * kTile * kTile * sizeof(float);

@@ -14,23 +14,10 @@ libraries, so it cannot go stale: what our own code defines is strong, the gener
 """
 
 import argparse
-import re
 import subprocess
 from pathlib import Path
 
-
-def first_words(lists: list[Path]) -> set[str]:
-    """Return the symbols of those lists that exist, without comments."""
-    lines = [line for path in lists if path.exists() for line in path.read_text().splitlines()]
-    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
-
-
-def notes(table: Path) -> dict[str, str]:
-    """Return the notes of a table by symbol; of a version of a function by its name without the number."""
-    if not table.exists():
-        return {}
-    lines = [line for line in table.read_text().splitlines() if line and not line.startswith("#")]
-    return dict(line.split(maxsplit=1) for line in lines)
+from symbol_tables import names, notes, without_version
 
 
 def exported(nm: str, library: Path) -> dict[str, bool]:
@@ -41,12 +28,15 @@ def exported(nm: str, library: Path) -> dict[str, bool]:
 
 
 def classes(weak: dict[str, bool], inert: set[str], partial: dict[str, str]) -> tuple[dict[str, str], set[str]]:
-    """Return class and note of each symbol, and which have a note; forms for per-thread streams have their base's."""
+    """Return class and note of each symbol, and which have a note.
+
+    A version of a function has the note of its name without the number, a form for per-thread streams its base's class.
+    """
     found: dict[str, str] = {}
     used: set[str] = set()
     for name, is_weak in weak.items():
         found[name] = "inert" if name in inert else "unsupported" if is_weak else "full"
-        note = partial.get(name) or partial.get(re.sub(r"_v\d$", "", name))
+        note = partial.get(name) or partial.get(without_version(name))
         if note and found[name] == "full":
             found[name] = f"{'inert' if note.startswith('computes nothing') else 'partial'} {note}"
             used.add(name)
@@ -66,12 +56,12 @@ def main() -> None:
     lines = []
     for library in options.libraries:
         folder = Path(options.symbols)
-        inert = first_words([folder / f"{library.name}.inert.txt"])
-        known = first_words([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
+        inert = names([folder / f"{library.name}.inert.txt"])
+        known = names([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
         partial = notes(folder / f"{library.name}.partial.txt")
         found, used = classes(exported(options.nm, library), inert, partial)
-        names = used | {re.sub(r"_v\d$", "", name) for name in used}
-        if never := sorted(set(partial) - names):
+        answered = used | {without_version(name) for name in used}
+        if never := sorted(set(partial) - answered):
             raise SystemExit(f"{library.name}.partial.txt: our code does not answer {', '.join(never)}")
         lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
     Path(options.output).write_text("\n".join(lines) + "\n")

@@ -138,6 +138,32 @@ TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
   EXPECT_TRUE(EventsOf<trace::OutOfMemory>(Trace()).empty());
 }
 
+// The order in which the shim for torch serves what does not lie free: only_free, then the
+// program's callbacks, which may free something, then the request that may ask the driver.
+TEST_F(CAbiTest, WhatIsFreedAfterARequestForFreeMemoryServesTheNextWithoutTheDriver) {
+  EXPECT_TRUE(InOwnProcess([] {
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    void* block = Allocate(4_MiB);
+    memtrace_request request{};
+    request.size = sizeof(request);
+    request.bytes = 4_MiB;
+    request.is_not_free = 1;
+    request.only_free = 1;
+    void* address = nullptr;
+    ASSERT_EQ(memtrace_card_log_calls(1), MEMTRACE_CARD_OK);
+    EXPECT_EQ(memtrace_allocate_request(&request, &address, nullptr), MEMTRACE_OUT_OF_MEMORY);
+    EXPECT_EQ(address, nullptr);
+    EXPECT_EQ(memtrace_deallocate(block), MEMTRACE_OK);
+    request.only_free = 0;
+    EXPECT_EQ(memtrace_allocate_request(&request, &address, nullptr), MEMTRACE_OK);
+    EXPECT_EQ(address, block);
+    ASSERT_EQ(memtrace_card_log_calls(0), MEMTRACE_CARD_OK);
+    const auto fail = [](void*, const char* call, uint64_t) { ADD_FAILURE() << call; };
+    memtrace_card_visit_calls(fail, nullptr);
+  }));
+  EXPECT_TRUE(EventsOf<trace::OutOfMemory>(Trace()).empty());
+}
+
 TEST_F(CAbiTest, AddressInsideABlockLeadsToItsBeginning) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);

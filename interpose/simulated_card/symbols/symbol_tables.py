@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the tables of symbols in this folder, for those who generate from them and for cmake/check_symbols.py.
+
+A table has one function a line: its name, and what the table says about it, if anything. A line that begins with # is
+a comment.
+
+  NAME.txt, NAME.added-VERSION.txt   what the library NAME exports; a number is the version of CUDA that it is of
+  NAME.inert.txt                     what stands for computation, and how it is called (generate_stubs.py)
+  NAME.partial.txt                   what our own code answers in part, and what it leaves out
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def rows(table: Path) -> list[tuple[str, str]]:
+    """Return name and note of each function of a table, "" for no note."""
+    lines = [line for line in table.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    parted = [line.split(maxsplit=1) for line in lines]
+    return [(name, note[0].strip() if note else "") for name, *note in parted]
+
+
+def notes(table: Path) -> dict[str, str]:
+    """Return the note of each function of NAME.partial.txt; none if there is no such table."""
+    found = dict(rows(table)) if table.exists() else {}
+    if silent := [name for name, note in found.items() if not note]:
+        raise SystemExit(f"{table.name}: nothing is said about {', '.join(silent)}")
+    return found
+
+
+def names(tables: Iterable[Path]) -> set[str]:
+    """Return the functions of all those of the tables that exist."""
+    return {name for table in tables if table.exists() for name, _ in rows(table)}
+
+
+def without_version(name: str) -> str:
+    """Return the name of a function without the number of its version."""
+    return re.sub(r"_v\d$", "", name)

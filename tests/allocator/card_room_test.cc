@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/card_room.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "allocator/card/memory_vmm.h"
+#include "allocator/segment/expandable_segment.h"
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kUnlimited = ~Bytes{0};
+
+class CardRoomTest : public ::testing::Test {
+ protected:
+  // Maps `size` more bytes.
+  void Map(Bytes size) {
+    const auto growth = segment_->blocks().holes().PlanGrowth(size + mapped_);
+    ASSERT_TRUE(growth.has_value());
+    ASSERT_TRUE(segment_->Grow(*growth).ok());
+    mapped_ += size;
+  }
+  uint64_t Looks() const { return failures_.calls(DriverCall::kMemoryInfo); }
+
+  CallFailures failures_;
+  MemoryVmm vmm_{{.capacity = 64_MiB, .used_by_others = 10_MiB}, nullptr, &failures_};
+  AllocationObserver silent_;
+  Accounting accounting_{DeviceIndex{0}, silent_};
+  BlockArena arena_;
+  std::unique_ptr<ExpandableSegment> segment_ =
+      ExpandableSegment::Reserve({}, {72_MiB, 2_MiB}, vmm_, arena_, accounting_).value();
+  CardRoom room_{kUnlimited, vmm_, accounting_};
+  Bytes mapped_ = 0;
+};
+
+TEST_F(CardRoomTest, NothingIsKnownToBeLeftBeforeTheFirstLook) {
+  EXPECT_EQ(room_.Left(), 0u);
+  EXPECT_EQ(room_.UnderLimit(), kUnlimited);
+  EXPECT_EQ(Looks(), 0u);
+}
+
+TEST_F(CardRoomTest, UsableIsWhatIsFreeAndWhatWeHold) {
+  Map(20_MiB);
+  const auto card = room_.Look();
+  ASSERT_TRUE(card.ok());
+  EXPECT_EQ(card->free, 34_MiB);
+  EXPECT_EQ(card->total, 64_MiB);
+  EXPECT_EQ(room_.usable(), 54_MiB);
+  EXPECT_EQ(room_.Left(), 34_MiB);
+}
+
+TEST_F(CardRoomTest, WhatIsMappedLaterIsKnownWithoutAnotherLook) {
+  ASSERT_TRUE(room_.Look().ok());
+  Map(20_MiB);
+  EXPECT_EQ(room_.Left(), 34_MiB);
+  ASSERT_TRUE(segment_->Trim(kUnlimited).ok());
+  EXPECT_EQ(room_.Left(), 54_MiB);
+  EXPECT_EQ(Looks(), 1u);
+}
+
+TEST_F(CardRoomTest, WhatOthersTakeIsNotKnownUntilTheNextLook) {
+  ASSERT_TRUE(room_.Look().ok());
+  const auto taken = vmm_.Create(30_MiB);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_EQ(room_.Left(), 54_MiB);
+  ASSERT_TRUE(room_.Look().ok());
+  EXPECT_EQ(room_.Left(), 24_MiB);
+}
+
+TEST_F(CardRoomTest, LimitLeavesNoMoreThanItself) {
+  ASSERT_TRUE(room_.Look().ok());
+  room_.SetLimit(32_MiB);
+  EXPECT_EQ(room_.limit(), 32_MiB);
+  EXPECT_EQ(room_.Left(), 32_MiB);
+  Map(20_MiB);
+  EXPECT_EQ(room_.UnderLimit(), 12_MiB);
+  EXPECT_EQ(room_.Left(), 12_MiB);
+}
+
+TEST_F(CardRoomTest, LimitBelowWhatIsMappedLeavesNothing) {
+  Map(20_MiB);
+  ASSERT_TRUE(room_.Look().ok());
+  room_.SetLimit(4_MiB);
+  EXPECT_EQ(room_.UnderLimit(), 0u);
+  EXPECT_EQ(room_.Left(), 0u);
+}
+
+TEST_F(CardRoomTest, FailedLookChangesNothing) {
+  ASSERT_TRUE(room_.Look().ok());
+  failures_.FailNth(DriverCall::kMemoryInfo, 1, CallFailures::Repeat::kOnce,
+                    absl::InternalError("injected"));
+  EXPECT_FALSE(room_.Look().ok());
+  EXPECT_EQ(room_.usable(), 54_MiB);
+}
+
+}  // namespace
+}  // namespace memtrace

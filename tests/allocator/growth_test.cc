@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/segment/growth.h"
+
+#include <gtest/gtest.h>
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kGranule = 2_MiB;
+constexpr DeviceAddress kStart = DeviceAddress{1} << 40;
+
+// Growths of a hole of ten granules, counted in granules from its start.
+class GrowthTest : public ::testing::Test {
+ protected:
+  GrowthTest() {
+    hole_.address = kStart;
+    hole_.size = 10 * kGranule;
+  }
+
+  Growth InChunks(uint64_t first, uint64_t count, uint32_t granules) {
+    return Growth{&hole_, kStart + first * kGranule, count * kGranule}.InChunks(granules, kGranule);
+  }
+  static void ExpectGranules(const Growth& growth, uint64_t first, uint64_t count) {
+    EXPECT_EQ(growth.address, kStart + first * kGranule);
+    EXPECT_EQ(growth.size, count * kGranule);
+  }
+
+  Block hole_;
+};
+
+TEST_F(GrowthTest, ChunksKeepTheHoleAndSayTheirSize) {
+  const Growth growth = InChunks(0, 3, 4);
+  EXPECT_EQ(growth.hole, &hole_);
+  EXPECT_EQ(growth.chunk, 4u);
+}
+
+TEST_F(GrowthTest, GrowthAtTheBottomBecomesWiderAtItsTop) {
+  ExpectGranules(InChunks(0, 3, 4), 0, 4);
+}
+
+TEST_F(GrowthTest, GrowthAtTheTopBecomesWiderAtItsBottom) {
+  ExpectGranules(InChunks(7, 3, 4), 6, 4);
+}
+
+TEST_F(GrowthTest, GrowthInTheMiddleBecomesWiderAtItsTop) {
+  ExpectGranules(InChunks(2, 3, 4), 2, 4);
+}
+
+TEST_F(GrowthTest, GrowthOfWholeChunksStaysAsItIs) { ExpectGranules(InChunks(2, 4, 4), 2, 4); }
+
+TEST_F(GrowthTest, NoGrowthLeavesItsHole) {
+  ExpectGranules(InChunks(0, 3, 32), 0, 10);
+  ExpectGranules(InChunks(7, 3, 32), 0, 10);
+  ExpectGranules(InChunks(6, 3, 8), 6, 4);
+}
+
+}  // namespace
+}  // namespace memtrace
