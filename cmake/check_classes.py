@@ -21,7 +21,6 @@ LARGER = {
     "TraceWriter": (25, _TO_SPLIT),
     "TorchHeap": (24, _TO_SPLIT),
     "Accounting": (20, _TO_SPLIT),
-    "PickleTree": (18, _TO_SPLIT),
     "TorchPolicy": (17, _TO_SPLIT),
     "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),
     "OperatorCall": (16, "what an operator was called with, a question each"),
