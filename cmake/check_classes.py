@@ -13,14 +13,10 @@ from pathlib import Path
 
 MOST = 15
 _INTERFACE = "an interface of somebody else's: c10's CUDAAllocator"
-_TO_SPLIT = "to be split: it was cut over several sources in place of into several classes"
 # Class -> its public functions, and why so many.
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "RunAccount": (27, "an overload for each kind of event"),
-    "TorchHeap": (24, _TO_SPLIT),
-    "PickleTree": (18, _TO_SPLIT),
-    "TorchPolicy": (17, _TO_SPLIT),
     "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),
     "OperatorCall": (16, "what an operator was called with, a question each"),
     "MemoryStreams": (16, "StreamEvents' own, and what a test asks of it"),

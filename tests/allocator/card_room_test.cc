@@ -28,11 +28,11 @@ class CardRoomTest : public ::testing::Test {
   CallFailures failures_;
   MemoryVmm vmm_{{.capacity = 64_MiB, .used_by_others = 10_MiB}, nullptr, &failures_};
   AllocationObserver silent_;
-  Accounting accounting_{DeviceIndex{0}, silent_};
+  MappingAccount account_{DeviceIndex{0}, silent_};
   BlockArena arena_;
   std::unique_ptr<ExpandableSegment> segment_ =
-      ExpandableSegment::Reserve({}, {72_MiB, 2_MiB}, vmm_, arena_, accounting_).value();
-  CardRoom room_{kUnlimited, vmm_, accounting_};
+      ExpandableSegment::Reserve({}, {72_MiB, 2_MiB}, vmm_, arena_, account_).value();
+  CardRoom room_{kUnlimited, vmm_, account_};
   Bytes mapped_ = 0;
 };
 

@@ -37,7 +37,7 @@ class SegmentGrowerTest : public ::testing::Test {
   Accounting accounting_{DeviceIndex{0}, silent_};
   QuickGroups quick_;
   SegmentGroups groups_{vmm_, streams_, accounting_, quick_};
-  CardRoom room_{kUnlimited, vmm_, accounting_};
+  CardRoom room_{kUnlimited, vmm_, accounting_.mapping()};
   SegmentGrower grower_{vmm_, groups_, room_};
 };
 
@@ -82,7 +82,7 @@ TEST_F(SegmentGrowerTest, DriverThatFailsIsToldAndChangesNothing) {
     failures_.FailNth(call, 1, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
     EXPECT_EQ(grower_.TryGrow(Group(), 8_MiB).status().code(), absl::StatusCode::kInternal);
     EXPECT_EQ(vmm_.used(), 8_MiB);
-    EXPECT_EQ(accounting_.reserved(), 8_MiB);
+    EXPECT_EQ(accounting_.mapping().reserved(), 8_MiB);
     Group().CheckInvariants();
   }
 }

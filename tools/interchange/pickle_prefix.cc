@@ -10,9 +10,7 @@ namespace {
 using Kind = PickleValue::Kind;
 using Values = std::vector<PickleValue>;
 
-bool IsContainer(PickleValue value) {
-  return PickleTree::IsSequence(value) || PickleTree::IsDict(value);
-}
+bool IsContainer(PickleValue value) { return value.is_sequence() || value.is_dict(); }
 
 // Lists and dicts, and all else: what is not like the first item of a list is not its item.
 Kind Likeness(PickleValue value) { return IsContainer(value) ? value.kind() : Kind::kNone; }
@@ -47,7 +45,7 @@ class Closing {
     Values contents(values.begin(), values.end());
     const bool is_open = level < stack_.marks.size();
     const bool is_root = level == 0 && contents.size() == 1;
-    if (is_open && !is_root && PickleTree::IsDict(contents.back())) contents.pop_back();
+    if (is_open && !is_root && contents.back().is_dict()) contents.pop_back();
     return contents;
   }
 
@@ -56,21 +54,22 @@ class Closing {
     const size_t mark = Begin(level);
     const bool is_root = mark == 1;
     const bool has_container = mark > Begin(level - 1) && IsContainer(stack_.values[mark - 1]);
-    if (!has_container || (PickleTree::IsDict(stack_.values[mark - 1]) && !is_root)) {
+    if (!has_container || (stack_.values[mark - 1].is_dict() && !is_root)) {
       cut_.kept_bytes = stack_.mark_offsets[level - 1];
       return;
     }
     const PickleValue container = stack_.values[mark - 1];
     Put(container, Contents(level), level == stack_.marks.size());
-    if (PickleTree::IsSequence(container)) cut_.unfinished.push_back(container);
+    if (container.is_sequence()) cut_.unfinished.push_back(container);
   }
 
   void Put(PickleValue container, const Values& contents, bool is_top) {
-    const size_t items = PickleTree::IsDict(container) ? PairsIn(contents) : LikeTheFirst(contents);
+    const size_t items = container.is_dict() ? PairsIn(contents) : LikeTheFirst(contents);
     if (items == 0) return;
     const bool last_is_whole = PutBehind(contents, items - 1, is_top);
     const size_t whole = items - (last_is_whole ? 0 : 1);
-    tree_.Append(container, contents.data(), PickleTree::IsDict(container) ? whole & ~1U : whole);
+    tree_.containers().Append(container, contents.data(),
+                              container.is_dict() ? whole & ~1U : whole);
   }
 
   // Values up to the last of the pairs with a text for a key.
@@ -89,15 +88,15 @@ class Closing {
   // False if what lies at `at` is not whole: then nothing behind it is.
   bool PutBehind(const Values& contents, size_t at, bool is_top) {
     size_t end = at;
-    while (end + 1 < contents.size() && PickleTree::IsSequence(contents[end])) ++end;
+    while (end + 1 < contents.size() && contents[end].is_sequence()) ++end;
     const PickleValue last = contents[end];
     const bool is_last = end + 1 == contents.size();
-    if (PickleTree::IsSequence(last) && is_top) cut_.unfinished.push_back(last);
+    if (last.is_sequence() && is_top) cut_.unfinished.push_back(last);
     // A dict is filled at once, so that an empty one was about to be.
-    const bool drops = PickleTree::IsDict(last) && (!is_last || (is_top && tree_.Size(last) == 0));
+    const bool drops = last.is_dict() && (!is_last || (is_top && tree_.Size(last) == 0));
     if (end == at) return !drops;
     for (size_t i = drops ? end - 1 : end; i > at; --i)
-      tree_.Append(contents[i - 1], &contents[i], 1);
+      tree_.containers().Append(contents[i - 1], &contents[i], 1);
     for (size_t i = at; i < end; ++i) cut_.unfinished.push_back(contents[i]);
     return true;
   }

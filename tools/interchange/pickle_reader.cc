@@ -180,10 +180,10 @@ bool Machine::StepContainer(PickleOpcode code) {
   switch (code) {
     case PickleOpcode::kEmptyList:
     case PickleOpcode::kEmptyTuple:
-      Push(tree_.NewContainer(Kind::kSequence));
+      Push(tree_.containers().New(Kind::kSequence));
       return true;
     case PickleOpcode::kEmptyDict:
-      Push(tree_.NewContainer(Kind::kDict));
+      Push(tree_.containers().New(Kind::kDict));
       return true;
     case PickleOpcode::kAppend:
       AppendFrom(Kind::kSequence, stack_.size() - 1);
@@ -293,10 +293,10 @@ size_t Machine::PopMark() {
 void Machine::PushContainer(Kind kind, size_t first) {
   const size_t least = marks_.empty() ? 0 : marks_.back();
   if (first > stack_.size() || first < least) return Fail("its stack is empty");
-  const PickleValue made = tree_.NewContainer(kind);
+  const PickleValue made = tree_.containers().New(kind);
   const size_t count = stack_.size() - first;
   if (kind == Kind::kDict && count % 2 != 0) return Fail("a key has no value");
-  tree_.Append(made, stack_.data() + first, count);
+  tree_.containers().Append(made, stack_.data() + first, count);
   stack_.resize(first);
   Push(made);
 }
@@ -308,7 +308,7 @@ void Machine::AppendFrom(Kind kind, size_t first) {
   if (to.kind() != kind) return Fail("it adds to what is no list or dict");
   const size_t count = stack_.size() - first;
   if (kind == Kind::kDict && count % 2 != 0) return Fail("a key has no value");
-  tree_.Append(to, stack_.data() + first, count);
+  tree_.containers().Append(to, stack_.data() + first, count);
   stack_.resize(first);
 }
 

@@ -39,9 +39,9 @@ std::optional<std::string_view> PickleTree::Text(PickleValue value) const {
 }
 
 size_t PickleTree::Size(PickleValue value) const {
-  if (!IsSequence(value) && !IsDict(value)) return 0;
-  const uint64_t items = containers_[value.payload()].items;
-  return IsDict(value) ? items / 2 : items;
+  if (!value.is_sequence() && !value.is_dict()) return 0;
+  const size_t items = containers_.Items(value);
+  return value.is_dict() ? items / 2 : items;
 }
 
 PickleValue PickleTree::Find(PickleValue dict, std::string_view key) const {
@@ -69,33 +69,6 @@ PickleValue PickleTree::NewText(std::string_view text) {
   bytes_ += sizeof(std::string_view);
   texts_.push_back(text);
   return {Kind::kText, texts_.size() - 1};
-}
-
-PickleValue PickleTree::NewContainer(Kind kind) {
-  bytes_ += sizeof(Chain);
-  containers_.push_back({});
-  return {kind, containers_.size() - 1};
-}
-
-void PickleTree::Append(PickleValue container, const PickleValue* items, size_t count) {
-  if (count == 0) return;
-  Chain& to = containers_[container.payload()];
-  const auto more = static_cast<uint32_t>(count);
-  to.items += more;
-  bytes_ += count * sizeof(PickleValue);
-  const auto begin = static_cast<uint32_t>(items_.size());
-  items_.Append(items, count);
-  // One by one, they are still one run as long as nothing else comes between.
-  if (to.last != 0 && runs_[to.last - 1].begin + runs_[to.last - 1].count == begin) {
-    runs_[to.last - 1].count += more;
-    return;
-  }
-  bytes_ += sizeof(Run);
-  runs_.push_back({.begin = begin, .count = more});
-  const auto place = static_cast<uint32_t>(runs_.size());
-  if (to.last != 0) runs_[to.last - 1].next = place;
-  to.last = place;
-  if (to.first == 0) to.first = to.last;
 }
 
 }  // namespace memtrace::interchange

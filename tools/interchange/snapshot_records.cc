@@ -74,10 +74,10 @@ class RecordReader {
 };
 
 absl::StatusOr<SnapshotRecords> RecordReader::Read() {
-  const bool is_list = PickleTree::IsSequence(tree_.root());
+  const bool is_list = tree_.root().is_sequence();
   const PickleValue segments = is_list ? tree_.root() : tree_.Find(tree_.root(), "segments");
   const PickleValue traces = tree_.Find(tree_.root(), "device_traces");
-  if (!PickleTree::IsSequence(segments) && !PickleTree::IsSequence(traces))
+  if (!segments.is_sequence() && !traces.is_sequence())
     return absl::InvalidArgumentError("it has neither segments nor device_traces");
   NumberPools(segments);
   tree_.ForEach(segments, [this](PickleValue value) { ReadSegment(value); });
@@ -101,7 +101,7 @@ PoolId RecordReader::Pool(PickleValue value) const {
 
 void RecordReader::ReadSegment(PickleValue value) {
   const PickleValue blocks = tree_.Find(value, "blocks");
-  if (!PickleTree::IsSequence(blocks)) return;
+  if (!blocks.is_sequence()) return;
   SnapshotSegment segment;
   const uint64_t device = Handle(tree_.Find(value, "device"));
   if (device >= kMostDevices) return;

@@ -119,7 +119,7 @@ StackClues StackReader::ReadFrames(PickleValue frames) {
   InnerFrame inner;
   std::string_view constructor_file;
   tree_.ForEach(frames, [&](PickleValue value) {
-    if (!PickleTree::IsDict(value)) return;
+    if (!value.is_dict()) return;
     const Frame& frame = frames_.At(value.payload(), [&] { return ReadFrame(value); });
     collector.Add(frame.mark);
     if (frame.mark == FrameMark::kNative || frame.mark == FrameMark::kWorkspace) return;

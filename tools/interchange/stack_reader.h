@@ -41,9 +41,9 @@ class StackReader {
   // `tree` outlives this, and is whole.
   explicit StackReader(const PickleTree& tree)
       : tree_(tree),
-        frames_(tree.containers()),
-        clues_(tree.containers()),
-        noted_(tree.containers()) {}
+        frames_(tree.containers().count()),
+        clues_(tree.containers().count()),
+        noted_(tree.containers().count()) {}
 
   // Valid until the next call.
   const StackClues& Read(PickleValue frames);

@@ -24,7 +24,7 @@ uint64_t Rounded(uint64_t bytes) { return RoundUp(bytes, kRounding); }
 
 // A frame list that events share is one object of the pickle.
 trace::StackId StackOf(PickleValue frames) {
-  return PickleTree::IsSequence(frames) ? static_cast<trace::StackId>(frames.payload()) + 1 : 0;
+  return frames.is_sequence() ? static_cast<trace::StackId>(frames.payload()) + 1 : 0;
 }
 
 trace::Allocate AllocationOf(const SnapshotBlock& block, int32_t device) {

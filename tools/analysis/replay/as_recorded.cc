@@ -8,11 +8,11 @@
 namespace memtrace::replay {
 namespace {
 
-TorchPolicy::Options OptionsOf(const RecordedRun& run) {
-  TorchPolicy::Options options{.settings = run.settings};
-  options.settings.expands = run.policy == PolicyKind::kTorchExpandable;
-  options.settings.gc_threshold = 0;  // what was collected is recorded
-  return options;
+TorchSettings SettingsOf(const RecordedRun& run) {
+  TorchSettings settings = run.settings;
+  settings.expands = run.policy == PolicyKind::kTorchExpandable;
+  settings.gc_threshold = 0;  // what was collected is recorded
+  return settings;
 }
 
 Request RequestOf(const trace::Allocate& block) {
@@ -22,12 +22,7 @@ Request RequestOf(const trace::Allocate& block) {
 }  // namespace
 
 AsRecorded::AsRecorded(const RecordedRun& run, int32_t device, const PlacementSink& sink)
-    : kind_(run.policy),
-      device_(device),
-      sink_(sink),
-      policy_(OptionsOf(run), &segments_),
-      pools_(policy_, segments_),
-      says_pools_(run.says_pools) {}
+    : device_(device), sink_(sink), torch_(SettingsOf(run)), says_pools_(run.says_pools) {}
 
 void AsRecorded::See(const trace::Event& event) {
   std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
@@ -58,10 +53,10 @@ AsRecorded::Before AsRecorded::FindPool(const trace::Allocate& block, Request& r
 AsRecorded::Before AsRecorded::CarryOutFor(const Request& request) {
   Before before;
   before.gave_back = !deferred_.empty();
-  before.fitted = policy_.HasFree(request);
+  before.fitted = torch_.HasFree(request);
   CarryOut(/*memory_too=*/false);
   before.gave_memory_back = !deferred_.empty();
-  before.fitted_after_frees = before.fitted || policy_.HasFree(request);
+  before.fitted_after_frees = before.fitted || torch_.HasFree(request);
   CarryOut();
   return before;
 }
@@ -72,38 +67,27 @@ AsRecorded::Before AsRecorded::CarryOutFor(const Request& request) {
 // for now.
 std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& before) {
   bool is_retry = std::exchange(has_failed_once_, false);
-  if (segments_.pending().empty()) {
+  if (torch_.segments().pending().empty()) {
     is_retry = is_retry || (before.gave_memory_back && !before.fitted_after_frees &&
-                            policy_.GrowsIntoMapped(request));
+                            torch_.GrowsIntoMapped(request));
   } else {
-    is_retry = is_retry || (before.gave_back && policy_.HasFree(request));
+    is_retry = is_retry || (before.gave_back && torch_.HasFree(request));
   }
-  return is_retry ? policy_.AllocateByGrowth(request) : policy_.Allocate(request);
-}
-
-// A trace does not say that a pool is not to be split, but its first block is as large as its
-// segment then.
-void AsRecorded::LearnWhetherItSplits(const trace::Allocate& block, const Request& request) {
-  const TorchSettings& settings = policy_.heap().settings();
-  const Bytes rounded = settings.Rounded(block.requested);
-  for (const RecordedSegments::Recorded& segment : segments_.pending()) {
-    if (segment.range == AddressRange{block.address, block.allocated} &&
-        settings.Splits(rounded, block.allocated, TorchSettings::IsSmall(rounded))) {
-      policy_.NeverSplit(request);
-    }
-  }
+  return is_retry ? torch_.AllocateByGrowth(request) : torch_.policy().Allocate(request);
 }
 
 std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request,
                                         const Before& before) {
-  if (request.pool != 0) LearnWhetherItSplits(block, request);
+  if (request.pool != 0) {
+    torch_.LearnWhetherItSplits(request, {block.address, block.allocated});
+  }
   std::optional<Placed> placed = Predict(request, before);
   const bool is_right = placed && placed->address == block.address;
-  if (placed && !is_right) policy_.Free(placed->block);
+  if (placed && !is_right) torch_.policy().Free(placed->block);
   Settle(request.pool);
   if (is_right) ++placed_;
-  if (is_right || policy_.heap().IsMapped(block.address)) ++compared_;
-  return is_right ? placed : policy_.AllocateAt(request, block.address);
+  if (is_right || torch_.policy().heap().segments().IsMapped(block.address)) ++compared_;
+  return is_right ? placed : torch_.AllocateAt(request, block.address);
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Resume&) {
@@ -117,16 +101,13 @@ void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
   const Request request = RequestOf(block);
   CarryOut();
   is_beginning_ = true;
-  if (const auto mapped = segments_.TakeAt(block.address)) {
-    const Bytes rounded = policy_.heap().settings().Rounded(block.requested);
-    AddMapped(*mapped, block.pool, TorchSettings::IsSmall(rounded));
-  }
+  torch_.AddMappingOf(request, block.address);
   Forget(block.address);
-  const auto placed = policy_.AllocateAt(request, block.address, block.allocated);
+  const auto placed = torch_.AllocateAt(request, block.address, block.allocated);
   if (!placed) return;
   live_[block.address] = placed->block;
   if (alive.waiting == 0) return;
-  policy_.RequestFree(placed->block);
+  torch_.policy().RequestFree(placed->block);
   waiting_[block.address] = placed->block;
   live_.erase(block.address);
 }
@@ -137,7 +118,7 @@ void AsRecorded::Apply(uint64_t, const trace::FreeRequested& free) {
   free_requested_ = free.address;
   const auto found = live_.find(free.address);
   if (found == live_.end()) return;
-  policy_.RequestFree(found->second);
+  torch_.policy().RequestFree(found->second);
   waiting_[free.address] = found->second;
   live_.erase(found);
 }
@@ -149,7 +130,7 @@ void AsRecorded::Apply(uint64_t, const trace::FreeCompleted& free) {
 
 void AsRecorded::Apply(uint64_t, const trace::Map& map) {
   if (map.size == 0 || map.address + map.size < map.address) return;
-  segments_.Note({.range = {map.address, map.size}, .stream = StreamId{map.stream}});
+  torch_.segments().Note({.range = {map.address, map.size}, .stream = StreamId{map.stream}});
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
@@ -166,7 +147,7 @@ void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
 
 void AsRecorded::Defer(const Release& release) {
   free_requested_ = 0;
-  if (!segments_.pending().empty()) {
+  if (!torch_.segments().pending().empty()) {
     CarryOut();
     Settle(0);
     has_failed_once_ = true;
@@ -180,7 +161,7 @@ void AsRecorded::CarryOut(bool memory_too) {
     if (!release.is_memory) {
       CompleteFree(release.range.address);
     } else if (memory_too) {
-      policy_.RemoveRecorded(release.range);
+      torch_.policy().cache().Release(release.range);
     } else {
       kept.push_back(release);
     }
@@ -191,28 +172,13 @@ void AsRecorded::CarryOut(bool memory_too) {
 void AsRecorded::CompleteFree(uint64_t address) {
   const auto found = waiting_.find(address);
   if (found == waiting_.end()) return;
-  policy_.CompleteFree(found->second);
+  torch_.policy().CompleteFree(found->second);
   waiting_.erase(found);
 }
 
 void AsRecorded::Settle(uint32_t pool) {
   is_beginning_ = false;
-  if (segments_.is_settled()) return;
-  for (const AddressRange& range : segments_.TakeNotRecorded()) policy_.RemoveRecorded(range);
-  for (const RecordedSegments::Recorded& recorded : segments_.TakeNotAskedFor()) {
-    const Bytes size = recorded.range.size;
-    const bool expands = kind_ == PolicyKind::kTorchExpandable;
-    const bool is_small = expands ? size % policy_.heap().settings().large_segment != 0
-                                  : size == TorchSettings::kSmallSegment;
-    AddMapped(recorded, pool, is_small);
-  }
-}
-
-void AsRecorded::AddMapped(const RecordedSegments::Recorded& recorded, uint32_t pool,
-                           bool is_small) {
-  policy_.AddRecorded(recorded.range, recorded.stream, pool, is_small,
-                      kind_ == PolicyKind::kTorchExpandable);
-  static_cast<void>(segments_.TakeNotRecorded());  // the heap tells of this one, too
+  torch_.Settle(pool);
 }
 
 // A block whose free was lost.
@@ -220,7 +186,7 @@ void AsRecorded::Forget(uint64_t address) {
   CompleteFree(address);
   const auto found = live_.find(address);
   if (found == live_.end()) return;
-  policy_.Free(found->second);
+  torch_.policy().Free(found->second);
   live_.erase(found);
 }
 

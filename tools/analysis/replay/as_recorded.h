@@ -12,7 +12,7 @@
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/pool_guess.h"
 #include "tools/analysis/replay/recorded_run.h"
-#include "tools/analysis/replay/recorded_segments.h"
+#include "tools/analysis/replay/recorded_torch.h"
 #include "tools/analysis/replay/torch_policy.h"
 
 namespace memtrace::replay {
@@ -30,7 +30,7 @@ class AsRecorded {
 
   void See(const trace::Event& event);
 
-  const TorchPolicy& policy() const { return policy_; }
+  const TorchPolicy& policy() const { return torch_.policy(); }
   uint64_t allocations() const { return allocations_; }
   // Of those: where memory is that the trace says to be mapped; the others lie in segments that
   // are older than it.
@@ -71,21 +71,17 @@ class AsRecorded {
   };
   Before CarryOutFor(const Request& request);
   Before FindPool(const trace::Allocate& block, Request& request);
-  void LearnWhetherItSplits(const trace::Allocate& block, const Request& request);
   std::optional<Placed> Predict(const Request& request, const Before& before);
   std::optional<Placed> Judge(const trace::Allocate& block, const Request& request,
                               const Before& before);
   void CompleteFree(uint64_t address);
   void Settle(uint32_t pool);
-  void AddMapped(const RecordedSegments::Recorded& recorded, uint32_t pool, bool is_small);
   void Forget(uint64_t address);
 
-  const PolicyKind kind_;
   const int32_t device_;
   const PlacementSink& sink_;
-  RecordedSegments segments_;
-  TorchPolicy policy_;
-  PoolGuess pools_;
+  RecordedTorch torch_;
+  PoolGuess pools_{torch_};
   const bool says_pools_;
   absl::flat_hash_map<uint64_t, BlockNumber> live_;  // by recorded address
   absl::flat_hash_map<uint64_t, BlockNumber> waiting_;

@@ -19,28 +19,28 @@ bool GoesOn(const TorchBlock& there, DeviceAddress address, StreamId stream) {
 std::optional<uint32_t> PoolGuess::OfKnown(const trace::Allocate& block) {
   if (block.pool != 0) return block.pool;
   if (IsInNewSegment(block)) return std::nullopt;
-  const TorchSegment* segment = policy_.heap().SegmentAt(block.address);
+  const TorchSegment* segment = torch_.policy().heap().segments().At(block.address);
   return segment == nullptr ? 0 : segment->lane->pool->number;
 }
 
 uint32_t PoolGuess::OfNew(const trace::Allocate& block, bool fitted) {
   Request request{block.requested, StreamId{block.stream}, 0};
-  const bool fits = fitted && policy_.HasFree(request);  // nor was the cache emptied meanwhile
-  if (!fits && !policy_.CanGrow(request)) return 0;
+  const bool fits = fitted && torch_.HasFree(request);  // nor was the cache emptied meanwhile
+  if (!fits && !torch_.CanGrow(request)) return 0;
   uint32_t guessed = 0;
   do {
     request.pool = kFirst + guessed++;
-  } while (guessed <= pools_ && (policy_.HasFree(request) || policy_.CanGrow(request)));
+  } while (guessed <= pools_ && (torch_.HasFree(request) || torch_.CanGrow(request)));
   pools_ = std::max(pools_, guessed);
   return request.pool;
 }
 
 // Not if it goes on where a reservation ends.
 bool PoolGuess::IsInNewSegment(const trace::Allocate& block) {
-  for (const RecordedSegments::Recorded& recorded : segments_.pending()) {
+  for (const RecordedSegments::Recorded& recorded : torch_.segments().pending()) {
     const AddressRange& range = recorded.range;
     if (block.address < range.address || block.address - range.address >= range.size) continue;
-    const TorchBlock* there = policy_.heap().BlockAt(range.address);
+    const TorchBlock* there = torch_.policy().heap().segments().BlockAt(range.address);
     return there == nullptr || !GoesOn(*there, range.address, recorded.stream);
   }
   return false;

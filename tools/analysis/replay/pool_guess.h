@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "profiler/trace/events/event.h"
-#include "tools/analysis/replay/recorded_segments.h"
-#include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replay/recorded_torch.h"
 
 namespace memtrace::replay {
 
@@ -19,9 +18,8 @@ namespace memtrace::replay {
 // Thread rule: one thread at a time.
 class PoolGuess {
  public:
-  // Both outlive it.
-  PoolGuess(TorchPolicy& policy, const RecordedSegments& segments)
-      : policy_(policy), segments_(segments) {}
+  // `torch` outlives it.
+  explicit PoolGuess(RecordedTorch& torch) : torch_(torch) {}
 
   // Of a block in a known segment; nothing if its segment is new.
   std::optional<uint32_t> OfKnown(const trace::Allocate& block);
@@ -37,8 +35,7 @@ class PoolGuess {
 
   bool IsInNewSegment(const trace::Allocate& block);
 
-  TorchPolicy& policy_;
-  const RecordedSegments& segments_;
+  RecordedTorch& torch_;
   uint32_t pools_ = 0;
 };
 
