@@ -18,10 +18,12 @@
 // its error. A statement of its own: not the body of an if without braces.
 #define MEMTRACE_ASSIGN_OR_RETURN(variable, expression) \
   MEMTRACE_ASSIGN_OR_RETURN_AS(MEMTRACE_JOIN(memtrace_value_, __LINE__), variable, expression)
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 #define MEMTRACE_ASSIGN_OR_RETURN_AS(value, variable, expression) \
   auto value = (expression);                                      \
   if (!value.ok()) return std::move(value).status();              \
   variable = *std::move(value)
+// NOLINTEND(bugprone-macro-parentheses)
 #define MEMTRACE_JOIN(left, right) MEMTRACE_JOIN_TWO(left, right)
 #define MEMTRACE_JOIN_TWO(left, right) left##right
 

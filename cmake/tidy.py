@@ -6,8 +6,9 @@ usage: tidy.py BUILD JOBS [--quick]
 
 --quick is for `make test`. It looks only at what changed since the commit that cmake/tidied_commit.txt names: each
 changed source, and for each changed header one source that includes it. It also leaves out clang's static analyzer,
-which takes as long as all other checks together. `make lint` and `make test-all` check every source with every check;
-whoever has run them without a finding may write their commit into that file.
+which takes as long as all other checks together. The commit in that file is one at which every source passed the quick
+checks (a change of .clang-tidy has all of them checked). `make lint` and `make test-all` check every source with every
+check.
 
 The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
 its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command

@@ -117,7 +117,7 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   if (mode == MEMTRACE_MODE_ALLOCATE) plan = ReadPlanOfProcess();
   if (plan != nullptr) notes_.TellOfPlan();
   AllocationObserver* observer = recorder() != nullptr ? &recorder()->blocks() : nullptr;
-  return cards_.Open(device_count, mode, std::move(plan), observer);
+  return cards_.Open(device_count, mode, plan, observer);
 }
 
 // No lock is held: CUPTI asks for buffers when it likes.

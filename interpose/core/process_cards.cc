@@ -18,7 +18,8 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 }  // namespace
 
 absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
-                                std::shared_ptr<const Plan> plan, AllocationObserver* observer) {
+                                const std::shared_ptr<const Plan>& plan,
+                                AllocationObserver* observer) {
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     ServedCard& card = cards[static_cast<size_t>(device)];

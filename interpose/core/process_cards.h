@@ -27,7 +27,7 @@ class ProcessCards {
 
   // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `plan`, which may
   // be null) or observers, which tell `observer` of what they see. Errors: as of OpenCard.
-  absl::Status Open(int device_count, memtrace_mode mode, std::shared_ptr<const Plan> plan,
+  absl::Status Open(int device_count, memtrace_mode mode, const std::shared_ptr<const Plan>& plan,
                     AllocationObserver* observer);
 
   // Null if there is no such card, or another allocator serves the process.
