@@ -19,7 +19,7 @@ check mypy "$venv/bin/mypy" --no-error-summary
 node() { "$venv/bin/node" "node_modules/$1" "${@:2}"; }
 check tsc node typescript/bin/tsc
 check prettier node prettier/bin/prettier.cjs --check --log-level=warn "${of_node[@]}"
-check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '^package-lock.json$' -e '/symbols/' -e '/recordings/' | xargs codespell -q 3 -L coo"
+check codespell sh -c "git ls-files | grep -v -e '\.lock$' -e '^package-lock.json$' -e '/symbols/' -e '/recordings/' | xargs codespell -q 3 -L coo,alledges"
 check spdx sh -c "! { git ls-files '*.h' '*.cc' '*.py' '*.sh' '*.ts' '*.mjs' '*.css' '*.cmake' '*CMakeLists.txt' | xargs grep -L SPDX-License-Identifier | grep .; }"
 check clang-tidy "$venv/bin/python" cmake/tidy.py "$build" "$jobs" $quick
 exit $failed
