@@ -25,7 +25,7 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say before the run whether a program fits a card, and try what would make it\n"
+    "Say before the run whether a program fits a card, and what would make it\n"
     "The unchanged program runs on a simulated card, without a limit and then within it, until "
     "its\n"
     "peak settles. No GPU is needed, nothing is trained, and what it writes is kept away\n"
