@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "allocator/heap/device_heap.h"
 #include "allocator/pools/quick_groups.h"
+#include "base/scoped_lock.h"
 #include "base/spin_mutex.h"
 
 namespace memtrace {
@@ -28,18 +29,7 @@ class ABSL_LOCKABLE CardLock {
   SpinMutex& mutex() { return mutex_; }
 
   // Holds the lock while it lives.
-  class ABSL_SCOPED_LOCKABLE Holder {
-   public:
-    explicit Holder(CardLock& lock) ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) : lock_(lock) {
-      lock_.Lock();
-    }
-    ~Holder() ABSL_UNLOCK_FUNCTION() { lock_.Unlock(); }
-    Holder(const Holder&) = delete;
-    Holder& operator=(const Holder&) = delete;
-
-   private:
-    CardLock& lock_;
-  };
+  using Holder = ScopedLock<CardLock>;
 
  private:
   SpinMutex mutex_;

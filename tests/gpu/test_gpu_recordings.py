@@ -151,5 +151,7 @@ def test_convolutions_allocate_about_the_same() -> None:
 def test_a_decoder_of_images_allocates_about_the_same() -> None:
     theirs, ours = sizes("models")
     for name in (name for name in theirs if name.startswith("models.vae.") and "train" not in name):
-        assert ours[name]["peak"] == pytest.approx(theirs[name]["peak"], rel=0.065), name
+        # A rule of scratch is missing in the smallest of fp16.
+        within = 0.065 if name == "models.vae.float16.32" else 0.02
+        assert ours[name]["peak"] == pytest.approx(theirs[name]["peak"], rel=within), name
         assert ours[name]["reserved"] == pytest.approx(theirs[name]["reserved"], rel=0.05), name

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from context_growth import beside_torch
 
 SDPA = torch.nn.attention.SDPBackend
 HANDLES = {
@@ -26,12 +27,6 @@ HANDLES = {
     "cusolverDnCreate": "cusolver/lib/libcusolver.so.*",
     "cusparseCreate": "cusparse/lib/libcusparse.so.*",
 }
-
-
-def beside_torch() -> int:
-    torch.cuda.synchronize()
-    free, total = torch.cuda.mem_get_info()
-    return total - free - torch.cuda.memory_reserved()
 
 
 def library(pattern: str) -> ctypes.CDLL:

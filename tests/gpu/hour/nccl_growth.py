@@ -13,6 +13,7 @@ import sys
 
 import torch
 import torch.distributed as dist
+from context_growth import beside_torch
 
 OPTIONS: tuple[dict[str, str], ...] = (
     {},
@@ -22,12 +23,6 @@ OPTIONS: tuple[dict[str, str], ...] = (
     {"NCCL_NVLS_ENABLE": "0"},
     {"NCCL_LAUNCH_ORDER_IMPLICIT": "0"},
 )
-
-
-def beside_torch() -> int:
-    torch.cuda.synchronize()
-    free, total = torch.cuda.mem_get_info()
-    return total - free - torch.cuda.memory_reserved()
 
 
 def grow() -> dict[str, int]:

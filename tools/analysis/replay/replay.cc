@@ -7,9 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "tools/analysis/replay/as_recorded.h"
-#include "tools/analysis/replay/event_device.h"
 #include "tools/analysis/replay/policy_runs.h"
+#include "tools/analysis/replay/recordings.h"
 
 namespace memtrace::replay {
 namespace {
@@ -32,16 +31,6 @@ Cards CardsFor(const RecordedRun& run, const ReplayOptions& options) {
     cards[device] = options.card ? options.card : recorded.card ? recorded.card : recorded.usable;
   }
   return cards;
-}
-
-using Recordings = std::map<int32_t, AsRecorded>;
-
-Recordings MakeRecordings(const RecordedRun& run, const PlacementSink& sink) {
-  Recordings recordings;
-  for (const auto& [device, recorded] : run.devices) {
-    recordings.try_emplace(device, run, device, sink);
-  }
-  return recordings;
 }
 
 ReplayOutcome OutcomeOf(const PolicyRuns& runs, int32_t device) {
@@ -119,13 +108,12 @@ ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
                   [](const auto& device) { return device.second.is_complete; });
   const Cards cards = CardsFor(run, options);
   const PlacementSink nobody;
-  Recordings recordings;
-  if (is_recorded) recordings = MakeRecordings(run, is_as_recorded ? options.placements : nobody);
+  std::optional<Recordings> recordings;
+  if (is_recorded) recordings.emplace(run, is_as_recorded ? options.placements : nobody);
   PolicyRuns runs(options.policy, run, cards, is_as_recorded ? nobody : options.placements);
   source.ForEach([&](const trace::Event& event) {
     if (!is_as_recorded) runs.See(event);
-    const auto recording = recordings.find(DeviceOf(event));
-    if (recording != recordings.end()) recording->second.See(event);
+    if (recordings) recordings->See(event);
   });
   runs.End();
   ReplayResult result{.policy = options.policy, .recorded = run.policy, .devices = {}};
@@ -137,8 +125,8 @@ ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
     if (options.policy == PolicyKind::kLowerBound && card) {
       outcome.fits = outcome.peak_allocated <= run.devices.at(device).Usable(*card);
     }
-    if (const auto found = recordings.find(device); found != recordings.end()) {
-      const AsRecorded& recording = found->second;
+    if (recordings) {
+      const AsRecorded& recording = recordings->cards().at(device);
       outcome.allocations = recording.allocations();
       outcome.compared = recording.compared();
       outcome.placed_as_recorded = recording.placed();

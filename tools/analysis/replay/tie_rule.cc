@@ -2,26 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/replay/tie_rule.h"
 
-#include <map>
-
-#include "tools/analysis/replay/as_recorded.h"
-#include "tools/analysis/replay/event_device.h"
+#include "tools/analysis/replay/recordings.h"
 
 namespace memtrace::replay {
 namespace {
 
 uint64_t PlacedAsRecorded(const analysis::EventSource& source, const RecordedRun& run) {
   const PlacementSink nobody;
-  std::map<int32_t, AsRecorded> recordings;
-  for (const auto& [device, recorded] : run.devices) {
-    recordings.try_emplace(device, run, device, nobody);
-  }
-  source.ForEach([&](const trace::Event& event) {
-    const auto recording = recordings.find(DeviceOf(event));
-    if (recording != recordings.end()) recording->second.See(event);
-  });
+  Recordings recordings(run, nobody);
+  source.ForEach([&recordings](const trace::Event& event) { recordings.See(event); });
   uint64_t placed = 0;
-  for (const auto& [device, recording] : recordings) placed += recording.placed();
+  for (const auto& [device, card] : recordings.cards()) placed += card.placed();
   return placed;
 }
 
