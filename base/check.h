@@ -37,6 +37,8 @@ template <typename T>
 void Print(std::ostream& out, const T& value) {
   if constexpr (std::is_enum_v<T>) {
     out << +static_cast<std::underlying_type_t<T>>(value);
+  } else if constexpr (requires { value.ToString(); }) {
+    out << value.ToString();
   } else {
     out << value;
   }

@@ -3,8 +3,12 @@
 #ifndef MEMTRACE_BASE_UNITS_H_
 #define MEMTRACE_BASE_UNITS_H_
 
+#include <charconv>
 #include <compare>
 #include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
 
 namespace memtrace {
 
@@ -15,8 +19,63 @@ consteval Bytes operator""_KiB(unsigned long long n) { return n << 10; }
 consteval Bytes operator""_MiB(unsigned long long n) { return n << 20; }
 consteval Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 
-// An address in a device's virtual address space. Never dereferenced by the host.
-using DeviceAddress = uint64_t;
+// An address in a device's virtual address space; never dereferenced by the host. It does not mix
+// with amounts of memory: address + bytes is an address, and what lies between two addresses is
+// bytes.
+class DeviceAddress {
+ public:
+  constexpr DeviceAddress() = default;  // null: no address
+  constexpr explicit DeviceAddress(uint64_t value) : value_(value) {}
+
+  // As traces, the C ABI and the driver write it.
+  constexpr uint64_t value() const { return value_; }
+  constexpr bool is_null() const { return value_ == 0; }
+  // "0x7f0000200000".
+  std::string ToString() const {
+    char digits[16];
+    return {"0x" + std::string(digits, std::to_chars(digits, std::end(digits), value_, 16).ptr)};
+  }
+
+  constexpr DeviceAddress& operator+=(Bytes bytes) { return *this = *this + bytes; }
+  friend constexpr DeviceAddress operator+(DeviceAddress address, Bytes bytes) {
+    return DeviceAddress(address.value_ + bytes);
+  }
+  friend constexpr DeviceAddress operator-(DeviceAddress address, Bytes bytes) {
+    return DeviceAddress(address.value_ - bytes);
+  }
+  // REQUIRES: begin <= end.
+  friend constexpr Bytes operator-(DeviceAddress end, DeviceAddress begin) {
+    return end.value_ - begin.value_;
+  }
+  friend auto operator<=>(const DeviceAddress&, const DeviceAddress&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, DeviceAddress address) {
+    return H::combine(std::move(h), address.value_);
+  }
+
+ private:
+  uint64_t value_ = 0;
+};
+
+// Addresses [begin, end).
+struct AddressRange {
+  DeviceAddress begin;
+  DeviceAddress end;
+
+  static constexpr AddressRange Of(DeviceAddress address, Bytes size) {
+    return {address, address + size};
+  }
+
+  constexpr Bytes size() const { return end - begin; }
+  constexpr bool Contains(DeviceAddress address) const { return begin <= address && address < end; }
+  constexpr bool Contains(const AddressRange& other) const {
+    return begin <= other.begin && other.end <= end;
+  }
+  constexpr bool Overlaps(const AddressRange& other) const {
+    return begin < other.end && other.begin < end;
+  }
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
 
 // Ordinal of a card, as torch and CUDA_VISIBLE_DEVICES count it.
 enum class DeviceIndex : int32_t {};
@@ -24,6 +83,10 @@ enum class DeviceIndex : int32_t {};
 // A CUDA stream, by the value of its handle; the allocator only compares it. 0 is the legacy
 // default stream.
 enum class StreamId : uint64_t {};
+
+// Who asked for a block and where, as the caller numbers it. The allocator hands it back in every
+// event about the block and never reads it. 0 says nothing.
+enum class ContextId : uint64_t {};
 
 // A memory pool: {0, 0} is the default one, others belong to captured graphs or to
 // torch.cuda.MemPool.

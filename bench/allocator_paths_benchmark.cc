@@ -25,7 +25,7 @@ constexpr StreamId kSide{2};
 class Card {
  public:
   DeviceAddress Allocate(Bytes bytes, StreamId stream = kMain) {
-    return std::get<DeviceAddress>(allocator.Allocate(bytes, stream, 0));
+    return std::get<DeviceAddress>(allocator.Allocate(bytes, stream));
   }
   void Free(DeviceAddress address) { allocator.Free(address).IgnoreError(); }
 
@@ -66,7 +66,7 @@ void OutOfMemory(benchmark::State& state) {
   for (DeviceAddress& block : blocks) block = card.Allocate(1536_KiB);
   for (size_t i = 0; i < blocks.size(); i += 2) card.Free(blocks[i]);
   for ([[maybe_unused]] auto _ : state) {
-    benchmark::DoNotOptimize(card.allocator.Allocate(kCard - 1_GiB, kMain, 0));
+    benchmark::DoNotOptimize(card.allocator.Allocate(kCard - 1_GiB, kMain));
   }
 }
 BENCHMARK(OutOfMemory)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond);

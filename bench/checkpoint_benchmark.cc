@@ -37,7 +37,7 @@ void WriteCheckpoint(benchmark::State& state) {
       *trace::TraceWriter::Open(folder.File("run.trace"), {}, {.keep_bytes = 512_MiB});
   LiveTable live;
   for (uint64_t i = 0; i < blocks; ++i) {
-    live.Add(DeviceIndex{0}, 0x7f00'0000'0000 + 1_MiB * (i * 7919 % blocks),
+    live.Add(DeviceIndex{0}, DeviceAddress{0x7f00'0000'0000} + 1_MiB * (i * 7919 % blocks),
              {.requested = 1000 + 37 * (i % 9000),
               .allocated = 512 * (i % 9000),
               .birth = i,

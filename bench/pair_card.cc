@@ -10,7 +10,7 @@
 namespace memtrace {
 
 DeviceAddress PairCard::Allocate(Bytes bytes, StreamId stream) {
-  return std::get<DeviceAddress>(allocator_.Allocate(bytes, stream, 0));
+  return std::get<DeviceAddress>(allocator_.Allocate(bytes, stream));
 }
 
 void HotPairs(benchmark::State& state, PairCard& card) {

@@ -19,7 +19,7 @@ constexpr size_t kLiveBlocks = 5000;
 BlockEvent Block(uint64_t number) {
   const Bytes requested = number % 3 == 0 ? 4_MiB : 1000 + number % 100'000;
   return {.pool = {},
-          .address = 0x7f00'0000'0000 + 8_MiB * (number * 7919 % kLiveBlocks),
+          .address = DeviceAddress{0x7f00'0000'0000} + 8_MiB * (number * 7919 % kLiveBlocks),
           .requested = requested,
           .allocated = RoundUp(requested, 512)};
 }

@@ -29,7 +29,7 @@ class ReplayedCard {
       MEMTRACE_CHECK(allocator_.Free(address).ok());
       return std::nullopt;
     }
-    AllocationResult result = allocator_.Allocate(event.requested, StreamId{event.stream}, 0);
+    AllocationResult result = allocator_.Allocate(event.requested, StreamId{event.stream});
     if (auto* failure = std::get_if<OutOfMemoryEvent>(&result)) return *failure;
     address = std::get<DeviceAddress>(result);
     return std::nullopt;

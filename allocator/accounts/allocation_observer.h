@@ -15,10 +15,10 @@ struct BlockEvent {
   DeviceIndex device{};
   StreamId stream{};
   PoolId pool;
-  DeviceAddress address = 0;
+  DeviceAddress address = {};
   Bytes requested = 0;  // as asked for
   Bytes allocated = 0;  // after rounding: what the block occupies
-  uint64_t context = 0;
+  ContextId context{};
 };
 
 // A range of a segment that got physical memory, lost it, or (Reserved) became address space of a
@@ -27,7 +27,7 @@ struct RangeEvent {
   DeviceIndex device{};
   StreamId stream{};
   PoolId pool;
-  DeviceAddress address = 0;
+  DeviceAddress address = {};
   Bytes size = 0;
 };
 
@@ -54,7 +54,7 @@ struct OutOfMemoryEvent {
   Bytes limit = 0;        // bytes this process may reserve on the card; all ones if unlimited
   Bytes device_free = 0;  // as the driver says
   Bytes device_total = 0;
-  uint64_t context = 0;
+  ContextId context{};
   bool is_rejected = false;  // by Request::reject_above: nobody was asked to give anything back
   AllocatorLedger ledger;
 };

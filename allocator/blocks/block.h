@@ -27,7 +27,7 @@ struct Block {
     kPendingFree
   };
 
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   ExpandableSegment* segment = nullptr;
   Block* previous = nullptr;
@@ -42,11 +42,12 @@ struct Block {
 
   // While in use.
   Bytes requested = 0;
-  uint64_t context = 0;
+  ContextId context{};
   uint32_t unfinished_events = 0;                     // while kPendingFree
   absl::InlinedVector<StreamId, 2> recorded_streams;  // besides the segment's own
 
   DeviceAddress end() const { return address + size; }
+  AddressRange range() const { return AddressRange::Of(address, size); }
   bool is(State s) const { return state == s; }
 
   // Notes that `stream` uses the block, which belongs to the stream `own`.

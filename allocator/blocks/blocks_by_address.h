@@ -54,7 +54,7 @@ class BlocksByAddress {
  private:
   static constexpr size_t kSlots = 256;
   static constexpr size_t SlotOf(DeviceAddress address) {
-    return FibonacciHash<8>(address / kAllocationUnit);
+    return FibonacciHash<8>(address.value() / kAllocationUnit);
   }
 
   Block* FindAny(DeviceAddress address) const;

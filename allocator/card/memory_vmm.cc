@@ -69,7 +69,7 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
   if (found == chunks_.end() || found->second.is_released) return Refused("Map", "no such chunk");
   if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
   if (found->second.is_mapped) return Refused("Map", "the chunk is mapped already");
-  if (!IsGranular(address) || !IsReserved(address, size)) {
+  if (!IsGranular(address.value()) || !IsReserved(address, size)) {
     return Refused("Map", "not in a reservation");
   }
   const auto mapping = FirstTouching(address);
@@ -123,7 +123,7 @@ void MemoryVmm::NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work w
   DeviceAddress at = address;
   for (auto mapping = FirstTouching(address); at < address + size; ++mapping) {
     if (mapping == mappings_.end() || mapping->first > at || !mapping->second.is_accessible) {
-      faults_.push_back(absl::StrCat("use of unmapped memory at 0x", absl::Hex(at)));
+      faults_.push_back(absl::StrCat("use of unmapped memory at ", at.ToString()));
       return;
     }
     auto& uses = mapping->second.uses;
@@ -161,7 +161,7 @@ void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
   if (streams_ == nullptr) return;
   for (const MemoryStreams::Work work : mapping.uses) {
     if (streams_->IsFinished(work)) continue;
-    faults_.push_back(absl::StrCat("unmapped 0x", absl::Hex(address), " while work ", work.number,
+    faults_.push_back(absl::StrCat("unmapped ", address.ToString(), " while work ", work.number,
                                    " of stream ", static_cast<uint64_t>(work.stream), " uses it"));
   }
 }

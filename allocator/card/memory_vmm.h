@@ -94,7 +94,7 @@ class MemoryVmm : public Vmm {
   absl::btree_map<DeviceAddress, Bytes> reservations_;
   Mappings mappings_;
   absl::flat_hash_map<ChunkHandle, Chunk> chunks_;
-  DeviceAddress next_address_ = DeviceAddress{0x7} << 40;
+  DeviceAddress next_address_{uint64_t{0x7} << 40};
   uint64_t next_chunk_ = 1;
   Bytes used_ = 0;
   std::vector<std::string> faults_;

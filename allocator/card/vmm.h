@@ -17,7 +17,7 @@ enum class ChunkHandle : uint64_t {};
 
 // One chunk, where it is mapped. No two mappings of a process have the same serial number.
 struct MappedChunk {
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   uint64_t serial = 0;
 };

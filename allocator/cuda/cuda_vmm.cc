@@ -71,7 +71,8 @@ absl::StatusOr<DeviceAddress> CudaVmm::Reserve(Bytes size) {
 
 absl::Status CudaVmm::ReleaseReservation(DeviceAddress address, Bytes size) {
   const CallScope scope(context_);
-  return scope.driver().ToStatus("cuMemAddressFree", scope.driver().MemAddressFree(address, size));
+  return scope.driver().ToStatus("cuMemAddressFree",
+                                 scope.driver().MemAddressFree(address.value(), size));
 }
 
 absl::StatusOr<ChunkHandle> CudaVmm::Create(Bytes size) {
@@ -91,8 +92,9 @@ absl::Status CudaVmm::Release(ChunkHandle chunk) {
 absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
   const CallScope scope(context_);
   return scope.driver().ToStatus(
-      "cuMemMap", scope.driver().MemMap(address, size, /*offset=*/0, static_cast<uint64_t>(chunk),
-                                        /*flags=*/0));
+      "cuMemMap",
+      scope.driver().MemMap(address.value(), size, /*offset=*/0, static_cast<uint64_t>(chunk),
+                            /*flags=*/0));
 }
 
 absl::Status CudaVmm::GiveAccess(DeviceAddress address, Bytes size) {
@@ -102,12 +104,12 @@ absl::Status CudaVmm::GiveAccess(DeviceAddress address, Bytes size) {
 
 absl::Status CudaVmm::Unmap(DeviceAddress address, Bytes size) {
   const CallScope scope(context_);
-  return scope.driver().ToStatus("cuMemUnmap", scope.driver().MemUnmap(address, size));
+  return scope.driver().ToStatus("cuMemUnmap", scope.driver().MemUnmap(address.value(), size));
 }
 
 absl::Status CudaVmm::SetAccess(const Driver& driver, DeviceAddress address, Bytes size) const {
-  return driver.ToStatus("cuMemSetAccess",
-                         driver.MemSetAccess(address, size, access_.data(), access_.size()));
+  return driver.ToStatus(
+      "cuMemSetAccess", driver.MemSetAccess(address.value(), size, access_.data(), access_.size()));
 }
 
 absl::StatusOr<UniqueDescriptor> CudaVmm::Share(DeviceAddress address) {
@@ -120,7 +122,7 @@ absl::StatusOr<UniqueDescriptor> CudaVmm::Share(DeviceAddress address) {
   absl::Status status = driver.ToStatus(
       "cuMemRetainAllocationHandle",
       // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
-      driver.MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address)));
+      driver.MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address.value())));
   if (!status.ok()) return status;
   int descriptor = -1;
   status = driver.ToStatus(

@@ -20,7 +20,7 @@ class MappedImport final : public ImportedMemory {
     absl::Status status = scope.driver().ToStatus(
         "cuMemAddressReserve", scope.driver().MemAddressReserve(&address, size, 0, /*addr=*/0, 0));
     if (!status.ok()) return status;
-    address_ = address;
+    address_ = DeviceAddress{address};
     size_ = size;
     return status;
   }
@@ -39,14 +39,15 @@ class MappedImport final : public ImportedMemory {
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     if (!status.ok()) return status;
     const DeviceAddress at = address_ + mapped_;
-    status = driver.ToStatus("cuMemMap", driver.MemMap(at, chunk.size, 0, handle, 0));
+    status = driver.ToStatus("cuMemMap", driver.MemMap(at.value(), chunk.size, 0, handle, 0));
     if (status.ok()) mapped_ += chunk.size;
     status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(handle)));
     const CUmemAccessDesc access{
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context_.device()},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if (status.ok()) {
-      status = driver.ToStatus("cuMemSetAccess", driver.MemSetAccess(at, chunk.size, &access, 1));
+      status = driver.ToStatus("cuMemSetAccess",
+                               driver.MemSetAccess(at.value(), chunk.size, &access, 1));
     }
     return status;
   }
@@ -57,15 +58,15 @@ class MappedImport final : public ImportedMemory {
     const CallScope scope(context_);
     const Driver& driver = scope.driver();
     driver.CtxSynchronize();
-    if (mapped_ > 0) driver.MemUnmap(address_, mapped_);
-    driver.MemAddressFree(address_, size_);
+    if (mapped_ > 0) driver.MemUnmap(address_.value(), mapped_);
+    driver.MemAddressFree(address_.value(), size_);
   }
 
   DeviceAddress address() const override { return address_; }
 
  private:
   const PrimaryContext context_;
-  DeviceAddress address_ = 0;
+  DeviceAddress address_;
   Bytes size_ = 0;
   Bytes mapped_ = 0;
 };

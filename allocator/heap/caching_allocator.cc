@@ -61,7 +61,7 @@ auto CachingAllocator::TryQuickly(Try attempt) {
   return attempt(state_->quick);
 }
 
-DeviceAddress CachingAllocator::TryAllocate(Bytes bytes, StreamId stream, uint64_t context,
+DeviceAddress CachingAllocator::TryAllocate(Bytes bytes, StreamId stream, ContextId context,
                                             Bytes at_least) {
   MEMTRACE_CHECK_GT(bytes, Bytes{0});
   const Bytes size = RoundedSize(std::max(bytes, at_least));
@@ -70,10 +70,10 @@ DeviceAddress CachingAllocator::TryAllocate(Bytes bytes, StreamId stream, uint64
 }
 
 AllocationResult CachingAllocator::Allocate(const Request& request) {
-  if (request.at == 0 && !request.is_not_free) {
+  if (request.at.is_null() && !request.is_not_free) {
     const DeviceAddress quick =
         TryAllocate(request.bytes, request.stream, request.context, request.at_least);
-    if (quick != 0) return quick;
+    if (!quick.is_null()) return quick;
   }
   return state_->Allocate(request);
 }

@@ -40,13 +40,13 @@ class CachingAllocator {
   ~CachingAllocator();
 
   AllocationResult Allocate(const Request& request);
-  AllocationResult Allocate(Bytes bytes, StreamId stream, uint64_t context) {
+  AllocationResult Allocate(Bytes bytes, StreamId stream, ContextId context = {}) {
     return Allocate({.bytes = bytes, .stream = stream, .context = context});
   }
 
-  // The first part of it: what lies free on the stream, if that serves. 0 if not, and then nothing
-  // has happened.
-  DeviceAddress TryAllocate(Bytes bytes, StreamId stream, uint64_t context, Bytes at_least = 0);
+  // The first part of it: what lies free on the stream, if that serves. Null if not, and then
+  // nothing has happened.
+  DeviceAddress TryAllocate(Bytes bytes, StreamId stream, ContextId context, Bytes at_least = 0);
 
   // kNotFound if `address` is not the start of a block in use. Nothing the driver does makes it
   // fail.

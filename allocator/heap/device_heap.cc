@@ -16,8 +16,7 @@ namespace memtrace {
 namespace {
 
 absl::Status NotInUse(DeviceAddress address, const char* guess) {
-  return absl::NotFoundError(
-      absl::StrCat("no block in use starts at 0x", absl::Hex(address), guess));
+  return absl::NotFoundError(absl::StrCat("no block in use starts at ", address.ToString(), guess));
 }
 
 // Returns a block of planned memory; null without a plan.
@@ -53,7 +52,7 @@ DeviceHeap::~DeviceHeap() {
 
 AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
   waiting_.CompleteDone(request.stream);
-  if (request.at != 0) return AllocateAt(request, size);
+  if (!request.at.is_null()) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request.stream, size);
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
@@ -68,7 +67,8 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   }
   if (block == nullptr) {
     const AttemptAccount::Mark before = accounting_.attempts().mark();
-    const absl::StatusOr<Block*> obtained = Obtain(group, size, may_be_rejected ? 0 : place);
+    const absl::StatusOr<Block*> obtained =
+        Obtain(group, size, may_be_rejected ? DeviceAddress() : place);
     // A driver that has no memory even for an event says what a full card says.
     if (!obtained.ok() && !absl::IsResourceExhausted(obtained.status())) return obtained.status();
     if (!obtained.ok() || *obtained == nullptr) {
@@ -96,10 +96,10 @@ AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes 
   Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
   if (block != nullptr) return Hand(block, request.bytes, request.context);
   return absl::NotFoundError(
-      absl::StrCat(size, " bytes at 0x", absl::Hex(request.at), " are not free"));
+      absl::StrCat(size, " bytes at ", request.at.ToString(), " are not free"));
 }
 
-DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, uint64_t context) {
+DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, ContextId context) {
   SegmentGroup& group = groups_.OwnerOf(*block);  // a donor's, perhaps
   accounting_.blocks().usage().MakeRoom(group.lane().share, group.key().small,
                                         AmountsOf(block->size, requested));
@@ -153,7 +153,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   groups_.MergeRecent();
   absl::StatusOr<Block*> block = grower_.TryGrow(group, size);
   if (!block.ok() || *block != nullptr) return block;
-  if (place == 0) block = grower_.TrySpare(group, size);
+  if (place.is_null()) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.attempts().Retried();
   block = TakeBackAndGrow(group, size, place);

@@ -10,13 +10,13 @@ namespace memtrace {
 namespace {
 
 // Walks the segment: asked for when memory is shared with another process, not per allocation.
-std::optional<BlockRange> FindRange(const SegmentGroups& groups, DeviceAddress address) {
-  std::optional<BlockRange> range;
+std::optional<AddressRange> FindRange(const SegmentGroups& groups, DeviceAddress address) {
+  std::optional<AddressRange> range;
   groups.ForEachSegment([&](const ExpandableSegment& segment) {
     if (!segment.reservation().Contains(address)) return;
     const Block* block = segment.blocks().first();
     while (block->end() <= address) block = block->next;
-    if (block->is(Block::State::kAllocated)) range = {block->address, block->size};
+    if (block->is(Block::State::kAllocated)) range = block->range();
   });
   return range;
 }
@@ -25,19 +25,18 @@ absl::StatusOr<std::vector<MappedChunk>> FindChunks(const SegmentGroups& groups,
                                                     DeviceAddress address) {
   const auto block = FindRange(groups, address);
   if (!block.has_value()) {
-    return absl::NotFoundError(absl::StrCat("0x", absl::Hex(address), " is in no block in use"));
+    return absl::NotFoundError(absl::StrCat(address.ToString(), " is in no block in use"));
   }
   std::vector<MappedChunk> chunks;
   groups.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (segment.reservation().Contains(address))
-      chunks = segment.reservation().ChunksUnder(block->address, block->size);
+    if (segment.reservation().Contains(address)) chunks = segment.reservation().ChunksUnder(*block);
   });
   return chunks;
 }
 
 }  // namespace
 
-std::optional<BlockRange> MemorySharing::BaseAllocation(DeviceAddress address) const {
+std::optional<AddressRange> MemorySharing::BaseAllocation(DeviceAddress address) const {
   const CardLock::Holder lock(lock_);
   return FindRange(heap_.groups(), address);
 }
@@ -72,7 +71,7 @@ absl::Status MemorySharing::Admit(DeviceIndex peer) {
     if (group->segments().has_source()) continue;
     for (const auto& segment : group->segments().all()) {
       const Reservation& reservation = segment->reservation();
-      const auto chunks = reservation.ChunksUnder(reservation.address(), reservation.size());
+      const auto chunks = reservation.ChunksUnder(reservation.range());
       mapped.insert(mapped.end(), chunks.begin(), chunks.end());
     }
   }

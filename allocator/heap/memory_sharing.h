@@ -29,7 +29,7 @@ class MemorySharing {
       : lock_(lock), heap_(heap), vmm_(vmm) {}
 
   // Returns start and size of the block in use that contains `address`.
-  std::optional<BlockRange> BaseAllocation(DeviceAddress address) const;
+  std::optional<AddressRange> BaseAllocation(DeviceAddress address) const;
 
   // Returns the chunks under the block in use that contains `address`, ascending. kNotFound.
   absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;

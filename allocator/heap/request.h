@@ -15,13 +15,13 @@ namespace memtrace {
 struct AllocationRequest {
   Bytes bytes = 0;  // more than 0
   StreamId stream{};
-  uint64_t context = 0;   // comes back in every event about the block
+  ContextId context{};    // comes back in every event about the block
   Bytes at_least = 0;     // the block occupies so much
   bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
   Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
   // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
-  // not); 0: anywhere.
-  DeviceAddress at = 0;
+  // not); null: anywhere.
+  DeviceAddress at = {};
   bool is_not_free = false;  // TryAllocate has just said so
   // No memory is asked of the driver and nothing is waited for; kResourceExhausted if nothing that
   // lies free serves. Not for a stream that follows a plan, whose places are mapped as they are

@@ -58,13 +58,13 @@ absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least)
 
 DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
   PlannedMemory* planned = group.planned();
-  if (planned == nullptr) return 0;
+  if (planned == nullptr) return {};
   const std::optional<Bytes> offset = planned->Next(size);
-  if (!offset.has_value()) return 0;
+  if (!offset.has_value()) return {};
   // Without address space for it there is no plan, until there is.
   if (planned->segment() == nullptr) {
     const auto segment = groups_.AddSegment(group, planned->Shape(vmm_.granularity()));
-    if (!segment.ok()) return 0;
+    if (!segment.ok()) return {};
     planned->Use(**segment);
   }
   return planned->segment()->reservation().address() + *offset;
@@ -72,7 +72,7 @@ DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
 
 absl::StatusOr<Block*> SegmentGrower::TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size,
                                                Bytes most) {
-  if (place == 0) return nullptr;
+  if (place.is_null()) return nullptr;
   for (;;) {
     const auto missing = group.planned()->MissingAt(place, size);
     if (!missing.has_value()) return nullptr;
@@ -99,7 +99,7 @@ absl::StatusOr<Block*> SegmentGrower::TrySpare(SegmentGroup& group, Bytes size) 
 Bytes SegmentGrower::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
   const absl::StatusOr<DeviceMemory> card = room_.Look();
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
-  const auto at_place = place == 0 ? std::nullopt : group.planned()->MissingAt(place, size);
+  const auto at_place = place.is_null() ? std::nullopt : group.planned()->MissingAt(place, size);
   const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, room_.UnderLimit()));
   // Nothing short, yet refused: the driver's free bytes are not all to be had.

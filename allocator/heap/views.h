@@ -14,26 +14,20 @@ namespace memtrace {
 
 // One mapped, contiguous range of a segment, with its blocks, for snapshots.
 struct BlockView {
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   Bytes requested = 0;
   enum class State { kAllocated, kPendingFree, kFree } state = State::kFree;
-  uint64_t context = 0;
+  ContextId context{};
 };
 struct SegmentView {
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   StreamId stream{};
   PoolId pool;
   bool small = false;
   bool expandable = true;         // not a fixed one, of a pool that needs it
   std::vector<BlockView> blocks;  // tile [address, address + size) in order
-};
-
-// Start and size of a block.
-struct BlockRange {
-  DeviceAddress address = 0;
-  Bytes size = 0;
 };
 
 // A chunk and a descriptor by which another process can map it.

@@ -17,10 +17,6 @@ void ForEachSegmentOf(const SegmentGroups& groups, const PoolId& pool, Visit vis
   });
 }
 
-struct Run {
-  DeviceAddress begin = 0, end = 0;
-};
-
 bool IsUsable(const Block& block) {
   return block.is(Block::State::kFree) ||
          (block.is(Block::State::kAllocated) && block.recorded_streams.empty());
@@ -28,8 +24,8 @@ bool IsUsable(const Block& block) {
 
 // Where blocks of the pool can be placed once all that are in use are free, by ascending address:
 // mapped memory that no other stream may still be using.
-std::vector<Run> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
-  std::vector<Run> runs;
+std::vector<AddressRange> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
+  std::vector<AddressRange> runs;
   ForEachSegmentOf(groups, pool, [&](const ExpandableSegment& segment) {
     bool goes_on = false;
     for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
@@ -39,15 +35,16 @@ std::vector<Run> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
       goes_on = usable;
     }
   });
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
+  std::sort(runs.begin(), runs.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
   return runs;
 }
 
-bool Holds(const std::vector<Run>& runs, DeviceAddress begin, Bytes size) {
+bool Holds(const std::vector<AddressRange>& runs, const AddressRange& block) {
   const auto above =
-      std::upper_bound(runs.begin(), runs.end(), begin,
-                       [](DeviceAddress at, const Run& run) { return at < run.begin; });
-  return above != runs.begin() && begin + size <= std::prev(above)->end;
+      std::upper_bound(runs.begin(), runs.end(), block.begin,
+                       [](DeviceAddress at, const AddressRange& run) { return at < run.begin; });
+  return above != runs.begin() && std::prev(above)->Contains(block);
 }
 
 }  // namespace
@@ -67,12 +64,12 @@ PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool) {
 }
 
 absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& checkpoint) {
-  const std::vector<Run> runs = UsableRuns(groups, checkpoint.pool);
+  const std::vector<AddressRange> runs = UsableRuns(groups, checkpoint.pool);
   for (const auto& block : checkpoint.blocks) {
-    if (Holds(runs, block.address, block.size)) continue;
+    if (Holds(runs, AddressRange::Of(block.address, block.size))) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("the pool no longer has the memory of its checkpoint at 0x",
-                     absl::Hex(block.address), ", or another stream still uses it"));
+        absl::StrCat("the pool no longer has the memory of its checkpoint at ",
+                     block.address.ToString(), ", or another stream still uses it"));
   }
   return absl::OkStatus();
 }

@@ -16,10 +16,10 @@ namespace memtrace {
 // allocator as it did when the graph before was captured.
 struct PoolCheckpoint {
   struct Allocated {
-    DeviceAddress address = 0;
+    DeviceAddress address;
     Bytes size = 0;
     Bytes requested = 0;
-    uint64_t context = 0;
+    ContextId context{};
   };
 
   PoolId pool;

@@ -11,15 +11,15 @@
 namespace memtrace {
 
 DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes requested,
-                                       uint64_t context) {
-  if (!is_open_.load(std::memory_order_acquire)) return 0;
+                                       ContextId context) {
+  if (!is_open_.load(std::memory_order_acquire)) return {};
   SegmentGroup* group = Of(stream, IsSmall(size));
-  if (group == nullptr) return 0;
+  if (group == nullptr) return {};
   const SpinMutexLock lock(group->lane().mutex);
-  if (!group->lane().share.HasRoomFor(IsSmall(size), AmountsOf(size, requested))) return 0;
+  if (!group->lane().share.HasRoomFor(IsSmall(size), AmountsOf(size, requested))) return {};
   PlannedMemory* planned = group->planned();
   Block* block = planned == nullptr ? group->Take(size) : planned->TakeDue(size);
-  return block == nullptr ? 0 : group->Hand(block, requested, context);
+  return block == nullptr ? DeviceAddress() : group->Hand(block, requested, context);
 }
 
 bool QuickGroups::TryFree(DeviceAddress address) {
@@ -77,9 +77,10 @@ void QuickGroups::AddSegment(SegmentGroup& group, DeviceAddress address, Bytes s
   auto ranges =
       kept_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*kept_.back());
   auto end = ranges->by_address.begin() + ranges->count++;
-  *end = {address, address + size, &group};
-  std::inplace_merge(ranges->by_address.begin(), end, end + 1,
-                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  *end = {AddressRange::Of(address, size), &group};
+  std::inplace_merge(ranges->by_address.begin(), end, end + 1, [](const Range& a, const Range& b) {
+    return a.addresses.begin < b.addresses.begin;
+  });
   ranges_.store(ranges.get(), std::memory_order_release);
   kept_.push_back(std::move(ranges));
 }
@@ -88,17 +89,17 @@ const QuickGroups::Range* QuickGroups::Search(DeviceAddress address) const {
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges == nullptr) return nullptr;
   const Range* end = ranges->by_address.data() + ranges->count;
-  const Range* after =
-      std::upper_bound(ranges->by_address.data(), end, address,
-                       [](DeviceAddress at, const Range& range) { return at < range.begin; });
+  const Range* after = std::upper_bound(
+      ranges->by_address.data(), end, address,
+      [](DeviceAddress at, const Range& range) { return at < range.addresses.begin; });
   if (after == ranges->by_address.data()) return nullptr;
-  return std::prev(after)->Has(address) ? std::prev(after) : nullptr;
+  return std::prev(after)->addresses.Contains(address) ? std::prev(after) : nullptr;
 }
 
 SegmentGroup* QuickGroups::At(DeviceAddress address) const {
-  std::atomic<const Range*>& seen = seen_[FibonacciHash<6>(address >> 32)];
+  std::atomic<const Range*>& seen = seen_[FibonacciHash<6>(address.value() >> 32)];
   const Range* range = seen.load(std::memory_order_acquire);
-  if (range == nullptr || !range->Has(address)) {
+  if (range == nullptr || !range->addresses.Contains(address)) {
     range = Search(address);
     if (range == nullptr) return nullptr;
     seen.store(range, std::memory_order_release);

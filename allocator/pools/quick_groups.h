@@ -23,8 +23,8 @@ namespace memtrace {
 // Thread rule: the first three from any thread; the others under the card's lock.
 class QuickGroups {
  public:
-  // 0 if this is no case for here. `size` is what a block of `requested` bytes occupies.
-  DeviceAddress TryAllocate(StreamId stream, Bytes size, Bytes requested, uint64_t context);
+  // Null if this is no case for here. `size` is what a block of `requested` bytes occupies.
+  DeviceAddress TryAllocate(StreamId stream, Bytes size, Bytes requested, ContextId context);
   // False if this is no case for here: the block may be waited for, or there is no such block.
   bool TryFree(DeviceAddress address);
 
@@ -51,11 +51,8 @@ class QuickGroups {
   static constexpr size_t kWindows = 64;
 
   struct Range {
-    DeviceAddress begin = 0;
-    DeviceAddress end = 0;
+    AddressRange addresses;
     SegmentGroup* group = nullptr;
-
-    bool Has(DeviceAddress address) const { return begin <= address && address < end; }
   };
   struct Ranges {
     size_t count = 0;

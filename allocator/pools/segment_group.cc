@@ -71,7 +71,7 @@ void SegmentGroup::Merge(Block* recent) {
 void SegmentGroup::Return(Block* block) {
   block->recorded_streams.clear();
   block->requested = 0;
-  block->context = 0;
+  block->context = {};
   block->segment->blocks().Return(block);
 }
 

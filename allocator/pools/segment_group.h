@@ -47,7 +47,7 @@ class SegmentGroup {
 
   // Counts a block that was taken, and tells the observer. REQUIRES: the lane's share has room for
   // it.
-  DeviceAddress Hand(Block* block, Bytes requested, uint64_t context) {
+  DeviceAddress Hand(Block* block, Bytes requested, ContextId context) {
     block->requested = requested;
     block->context = context;
     blocks_.NoteGiven(block);

@@ -27,14 +27,14 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
     : key_(key),
       shape_(shape),
       account_(account),
-      reservation_(address, shape.size, shape.granule, vmm),
+      reservation_(AddressRange::Of(address, shape.size), shape.granule, vmm),
       blocks_(this, address, shape, arena) {}
 
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
   const int ranges = reservation_.ranges();
   absl::Status status = reservation_.Map(growth.address, growth.size, growth.chunk);
   if (!status.ok()) return status;
-  blocks_.Fill(growth.hole, growth.address, growth.address + growth.size);
+  blocks_.Fill(growth.hole, AddressRange::Of(growth.address, growth.size));
   account_.Mapped(key_, growth.address, growth.size, reservation_.ranges() - ranges);
   return status;
 }
@@ -48,12 +48,11 @@ absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
   for (Block* block : candidates) {
     if (sum >= wanted) break;
     const int ranges = reservation_.ranges();
-    const Reservation::Unmapped unmapped =
-        reservation_.Unmap(block->address, block->end(), wanted - sum);
-    if (const Bytes size = unmapped.end - unmapped.begin; size > 0) {
+    const Reservation::Unmapped unmapped = reservation_.Unmap(block->range(), wanted - sum);
+    if (const Bytes size = unmapped.range.size(); size > 0) {
       sum += size;
-      blocks_.Dig(block, unmapped.begin, unmapped.end);
-      account_.Unmapped(key_, unmapped.begin, size, reservation_.ranges() - ranges);
+      blocks_.Dig(block, unmapped.range);
+      account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
     }
     if (!unmapped.status.ok()) return unmapped.status;
   }
@@ -63,7 +62,7 @@ absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
   for (const Block* block : blocks_.free().NoSmallerThan(shape_.granule)) {
-    sum += reservation_.InWholeChunks(block->address, block->end());
+    sum += reservation_.InWholeChunks(block->range());
   }
   return sum;
 }
@@ -77,14 +76,14 @@ void ExpandableSegment::CheckInvariants() const {
     if (block->is(Block::State::kUnmapped)) {
       MEMTRACE_CHECK_EQ((block->address - reservation_.address()) % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(block->size % shape_.granule, Bytes{0});
-      MEMTRACE_CHECK_EQ(reservation_.InWholeChunks(block->address, block->end()), Bytes{0});
+      MEMTRACE_CHECK_EQ(reservation_.InWholeChunks(block->range()), Bytes{0});
     } else {
       mapped += block->size;
     }
     end = block->end();
   }
   MEMTRACE_CHECK_EQ(blocks_.first()->address, reservation_.address());
-  MEMTRACE_CHECK_EQ(end, reservation_.address() + reservation_.size());
+  MEMTRACE_CHECK_EQ(end, reservation_.range().end);
   MEMTRACE_CHECK_EQ(mapped, reservation_.mapped());
 }
 

@@ -15,7 +15,7 @@ namespace memtrace {
 // in whole granules.
 struct Growth {
   Block* hole = nullptr;
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   uint32_t chunk = kLargestChunk;  // granules of a chunk at most
 

@@ -10,9 +10,9 @@
 
 namespace memtrace {
 
-Reservation::Reservation(DeviceAddress address, Bytes size, Bytes granularity, Vmm& vmm)
-    : address_(address), size_(size), granularity_(granularity), vmm_(vmm) {
-  MEMTRACE_CHECK_EQ(size_ % granularity_, Bytes{0});
+Reservation::Reservation(const AddressRange& range, Bytes granularity, Vmm& vmm)
+    : range_(range), granularity_(granularity), vmm_(vmm) {
+  MEMTRACE_CHECK_EQ(range_.size() % granularity_, Bytes{0});
 }
 
 Reservation::~Reservation() {
@@ -25,7 +25,7 @@ absl::Status Reservation::Close() {
   MEMTRACE_RETURN_IF_ERROR(UndoRest());
   if (!unreleased_.empty()) return absl::UnavailableError("the driver keeps a chunk's handle");
   if (is_closed_) return absl::OkStatus();
-  absl::Status status = vmm_.ReleaseReservation(address_, size_);
+  absl::Status status = vmm_.ReleaseReservation(range_.begin, range_.size());
   is_closed_ = status.ok();
   return status;
 }
@@ -85,39 +85,36 @@ void Reservation::ReleaseHandle(ChunkHandle handle) {
   if (!vmm_.Release(handle).ok()) unreleased_.push_back(handle);
 }
 
-Reservation::Unmapped Reservation::Unmap(DeviceAddress begin, DeviceAddress end, Bytes wanted) {
-  const Chunks whole = WholeChunks(begin, end);
+Reservation::Unmapped Reservation::Unmap(const AddressRange& range, Bytes wanted) {
+  const Chunks whole = WholeChunks(range);
   if (whole.empty()) return {};
   Unmapped done;
-  done.begin = done.end = AddressOf(whole.back().end());
-  for (auto chunk = whole.rbegin(); chunk != whole.rend() && done.end - done.begin < wanted;
-       ++chunk) {
+  done.range.begin = done.range.end = AddressOf(whole.back().end());
+  for (auto chunk = whole.rbegin(); chunk != whole.rend() && done.range.size() < wanted; ++chunk) {
     done.status = UnmapChunk(*chunk);
     if (!done.status.ok()) break;
     chunks_.Remove(*chunk);
-    done.begin = AddressOf(chunk->first);
+    done.range.begin = AddressOf(chunk->first);
   }
   return done;
 }
 
-Reservation::Chunks Reservation::WholeChunks(DeviceAddress begin, DeviceAddress end) const {
-  return chunks_.Inside(IndexOf(begin + granularity_ - 1), IndexOf(end));
+Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
+  return chunks_.Inside(IndexOf(range.begin + granularity_ - 1), IndexOf(range.end));
 }
 
-Bytes Reservation::InWholeChunks(DeviceAddress begin, DeviceAddress end) const {
+Bytes Reservation::InWholeChunks(const AddressRange& range) const {
   Bytes sum = 0;
-  for (const ChunkRange chunk : WholeChunks(begin, end)) sum += chunk.count * granularity_;
+  for (const ChunkRange chunk : WholeChunks(range)) sum += chunk.count * granularity_;
   return sum;
 }
 
-std::vector<MappedChunk> Reservation::ChunksUnder(DeviceAddress address, Bytes size) const {
+std::vector<MappedChunk> Reservation::ChunksUnder(const AddressRange& range) const {
   std::vector<MappedChunk> under;
   for (const ChunkRange chunk : chunks_.chunks()) {
     const MappedChunk mapped{AddressOf(chunk.first), chunk.count * granularity_,
                              chunks_.SerialOf(chunk.first)};
-    if (mapped.address < address + size && address < mapped.address + mapped.size) {
-      under.push_back(mapped);
-    }
+    if (range.Overlaps(AddressRange::Of(mapped.address, mapped.size))) under.push_back(mapped);
   }
   return under;
 }

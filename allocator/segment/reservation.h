@@ -24,10 +24,9 @@ namespace memtrace {
 // Thread rule: none, the owner's lock guards it.
 class Reservation {
  public:
-  // Takes over [address, address + size), which `vmm` has reserved. `granularity` divides `size`.
-  // `vmm` must outlive this.
-  Reservation(DeviceAddress address, Bytes size, Bytes granularity,
-              Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND);
+  // Takes over `range`, which `vmm` has reserved. `granularity` divides its size. `vmm` must
+  // outlive this.
+  Reservation(const AddressRange& range, Bytes granularity, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Unmaps everything and gives the addresses back. REQUIRES: no work on the card uses them any
   // more.
@@ -39,15 +38,15 @@ class Reservation {
   // mapped.
   absl::Status Map(DeviceAddress begin, Bytes size, uint32_t chunk);
 
-  // What Unmap did: [begin, end) is unmapped, which is empty if nothing is. The status is that of
-  // the call that failed.
+  // What Unmap did: `range` is unmapped, which is empty if nothing is. The status is that of the
+  // call that failed.
   struct Unmapped {
-    DeviceAddress begin = 0, end = 0;
+    AddressRange range;
     absl::Status status;
   };
-  // Unmaps chunks that lie in [begin, end) as a whole, from the highest down, until `wanted` bytes
-  // are unmapped or a call fails. REQUIRES: all of [begin, end) is mapped.
-  Unmapped Unmap(DeviceAddress begin, DeviceAddress end, Bytes wanted);
+  // Unmaps chunks that lie in `range` as a whole, from the highest down, until `wanted` bytes are
+  // unmapped or a call fails. REQUIRES: all of `range` is mapped.
+  Unmapped Unmap(const AddressRange& range, Bytes wanted);
 
   // Tries again what the driver would not undo. Not OK if a chunk is still mapped without access.
   absl::Status UndoRest();
@@ -56,23 +55,22 @@ class Reservation {
   // before. REQUIRES: mapped() == 0.
   absl::Status Close();
 
-  // Returns the bytes of the chunks that lie in [begin, end) as a whole.
-  Bytes InWholeChunks(DeviceAddress begin, DeviceAddress end) const;
+  // Returns the bytes of the chunks that lie in `range` as a whole.
+  Bytes InWholeChunks(const AddressRange& range) const;
 
-  // Returns the chunks that [address, address + size) touches, ascending.
-  std::vector<MappedChunk> ChunksUnder(DeviceAddress address, Bytes size) const;
+  // Returns the chunks that `range` touches, ascending.
+  std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;
 
   // Returns Vmm::Share of such a chunk.
   absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) const {
     return vmm_.Share(chunk.address);
   }
 
-  DeviceAddress address() const { return address_; }
-  Bytes size() const { return size_; }
+  const AddressRange& range() const { return range_; }
+  DeviceAddress address() const { return range_.begin; }
+  Bytes size() const { return range_.size(); }
   Bytes granularity() const { return granularity_; }
-  bool Contains(DeviceAddress address) const {
-    return address >= address_ && address - address_ < size_;
-  }
+  bool Contains(DeviceAddress address) const { return range_.Contains(address); }
   Bytes mapped() const { return chunks_.granules() * granularity_; }
   int ranges() const { return chunks_.ranges(); }  // maximal mapped runs
 
@@ -86,15 +84,14 @@ class Reservation {
   absl::Status MapChunk(ChunkRange chunk);
   absl::Status UnmapChunk(ChunkRange chunk);
   void ReleaseHandle(ChunkHandle handle);
-  Chunks WholeChunks(DeviceAddress begin, DeviceAddress end) const;
+  Chunks WholeChunks(const AddressRange& range) const;
 
   GranuleIndex IndexOf(DeviceAddress at) const {
-    return static_cast<GranuleIndex>((at - address_) / granularity_);
+    return static_cast<GranuleIndex>((at - range_.begin) / granularity_);
   }
-  DeviceAddress AddressOf(GranuleIndex index) const { return address_ + index * granularity_; }
+  DeviceAddress AddressOf(GranuleIndex index) const { return range_.begin + index * granularity_; }
 
-  const DeviceAddress address_;
-  const Bytes size_;
+  const AddressRange range_;
   const Bytes granularity_;
   Vmm& vmm_;
   ChunkMap chunks_;

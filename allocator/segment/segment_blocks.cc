@@ -48,18 +48,18 @@ Block* SegmentBlocks::TakeAt(DeviceAddress address, Bytes size) {
   return fits ? free_.TakeAt(block, address, size) : nullptr;
 }
 
-void SegmentBlocks::Fill(Block* hole, DeviceAddress begin, DeviceAddress end) {
+void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
   holes_.Remove(hole);
-  Block* mapped = Isolate(hole, begin, end);
-  for (Block* beside : {mapped->previous, mapped->next}) {
+  Block* block = Isolate(hole, mapped);
+  for (Block* beside : {block->previous, block->next}) {
     if (IsHole(beside)) holes_.Put(beside);
   }
-  free_.Return(mapped);
+  free_.Return(block);
 }
 
-void SegmentBlocks::Dig(Block* block, DeviceAddress begin, DeviceAddress end) {
+void SegmentBlocks::Dig(Block* block, const AddressRange& unmapped) {
   free_.Remove(block);
-  Block* hole = Isolate(block, begin, end);
+  Block* hole = Isolate(block, unmapped);
   hole->state = Block::State::kUnmapped;
   if (IsFree(hole->previous)) free_.Return(hole->previous);
   if (IsFree(hole->next)) free_.Return(hole->next);
@@ -74,10 +74,10 @@ void SegmentBlocks::Dig(Block* block, DeviceAddress begin, DeviceAddress end) {
   holes_.Put(hole);
 }
 
-// Cuts `block` so that one block covers exactly [begin, end); the cuttings keep its state.
-Block* SegmentBlocks::Isolate(Block* block, DeviceAddress begin, DeviceAddress end) {
-  if (block->address < begin) block = arena_.Split(block, begin - block->address);
-  if (end < block->end()) arena_.Split(block, end - begin);
+// Cuts `block` so that one block covers exactly `range`; the cuttings keep its state.
+Block* SegmentBlocks::Isolate(Block* block, const AddressRange& range) {
+  if (block->address < range.begin) block = arena_.Split(block, range.begin - block->address);
+  if (range.end < block->end()) arena_.Split(block, range.size());
   return block;
 }
 

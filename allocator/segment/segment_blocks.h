@@ -56,16 +56,16 @@ class SegmentBlocks {
   const Holes& holes() const { return holes_; }
   const Block* first() const { return first_; }  // all blocks follow by `next`
 
-  // Makes [begin, end) of `hole` free: it has just been mapped.
-  void Fill(Block* hole, DeviceAddress begin, DeviceAddress end);
-  // Makes [begin, end) of the free `block` a hole: it has just been unmapped.
-  void Dig(Block* block, DeviceAddress begin, DeviceAddress end);
+  // Makes `mapped` of `hole` free: it has just been mapped.
+  void Fill(Block* hole, const AddressRange& mapped);
+  // Makes `unmapped` of the free `block` a hole: it has just been unmapped.
+  void Dig(Block* block, const AddressRange& unmapped);
 
   // Aborts if blocks, holes and free ranges contradict each other.
   void CheckInvariants() const;
 
  private:
-  Block* Isolate(Block* block, DeviceAddress begin, DeviceAddress end);
+  Block* Isolate(Block* block, const AddressRange& range);
 
   const bool holds_one_;
   const bool is_planned_;

@@ -30,7 +30,11 @@ inline int Translate(const absl::Status& status) {
 }
 
 inline DeviceAddress Address(const void* address) {
-  return reinterpret_cast<DeviceAddress>(address);
+  return DeviceAddress{reinterpret_cast<uint64_t>(address)};
+}
+inline void* Pointer(DeviceAddress address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the card's addresses are pointers to programs
+  return reinterpret_cast<void*>(address.value());
 }
 
 // The border: no exception passes. A thread that Python or pthread_cancel ends is unwound by one of

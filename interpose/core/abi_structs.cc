@@ -9,7 +9,7 @@ namespace memtrace {
 namespace {
 
 memtrace_block View(const BlockView& block) {
-  return {block.address, block.size, block.requested, static_cast<int32_t>(block.state)};
+  return {block.address.value(), block.size, block.requested, static_cast<int32_t>(block.state)};
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ memtrace_segment ToAbi(int device, const SegmentView& from,
                        const std::vector<memtrace_block>& blocks) {
   return {.size = sizeof(memtrace_segment),
           .device = device,
-          .address = from.address,
+          .address = from.address.value(),
           .bytes = from.size,
           .stream = static_cast<uint64_t>(from.stream),
           .small = from.small ? 1 : 0,
@@ -83,7 +83,7 @@ OutOfMemoryEvent FromAbi(const memtrace_observed_out_of_memory& from) {
   to.limit = from.limit;
   to.device_free = from.device_free;
   to.device_total = from.device_total;
-  to.context = from.context;
+  to.context = ContextId{from.context};
   return to;
 }
 

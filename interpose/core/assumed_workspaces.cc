@@ -20,8 +20,8 @@ void Label(int device, uint64_t address, uint64_t bytes, const char* library) {
     auto* recorder = Process::Get().recorder();
     if (recorder == nullptr || Process::Get().cards().is_forked()) return;
     const std::string site = std::string(library) + std::string(trace::kAssumedWorkspace);
-    recorder->blocks().Relabel(DeviceIndex{device}, address, bytes, trace::Role::kWorkspace, "",
-                               site);
+    recorder->blocks().Relabel(DeviceIndex{device}, DeviceAddress{address}, bytes,
+                               trace::Role::kWorkspace, "", site);
   });
 }
 

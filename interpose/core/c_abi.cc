@@ -68,15 +68,15 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
     AllocationResult result = allocator.Allocate(
         {.bytes = asked.bytes,
          .stream = StreamId{asked.stream},
-         .context = asked.context,
+         .context = ContextId{asked.context},
          .at_least = asked.at_least,
          .is_trial = asked.is_trial != 0,
          .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
-         .at = asked.at,
+         .at = DeviceAddress{asked.at},
          .is_not_free = asked.is_not_free != 0,
          .only_free = asked.only_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
-      *address = reinterpret_cast<void*>(*placed);
+      *address = Pointer(*placed);
       Process::Get().cards().LookAtStart(asked.device);  // it may have made the context
       return MEMTRACE_OK;
     }
@@ -138,7 +138,8 @@ int memtrace_python_frames(char* text, uint64_t size) {
 
 uint64_t memtrace_capture_context() {
   const void* caller = __builtin_return_address(0);
-  return Contain(uint64_t{0}, [&] { return memtrace::CaptureContext(caller); });
+  return Contain(uint64_t{0},
+                 [&] { return static_cast<uint64_t>(memtrace::CaptureContext(caller)); });
 }
 
 int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t context, void** address,
@@ -173,8 +174,8 @@ void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t
   return memtrace::Contain(static_cast<void*>(nullptr), [&]() -> void* {
     memtrace::CachingAllocator* allocator = Process::Get().cards().allocator_in_use(device);
     if (allocator == nullptr || bytes == 0) return nullptr;
-    return reinterpret_cast<void*>(
-        allocator->TryAllocate(bytes, memtrace::StreamId{stream}, context, at_least));
+    return memtrace::Pointer(allocator->TryAllocate(bytes, memtrace::StreamId{stream},
+                                                    memtrace::ContextId{context}, at_least));
   });
 }
 
@@ -212,8 +213,8 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
     const auto range = allocator.sharing().BaseAllocation(memtrace::Address(address));
     if (!range.has_value())
       return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the address is in no block in use");
-    if (base != nullptr) *base = reinterpret_cast<void*>(range->address);
-    if (bytes != nullptr) *bytes = range->size;
+    if (base != nullptr) *base = memtrace::Pointer(range->begin);
+    if (bytes != nullptr) *bytes = range->size();
     return static_cast<int>(MEMTRACE_OK);
   });
 }
@@ -268,7 +269,7 @@ void memtrace_observe(const memtrace_observed* event) {
       observed->Note(known);
       // Its segment came by the hooks of libmemtrace_preload.so, too.
       if (known.kind == MEMTRACE_OBSERVED_MAP) {
-        Process::Get().outside().Claim(known.address, known.bytes);
+        Process::Get().outside().Claim(memtrace::DeviceAddress{known.address}, known.bytes);
         memtrace::SampleIfOutsideGrew(known.device);
       }
       Process::Get().cards().LookAtStart(known.device);
@@ -353,9 +354,10 @@ void memtrace_relabel_all(int role, const uint64_t* labels, size_t count) {
     if (recorder == nullptr || labels == nullptr) return;
     const memtrace::Names& names = Process::Get().names();
     for (const uint64_t* label = labels; count > 0; --count, label += MEMTRACE_LABEL_WORDS) {
-      recorder->blocks().RelabelFor(memtrace::DeviceIndex{static_cast<int>(label[0])}, label[1],
-                                    label[2], static_cast<memtrace::trace::Role>(role), label[3],
-                                    names.Text(static_cast<uint32_t>(label[4])));
+      recorder->blocks().RelabelFor(
+          memtrace::DeviceIndex{static_cast<int>(label[0])}, memtrace::DeviceAddress{label[1]},
+          label[2], static_cast<memtrace::trace::Role>(role), memtrace::DeviceAddress{label[3]},
+          names.Text(static_cast<uint32_t>(label[4])));
     }
   });
 }
@@ -366,8 +368,8 @@ void memtrace_relabel(int device, uint64_t address, uint64_t bytes, int role, ui
     auto* recorder = Process::Get().recorder();
     if (recorder == nullptr) return;
     const memtrace::Names& names = Process::Get().names();
-    recorder->blocks().Relabel(memtrace::DeviceIndex{device}, address, bytes,
-                               static_cast<memtrace::trace::Role>(role), names.Text(owner),
+    recorder->blocks().Relabel(memtrace::DeviceIndex{device}, memtrace::DeviceAddress{address},
+                               bytes, static_cast<memtrace::trace::Role>(role), names.Text(owner),
                                names.Text(path));
   });
 }

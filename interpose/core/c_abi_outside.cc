@@ -74,7 +74,8 @@ using memtrace::Process;
 extern "C" {
 
 uint64_t memtrace_capture_native_context(const void* caller) {
-  return Contain(uint64_t{0}, [&] { return memtrace::CaptureNativeContext(caller); });
+  return Contain(uint64_t{0},
+                 [&] { return static_cast<uint64_t>(memtrace::CaptureNativeContext(caller)); });
 }
 
 void memtrace_outside_allocated(const memtrace_outside* memory) {
@@ -99,13 +100,15 @@ void memtrace_outside_failed(const memtrace_outside* wanted) {
 
 void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes) {
   Contain([&] {
-    if (memtrace::IsHeard()) Process::Get().outside().Mapped(handle, address, bytes);
+    if (memtrace::IsHeard())
+      Process::Get().outside().Mapped(handle, memtrace::DeviceAddress{address}, bytes);
   });
 }
 
 void memtrace_outside_unmapped(uint64_t address, uint64_t bytes) {
   Contain([&] {
-    if (memtrace::IsHeard()) Process::Get().outside().Unmapped(address, bytes);
+    if (memtrace::IsHeard())
+      Process::Get().outside().Unmapped(memtrace::DeviceAddress{address}, bytes);
   });
 }
 

@@ -42,9 +42,7 @@ class CallersSource final : public MemorySource {
   }
   void Free(DeviceAddress address, Bytes size, StreamId stream) override {
     const SourceCall call;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): it was given as a pointer
-    source_->deallocate(source_->user, reinterpret_cast<void*>(address), size,
-                        static_cast<uint64_t>(stream));
+    source_->deallocate(source_->user, Pointer(address), size, static_cast<uint64_t>(stream));
   }
 
  private:
@@ -182,12 +180,10 @@ int memtrace_restore_pool(int device, const memtrace_checkpoint* checkpoint,
   return memtrace::WithCard(device, [&](CachingAllocator& allocator) -> int {
     const auto restored = allocator.pools().Restore(checkpoint->blocks);
     if (!restored.ok()) return memtrace::Translate(restored.status());
-    // NOLINTBEGIN(performance-no-int-to-ptr)
     for (const auto address : restored->freed)
-      visit(user, reinterpret_cast<void*>(address), /*is_allocated=*/0);
+      visit(user, memtrace::Pointer(address), /*is_allocated=*/0);
     for (const auto address : restored->allocated)
-      visit(user, reinterpret_cast<void*>(address), /*is_allocated=*/1);
-    // NOLINTEND(performance-no-int-to-ptr)
+      visit(user, memtrace::Pointer(address), /*is_allocated=*/1);
     return MEMTRACE_OK;
   });
 }

@@ -27,8 +27,7 @@ int memtrace_open_block(const memtrace_shared_block* block, int device, void** a
   if (!memtrace::HasSize(block) || address == nullptr) return memtrace::Missing("block or address");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
     const auto opened = SharedMemory::Get().Open(memtrace::ReadAsFarAsItGoes(block), device);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    if (opened.ok()) *address = reinterpret_cast<void*>(*opened);
+    if (opened.ok()) *address = memtrace::Pointer(*opened);
     return memtrace::Translate(opened.status());
   });
 }

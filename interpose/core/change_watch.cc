@@ -21,7 +21,7 @@ void ChangeWatch::Tell(memtrace_change_kind kind, const Event& event, Bytes byte
   const memtrace_change change{.size = sizeof(memtrace_change),
                                .kind = kind,
                                .device = static_cast<int32_t>(event.device),
-                               .address = event.address,
+                               .address = event.address.value(),
                                .bytes = bytes,
                                .stream = static_cast<uint64_t>(event.stream),
                                .pool = {event.pool.first, event.pool.second}};

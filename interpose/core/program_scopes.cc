@@ -187,23 +187,23 @@ void BeginStep() {
   ++kept_steps;
 }
 
-uint64_t CaptureContext(const void* caller) {
+ContextId CaptureContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
-  if (recorder == nullptr) return 0;
+  if (recorder == nullptr) return {};
   if (auto* activities = Process::Get().activities()) activities->BeginOperation();
   return recorder->scopes().CurrentContext(CallStack(*recorder, caller));
 }
 
-uint64_t CaptureNativeContext(const void* caller) {
+ContextId CaptureNativeContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   return recorder == nullptr
-             ? 0
+             ? ContextId{}
              : recorder->scopes().CurrentContext(NativeCallStack(*recorder, caller));
 }
 
-uint64_t CaptureHostContext(const void* caller) {
+ContextId CaptureHostContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
-  return recorder == nullptr ? 0
+  return recorder == nullptr ? ContextId{}
                              : recorder->scopes().CurrentContext(HostCallStack(*recorder, caller));
 }
 

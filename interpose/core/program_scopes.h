@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/units.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace {
@@ -36,15 +37,15 @@ void SayWhatWasKept();
 // The context word for an allocation of this thread, that the library of ours asks for in which the
 // return address `caller` lies; 0 without a recorder. Takes Python's interpreter lock.
 // MEMTRACE_NATIVE_STACKS=1 adds native frames.
-uint64_t CaptureContext(const void* caller);
+ContextId CaptureContext(const void* caller);
 
 // The same with the native frames from `caller` outwards, for memory that was taken within a call
 // of the driver: takes no lock that the program could know. MEMTRACE_NATIVE_STACKS=0 leaves the
 // frames out.
-uint64_t CaptureNativeContext(const void* caller);
+ContextId CaptureNativeContext(const void* caller);
 
 // The same for page-locked memory of the host. Takes Python's interpreter lock if torch asked.
-uint64_t CaptureHostContext(const void* caller);
+ContextId CaptureHostContext(const void* caller);
 
 }  // namespace memtrace
 

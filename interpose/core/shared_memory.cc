@@ -24,7 +24,7 @@ uint64_t SerialOf(const std::vector<SharedChunk>& shared) {
 absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   CachingAllocator* allocator = Process::Get().cards().allocator(static_cast<int>(request.device));
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
-  auto shared = allocator->sharing().Share(request.address);
+  auto shared = allocator->sharing().Share(DeviceAddress{request.address});
   if (!shared.ok()) return shared.status();
   if (SerialOf(*shared) != request.serial) return absl::NotFoundError("it is another block now");
   BlockServer::Chunks chunks;
@@ -50,8 +50,8 @@ absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddr
   memtrace_shared_block block{};
   block.size = sizeof(block);
   block.device = device;
-  block.address = allocator->sharing().BaseAllocation(address)->address;
-  block.base = shared->front().chunk.address;
+  block.address = allocator->sharing().BaseAllocation(address)->begin.value();
+  block.base = shared->front().chunk.address.value();
   block.serial = SerialOf(*shared);
   for (const auto& [chunk, descriptor] : *shared) block.bytes += chunk.size;
   std::memcpy(block.owner, name->data(), std::min(name->size(), sizeof(block.owner) - 1));

@@ -32,9 +32,10 @@ Scope ContextTable::ScopeOf(ScopeId number) const {
   return (*chunks_[number / kChunk].load(std::memory_order_acquire))[number % kChunk];
 }
 
-AllocationContext ContextTable::Unpack(uint64_t context) const {
-  const Scope scope = ScopeOf(static_cast<ScopeId>(context >> 32));
-  return {.stack = static_cast<trace::StackId>(context),
+AllocationContext ContextTable::Unpack(ContextId context) const {
+  const auto packed = static_cast<uint64_t>(context);
+  const Scope scope = ScopeOf(static_cast<ScopeId>(packed >> 32));
+  return {.stack = static_cast<trace::StackId>(packed),
           .owner = scope.owner,
           .module = scope.module,
           .role = scope.role};

@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "base/spin_mutex.h"
+#include "base/units.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace::recorder {
@@ -58,15 +59,15 @@ class ContextTable {
   ScopeId Number(const Scope& scope);
   // {} for a number that was never given.
   Scope ScopeOf(ScopeId number) const;
-  static uint64_t Join(ScopeId scope, trace::StackId stack) {
-    return uint64_t{scope} << 32 | stack;
+  static ContextId Join(ScopeId scope, trace::StackId stack) {
+    return ContextId{uint64_t{scope} << 32 | stack};
   }
 
-  uint64_t Pack(const AllocationContext& context) {
+  ContextId Pack(const AllocationContext& context) {
     return Join(Number({context.owner, context.module, context.role}), context.stack);
   }
   // A number that Pack never gave is read as its stack alone.
-  AllocationContext Unpack(uint64_t context) const;
+  AllocationContext Unpack(ContextId context) const;
 
  private:
   static constexpr size_t kChunk = 1024;  // 12 KiB: most programs need one or two

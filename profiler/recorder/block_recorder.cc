@@ -19,7 +19,7 @@ void BlockRecorder::Allocated(const BlockEvent& block) {
     live.Prefetch(block.device, block.address);
     const AllocationContext context = contexts_.Unpack(block.context);
     const trace::Allocate event{.device = Number(block.device),
-                                .address = block.address,
+                                .address = block.address.value(),
                                 .requested = block.requested,
                                 .allocated = block.allocated,
                                 .stream = Number(block.stream),
@@ -54,7 +54,8 @@ void BlockRecorder::Allocated(const BlockEvent& block) {
 void BlockRecorder::FreeRequested(const BlockEvent& block) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
-    log_.Append(trace::FreeRequested{.device = Number(block.device), .address = block.address});
+    log_.Append(
+        trace::FreeRequested{.device = Number(block.device), .address = block.address.value()});
     if (const auto freed = log_.Forget(block.device, block.address)) {
       log_.run().FreeRequested({block.address, block.device}, *freed, log_.sequence());
     }
@@ -64,7 +65,8 @@ void BlockRecorder::FreeRequested(const BlockEvent& block) {
 void BlockRecorder::FreeCompleted(const BlockEvent& block) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
-    log_.Append(trace::FreeCompleted{.device = Number(block.device), .address = block.address});
+    log_.Append(
+        trace::FreeCompleted{.device = Number(block.device), .address = block.address.value()});
     log_.run().FreeCompleted({block.address, block.device});
   });
 }
@@ -84,7 +86,7 @@ void BlockRecorder::Reserved(const RangeEvent& range) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
     log_.Append(trace::Reserve{.device = Number(range.device),
-                               .address = range.address,
+                               .address = range.address.value(),
                                .size = range.size,
                                .stream = Number(range.stream)});
   });
@@ -94,7 +96,7 @@ void BlockRecorder::Mapped(const RangeEvent& range) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
     log_.Append(trace::Map{.device = Number(range.device),
-                           .address = range.address,
+                           .address = range.address.value(),
                            .size = range.size,
                            .stream = Number(range.stream)});
   });
@@ -103,8 +105,8 @@ void BlockRecorder::Mapped(const RangeEvent& range) {
 void BlockRecorder::Unmapped(const RangeEvent& range) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
-    log_.Append(
-        trace::Unmap{.device = Number(range.device), .address = range.address, .size = range.size});
+    log_.Append(trace::Unmap{
+        .device = Number(range.device), .address = range.address.value(), .size = range.size});
   });
 }
 
@@ -159,7 +161,7 @@ void BlockRecorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
   const LiveBlock* block = log_.live().Find(device, address);
   const bool is_whole = block != nullptr && size >= block->requested;
   const trace::Relabel event{.device = Number(device),
-                             .address = address,
+                             .address = address.value(),
                              .size = is_whole ? 0 : size,
                              .role = label.role,
                              .owner = label.owner,

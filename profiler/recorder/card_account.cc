@@ -51,7 +51,7 @@ void CardAccount::AddTo(GroupSums& sums, DeviceAddress address, const LiveBlock&
 std::vector<trace::LabelledRange> CardAccount::Parts(DeviceAddress address,
                                                      const LiveBlock& block) const {
   std::vector<trace::LabelledRange> parts;
-  if (!parts_.empty()) parts_.AppendTo(parts, address, address + block.requested);
+  if (!parts_.empty()) parts_.AppendTo(parts, address.value(), (address + block.requested).value());
   return parts;
 }
 

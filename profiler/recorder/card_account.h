@@ -65,7 +65,7 @@ class CardAccount {
     live_requested_ -= block.requested;
     live_allocated_ -= block.allocated;
     if (WasAtPeak(block, freed.sequence)) AddDead(address, freed);
-    if (!parts_.empty()) parts_.Forget(address, address + block.requested);
+    if (!parts_.empty()) parts_.Forget(address.value(), (address + block.requested).value());
   }
   void BeginStep();
   // A label of [address, address + size). `whole`: the block that begins there, if it is all of it.

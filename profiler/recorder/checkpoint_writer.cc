@@ -82,7 +82,7 @@ void CheckpointWriter::Restate(trace::CheckpointRecords& records, const RunAccou
                                bool is_waiting) const {
   records.Restate(
       trace::Alive{.block = {.device = key.second,
-                             .address = key.first,
+                             .address = key.first.value(),
                              .requested = block.requested,
                              .allocated = block.allocated,
                              .stream = block.stream,

@@ -63,7 +63,7 @@ class EventLog {
     const uint64_t sequence = sequence_ + 1;
     sequence_ += 2;
     trace_.NoteWritten(
-        trace_.writer->WriteFreed(sequence, now, static_cast<int32_t>(device), address));
+        trace_.writer->WriteFreed(sequence, now, static_cast<int32_t>(device), address.value()));
     return sequence;
   }
   uint64_t sequence() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {  // of the latest event

@@ -87,7 +87,7 @@ class LiveTable {
   // Addresses are multiples of 512: one multiplication spreads them well enough.
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      return FibonacciHash<32>(key.first + static_cast<uint32_t>(key.second));
+      return FibonacciHash<32>(key.first.value() + static_cast<uint32_t>(key.second));
     }
   };
 

@@ -53,7 +53,7 @@ void ProgramRecorder::SampleCard(const trace::CardLedger& card) {
   });
 }
 
-void ProgramRecorder::OutsideAllocated(trace::OutsideAllocate event, uint64_t context) {
+void ProgramRecorder::OutsideAllocated(trace::OutsideAllocate event, ContextId context) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
     const AllocationContext from = contexts_.Unpack(context);

@@ -33,7 +33,7 @@ class ProgramRecorder {
   void SampleCard(const trace::CardLedger& card);
 
   // Memory from the driver itself, beside the allocator; stack, owner and module are the context's.
-  void OutsideAllocated(trace::OutsideAllocate event, uint64_t context);
+  void OutsideAllocated(trace::OutsideAllocate event, ContextId context);
   void OutsideFreed(const trace::OutsideFree& event);
 
  private:

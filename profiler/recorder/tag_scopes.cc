@@ -184,8 +184,8 @@ ScopeId TagScopes::OfForward(uint64_t sequence) const {
   return scope;
 }
 
-uint64_t TagScopes::CurrentContext(trace::StackId stack) {
-  uint64_t context = stack;
+ContextId TagScopes::CurrentContext(trace::StackId stack) {
+  ContextId context{stack};
   log_.trace().Guarded([&] { context = ContextTable::Join(Current(), stack); });
   return context;
 }

@@ -67,7 +67,7 @@ class TagScopes {
   ScopeId OfForward(uint64_t sequence) const;
   // Returns the context word for an allocation that the calling thread makes now. Ask before taking
   // any lock.
-  uint64_t CurrentContext(trace::StackId stack);
+  ContextId CurrentContext(trace::StackId stack);
 
  private:
   template <typename Value>

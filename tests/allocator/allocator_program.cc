@@ -18,6 +18,8 @@
 namespace memtrace::program {
 namespace {
 
+constexpr ContextId kContext{7};
+
 class Observer final : public AllocationObserver {
  public:
   explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
@@ -62,13 +64,13 @@ class Machine {
     bool is_shared = false;
   };
   struct Unfinished {
-    DeviceAddress begin = 0, end = 0;
+    DeviceAddress begin, end;
     MemoryStreams::Work work;
   };
 
   void Perform(const Allocate& i) {
     const uint64_t failed = card_.failures.failed();
-    const AllocationResult result = card_.allocator.Allocate(i.bytes, i.stream, 7);
+    const AllocationResult result = card_.allocator.Allocate(i.bytes, i.stream, kContext);
     if (const auto* address = std::get_if<DeviceAddress>(&result)) {
       Add(*address, i);
     } else if (const auto* oom = std::get_if<OutOfMemoryEvent>(&result)) {
@@ -201,7 +203,7 @@ class Machine {
       const auto below = std::prev(above);
       Expect(below->first + below->second.size <= address, "overlaps the block below");
     }
-    Expect(address % kAllocationUnit == 0, "not aligned");
+    Expect(address.value() % kAllocationUnit == 0, "not aligned");
     // Stream order: only work of its own stream may still be using what a stream is given.
     std::erase_if(unfinished_, [&](const auto& u) { return card_.streams.IsFinished(u.work); });
     for (const Unfinished& u : unfinished_) {
@@ -239,7 +241,7 @@ class Machine {
     const bool is_same_group = IsSmall(oom.obtainable) == IsSmall(oom.allocated);
     if (oom.obtainable == 0 || !is_same_group) return;
     card_.failures.StopFailing();
-    const auto more = card_.allocator.Allocate(oom.obtainable + 1, i.stream, 7);
+    const auto more = card_.allocator.Allocate(oom.obtainable + 1, i.stream, kContext);
     Expect(IsSmall(RoundedSize(oom.obtainable + 1)) != IsSmall(oom.allocated) ||
                !std::holds_alternative<DeviceAddress>(more),
            "more than obtainable was to be had");
@@ -247,7 +249,7 @@ class Machine {
       Add(*address, {oom.obtainable + 1, i.stream});
       return;
     }
-    const auto most = card_.allocator.Allocate(oom.obtainable, i.stream, 7);
+    const auto most = card_.allocator.Allocate(oom.obtainable, i.stream, kContext);
     const auto* address = std::get_if<DeviceAddress>(&most);
     Expect(address != nullptr, "obtainable was not to be had");
     if (address != nullptr) Add(*address, {oom.obtainable, i.stream});

@@ -10,12 +10,12 @@ namespace {
 TEST(BlockArenaTest, SplitAndAbsorbNextAreInverse) {
   BlockArena arena;
   Block* block = arena.New();
-  block->address = 1_MiB;
+  block->address = DeviceAddress{1_MiB};
   block->size = 8_KiB;
   Block* rest = arena.Split(block, 512);
   EXPECT_EQ(block->size, 512u);
-  EXPECT_EQ(rest->address, 1_MiB + 512);
-  EXPECT_EQ(rest->end(), 1_MiB + 8_KiB);
+  EXPECT_EQ(rest->address, DeviceAddress{1_MiB} + 512);
+  EXPECT_EQ(rest->end(), DeviceAddress{1_MiB} + 8_KiB);
   EXPECT_EQ(block->next, rest);
   EXPECT_EQ(rest->previous, block);
   arena.AbsorbNext(block);

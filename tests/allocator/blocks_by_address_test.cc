@@ -7,6 +7,9 @@
 namespace memtrace {
 namespace {
 
+constexpr DeviceAddress kHere{1_MiB};
+constexpr DeviceAddress kElsewhere{2_MiB};
+
 Block InUse(DeviceAddress address) {
   Block block;
   block.address = address;
@@ -17,33 +20,33 @@ Block InUse(DeviceAddress address) {
 
 TEST(BlocksByAddressTest, OnlyABlockInUseIsFound) {
   BlocksByAddress blocks;
-  Block block = InUse(1_MiB);
+  Block block = InUse(kHere);
   blocks.Add(&block);
-  EXPECT_EQ(blocks.Find(1_MiB), &block);
-  EXPECT_EQ(blocks.Find(1_MiB + 512), nullptr);
+  EXPECT_EQ(blocks.Find(kHere), &block);
+  EXPECT_EQ(blocks.Find(kHere + 512), nullptr);
   block.state = Block::State::kRecentlyFreed;
-  EXPECT_EQ(blocks.Find(1_MiB), nullptr);
+  EXPECT_EQ(blocks.Find(kHere), nullptr);
   EXPECT_TRUE(blocks.Has(&block));
 }
 
 TEST(BlocksByAddressTest, RecordOfAGivenBlockThatIsUsedAgainIsNotFoundAtItsOldAddress) {
   BlocksByAddress blocks;
-  Block block = InUse(1_MiB);
+  Block block = InUse(kHere);
   blocks.Add(&block);
   blocks.NoteGiven(&block);
-  EXPECT_EQ(blocks.Find(1_MiB), &block);
+  EXPECT_EQ(blocks.Find(kHere), &block);
   blocks.Remove(&block);
-  block.address = 2_MiB;
+  block.address = kElsewhere;
   blocks.Add(&block);
   blocks.NoteGiven(&block);
-  EXPECT_EQ(blocks.Find(1_MiB), nullptr);
-  EXPECT_EQ(blocks.Find(2_MiB), &block);
+  EXPECT_EQ(blocks.Find(kHere), nullptr);
+  EXPECT_EQ(blocks.Find(kElsewhere), &block);
   blocks.CheckInvariants();
 }
 
 TEST(BlocksByAddressTest, RecentlyFreedBlocksAreNotVisited) {
   BlocksByAddress blocks;
-  Block block = InUse(1_MiB), freed = InUse(2_MiB);
+  Block block = InUse(kHere), freed = InUse(kElsewhere);
   freed.state = Block::State::kRecentlyFreed;
   blocks.Add(&block);
   blocks.Add(&freed);

@@ -58,7 +58,8 @@ class FixedStep {
   void Run() {
     blocks_.clear();
     for (uint64_t i = 0; i < kBlocks; ++i) {
-      blocks_.push_back(std::get<DeviceAddress>(allocator_.Allocate(SizeOf(i), kStream, i)));
+      blocks_.push_back(
+          std::get<DeviceAddress>(allocator_.Allocate(SizeOf(i), kStream, ContextId{i})));
       EXPECT_TRUE(i % 5 != 0 || allocator_.RecordStream(blocks_.back(), kOther).ok());
     }
     for (uint64_t i = 0; i < kBlocks; ++i) {

@@ -124,12 +124,12 @@ TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
 
 TEST(CachingAllocatorTest, WhatIsFreeSaysNothingOfWhoHadIt) {
   Card card(64_MiB);
-  const auto result = card.allocator.Allocate(3_MiB, kMain, /*context=*/7);
+  const auto result = card.allocator.Allocate(3_MiB, kMain, ContextId{7});
   EXPECT_TRUE(card.Free(std::get<DeviceAddress>(result)).ok());
   for (const SegmentView& segment : card.allocator.Snapshot()) {
     for (const BlockView& block : segment.blocks) {
       EXPECT_EQ(block.requested, 0u);
-      EXPECT_EQ(block.context, 0u);
+      EXPECT_EQ(block.context, ContextId{});
     }
   }
 }
@@ -235,10 +235,10 @@ TEST(CachingAllocatorTest, BaseAllocationIsTheBlockAroundAnAddress) {
   const DeviceAddress second = card.Allocate(2_MiB);
   const auto range = card.allocator.sharing().BaseAllocation(second + 12345);
   ASSERT_TRUE(range.has_value());
-  EXPECT_EQ(range->address, second);
-  EXPECT_EQ(range->size, 2_MiB);
+  EXPECT_EQ(range->begin, second);
+  EXPECT_EQ(range->size(), 2_MiB);
   EXPECT_FALSE(card.allocator.sharing().BaseAllocation(second + 2_MiB).has_value());
-  EXPECT_FALSE(card.allocator.sharing().BaseAllocation(1).has_value());
+  EXPECT_FALSE(card.allocator.sharing().BaseAllocation(DeviceAddress{1}).has_value());
 }
 
 TEST(CachingAllocatorTest, ASecondReservationIsMadeWhenTheFirstIsCutUp) {
@@ -259,11 +259,11 @@ TEST(CachingAllocatorTest, DestructorLeavesNothingOnTheCard) {
   {
     CachingAllocator allocator({}, vmm, streams, silent);
     for (const StreamId stream : {kMain, kSide}) {
-      const auto address = std::get<DeviceAddress>(allocator.Allocate(5_MiB, stream, 0));
+      const auto address = std::get<DeviceAddress>(allocator.Allocate(5_MiB, stream));
       vmm.NoteUse(address, 5_MiB, streams.Queue(StreamId{3}));
       EXPECT_TRUE(allocator.RecordStream(address, StreamId{3}).ok());
       EXPECT_TRUE(allocator.Free(address).ok());
-      allocator.Allocate(100, stream, 0);
+      allocator.Allocate(100, stream);
     }
   }
   EXPECT_EQ(vmm.live_mappings() + vmm.live_chunks() + vmm.live_reservations(), 0u);
@@ -282,7 +282,7 @@ TEST(CachingAllocatorTest, ThreadsOnOneAllocatorLeaveExactSums) {
       for (uint64_t i = 0; i < 5'000; ++i) {
         // Every second block goes to the neighbour's stream.
         const Bytes bytes = 1 + (i * 7919 * t) % 3_MiB;
-        const auto result = card.allocator.Allocate(bytes, StreamId{t + i % 2}, i);
+        const auto result = card.allocator.Allocate(bytes, StreamId{t + i % 2}, ContextId{i});
         blocks.push_back(std::get<DeviceAddress>(result));
         EXPECT_TRUE(i % 3 != 0 || card.allocator.RecordStream(blocks.back(), kSide).ok());
         if (blocks.size() < 20) continue;

@@ -56,7 +56,7 @@ class Card {
         allocator(WithStreams(options), vmm, streams, observer) {}
 
   AllocationResult TryAllocate(Bytes bytes, StreamId stream = kMain) {
-    AllocationResult result = allocator.Allocate(bytes, stream, /*context=*/0);
+    AllocationResult result = allocator.Allocate(bytes, stream);
     allocator.CheckInvariants();
     if (const auto* address = std::get_if<DeviceAddress>(&result)) Use(*address, bytes, stream);
     return result;

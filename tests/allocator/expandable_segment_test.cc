@@ -37,7 +37,7 @@ class ExpandableSegmentTest : public ::testing::Test {
     segment_->CheckInvariants();
     return unmapped / kGranule;
   }
-  DeviceAddress OffsetOf(const Block* block) const {
+  Bytes OffsetOf(const Block* block) const {
     return block->address - segment_->reservation().address();
   }
 

@@ -14,7 +14,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// One mapped run of `size` bytes from address 0 on, all free.
+constexpr DeviceAddress kStart;
+
+// One mapped run of `size` bytes from kStart on, all free.
 class FreeRangesTest : public ::testing::Test {
  protected:
   void Map(Bytes size) {
@@ -31,10 +33,11 @@ class FreeRangesTest : public ::testing::Test {
     ranges_.Return(block);
     ranges_.CheckInvariants();
   }
-  std::vector<std::pair<DeviceAddress, Bytes>> Contents() const {
-    std::vector<std::pair<DeviceAddress, Bytes>> contents;
+  // Offset and size of each range.
+  std::vector<std::pair<Bytes, Bytes>> Contents() const {
+    std::vector<std::pair<Bytes, Bytes>> contents;
     for (const Block* block : ranges_.NoSmallerThan(0))
-      contents.emplace_back(block->address, block->size);
+      contents.emplace_back(block->address - kStart, block->size);
     return contents;
   }
 
@@ -44,7 +47,7 @@ class FreeRangesTest : public ::testing::Test {
 
 TEST_F(FreeRangesTest, TakingCutsFromTheFront) {
   Map(10);
-  EXPECT_EQ(Take(3)->address, 0u);
+  EXPECT_EQ(Take(3)->address, kStart);
   EXPECT_THAT(Contents(), ElementsAre(std::pair(3, 7)));
 }
 
@@ -77,7 +80,7 @@ TEST_F(FreeRangesTest, SmallestThatFitsIsTakenNotTheFirst) {
   Take(39);
   Return(large);
   Return(small);
-  EXPECT_EQ(Take(8)->address, 51u);
+  EXPECT_EQ(Take(8)->address, kStart + 51u);
 }
 
 TEST_F(FreeRangesTest, AmongEqualsTheLowestAddressIsTaken) {
@@ -87,9 +90,9 @@ TEST_F(FreeRangesTest, AmongEqualsTheLowestAddressIsTaken) {
   Return(blocks[4]);
   Return(blocks[0]);
   Return(blocks[2]);
-  EXPECT_EQ(Take(10)->address, 0u);
-  EXPECT_EQ(Take(10)->address, 20u);
-  EXPECT_EQ(Take(10)->address, 40u);
+  EXPECT_EQ(Take(10)->address, kStart);
+  EXPECT_EQ(Take(10)->address, kStart + 20u);
+  EXPECT_EQ(Take(10)->address, kStart + 40u);
 }
 
 TEST_F(FreeRangesTest, RangesAreListedTheSmallestFirst) {

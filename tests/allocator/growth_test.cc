@@ -8,7 +8,7 @@ namespace memtrace {
 namespace {
 
 constexpr Bytes kGranule = 2_MiB;
-constexpr DeviceAddress kStart = DeviceAddress{1} << 40;
+constexpr DeviceAddress kStart{uint64_t{1} << 40};
 
 // Growths of a hole of ten granules, counted in granules from its start.
 class GrowthTest : public ::testing::Test {

@@ -13,7 +13,7 @@ namespace {
 using State = Block::State;
 
 constexpr Bytes kGranule = 2_MiB;
-constexpr DeviceAddress kStart = DeviceAddress{1} << 40;
+constexpr DeviceAddress kStart{uint64_t{1} << 40};
 
 class HolesTest : public ::testing::Test {
  protected:

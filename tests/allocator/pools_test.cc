@@ -293,7 +293,7 @@ class WrittenSource : public MemorySource {
   std::vector<std::pair<DeviceAddress, Bytes>> freed;
 
  private:
-  DeviceAddress next_ = 1ull << 40;
+  DeviceAddress next_{1ull << 40};
 };
 
 TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
@@ -303,13 +303,12 @@ TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
   ASSERT_TRUE(card_.allocator.pools().BeginRouting(kOther, [](StreamId) { return true; }).ok());
   std::vector<DeviceAddress> blocks;
   for (const Bytes size : {1_MiB, 1_MiB, 1_MiB, 3_MiB, 17_MiB + 1}) {
-    blocks.push_back(std::get<DeviceAddress>(card_.allocator.Allocate(size, kMain, /*context=*/0)));
+    blocks.push_back(std::get<DeviceAddress>(card_.allocator.Allocate(size, kMain)));
   }
   EXPECT_THAT(source->asked, ElementsAre(2_MiB, 2_MiB, 20_MiB, 18_MiB));
   EXPECT_EQ(card_.vmm.used(), 0u);
   source->is_empty = true;
-  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(
-      card_.allocator.Allocate(30_MiB, kMain, /*context=*/0)));
+  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(card_.allocator.Allocate(30_MiB, kMain)));
   End(kOther);
   for (const DeviceAddress block : blocks) ASSERT_TRUE(card_.Free(block).ok());
   EXPECT_THAT(source->freed, IsEmpty());
@@ -326,8 +325,7 @@ TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
   ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());
   ASSERT_TRUE(card_.allocator.pools().BeginRouting(kOther, [](StreamId) { return true; }).ok());
   card_.allocator.SetLimit(10_MiB);
-  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(
-      card_.allocator.Allocate(12_MiB, kMain, /*context=*/0)));
+  EXPECT_TRUE(std::holds_alternative<OutOfMemoryEvent>(card_.allocator.Allocate(12_MiB, kMain)));
   EXPECT_THAT(source->asked, IsEmpty());
 }
 

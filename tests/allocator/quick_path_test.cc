@@ -28,7 +28,7 @@ class QuickPathTest : public ::testing::Test {
   static constexpr int kThreads = 4;
 
   DeviceAddress Allocate(Bytes bytes, StreamId stream) {
-    return std::get<DeviceAddress>(allocator_.Allocate(bytes, stream, 0));
+    return std::get<DeviceAddress>(allocator_.Allocate(bytes, stream));
   }
   template <typename Run>
   static void InThreads(Run run) {
@@ -115,7 +115,7 @@ TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
   for (uint64_t thread = 1; thread <= 4; ++thread) {
     threads.emplace_back([&allocator, stream = StreamId{thread}] {
       const auto allocate = [&](Bytes bytes) {
-        return std::get<DeviceAddress>(allocator.Allocate(bytes, stream, 0));
+        return std::get<DeviceAddress>(allocator.Allocate(bytes, stream));
       };
       const auto free = [&](DeviceAddress block) { EXPECT_TRUE(allocator.Free(block).ok()); };
       for (int step = 0; step < 300; ++step) {

@@ -27,7 +27,7 @@ DeviceAddress AllocateFree(Card& card, Bytes bytes, StreamId stream = kMain) {
   card.allocator.CheckInvariants();
   if (const auto* address = std::get_if<DeviceAddress>(&result)) return *address;
   EXPECT_EQ(std::get<absl::Status>(result).code(), absl::StatusCode::kResourceExhausted);
-  return 0;
+  return {};
 }
 
 // Calls of the driver but the question whether an event is done.
@@ -56,12 +56,12 @@ TEST(OnlyFreeTest, WhatLiesFreeIsServedWithoutTheDriver) {
 
 TEST(OnlyFreeTest, CardWithRoomIsAskedForNothingAndNobodyIsTold) {
   Card card(64_MiB);
-  EXPECT_EQ(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_EQ(card.failures.calls(), 0u);
   card.Allocate(4_MiB);
   const uint64_t calls = card.failures.calls();
   card.observer.Lines();
-  EXPECT_EQ(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_EQ(card.failures.calls(), calls);
   EXPECT_THAT(card.observer.Lines(), IsEmpty());
   EXPECT_EQ(card.allocator.accounts().statistics().num_ooms, 0);
@@ -71,7 +71,7 @@ TEST(OnlyFreeTest, CardWithRoomIsAskedForNothingAndNobodyIsTold) {
 TEST(OnlyFreeTest, OtherStreamsKeepWhatLiesFree) {
   Card card(64_MiB);
   EXPECT_TRUE(card.Free(card.Allocate(64_MiB, kSide)).ok());
-  EXPECT_EQ(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_THAT(card.Contents(), ElementsAre("2 large: (64MiB)"));
 }
 
@@ -81,7 +81,7 @@ TEST(OnlyFreeTest, FreeThatIsDoneIsCompletedAndOneThatIsNotIsNotWaitedFor) {
   EXPECT_TRUE(card.Share(block, 4_MiB, kSide).ok());
   EXPECT_TRUE(card.Free(block).ok());
   const uint64_t calls = CallsButQuestions(card);
-  EXPECT_EQ(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 4MiB?"));
   card.streams.Finish(kSide);
   EXPECT_EQ(AllocateFree(card, 4_MiB), block);
@@ -94,13 +94,13 @@ TEST(IsNotFreeTest, QuickSearchIsLeftOut) {
   // Only the quick search gives a planned block to a request of what lies free.
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.allocator.Allocate(
       {.bytes = 4_MiB, .stream = kMain, .is_not_free = true, .only_free = true})));
-  EXPECT_NE(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_FALSE(AllocateFree(card, 4_MiB).is_null());
 }
 
 TEST(IsNotFreeTest, WhatHasBeenFreedSinceIsServedWithoutTheDriver) {
   Card card(64_MiB);
   const DeviceAddress block = card.Allocate(4_MiB);
-  EXPECT_EQ(AllocateFree(card, 4_MiB), 0u);
+  EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_TRUE(card.Free(block).ok());
   const uint64_t calls = card.failures.calls();
   const AllocationResult result =

@@ -26,14 +26,14 @@ class ReservationTest : public ::testing::Test {
   ReservationTest()
       : vmm_({.capacity = kCardGranules * kGranule}, nullptr, &failures_),
         address_(vmm_.Reserve(kReservedGranules * kGranule).value()),
-        reservation_(std::make_unique<Reservation>(address_, kReservedGranules * kGranule, kGranule,
-                                                   vmm_)) {}
+        reservation_(std::make_unique<Reservation>(
+            AddressRange::Of(address_, kReservedGranules * kGranule), kGranule, vmm_)) {}
 
   absl::Status Map(uint64_t first, uint64_t count, uint32_t chunk = 32) {
     return reservation_->Map(At(first), count * kGranule, chunk);
   }
   Reservation::Unmapped Unmap(uint64_t first, uint64_t end, Bytes wanted = kAll) {
-    return reservation_->Unmap(At(first), At(end), wanted);
+    return reservation_->Unmap({At(first), At(end)}, wanted);
   }
   DeviceAddress At(uint64_t granule) const { return address_ + granule * kGranule; }
 
@@ -67,34 +67,34 @@ TEST_F(ReservationTest, UnmappingGoesDownFromTheTopUntilEnoughIsUnmapped) {
   ASSERT_TRUE(Map(0, 7).ok());
   const auto unmapped = Unmap(0, 7, 2 * kGranule);
   EXPECT_TRUE(unmapped.status.ok());
-  EXPECT_EQ(unmapped.begin, At(4));
-  EXPECT_EQ(unmapped.end, At(7));
+  EXPECT_EQ(unmapped.range.begin, At(4));
+  EXPECT_EQ(unmapped.range.end, At(7));
   EXPECT_EQ(reservation_->Picture(), "xxxx");
   EXPECT_EQ(vmm_.used(), 4 * kGranule);
 }
 
 TEST_F(ReservationTest, ChunksThatLieInsideOnlyInPartStay) {
   ASSERT_TRUE(Map(0, 7).ok());
-  EXPECT_EQ(reservation_->InWholeChunks(At(1), At(7)), 3 * kGranule);
-  EXPECT_EQ(reservation_->InWholeChunks(At(4) + 512, At(7)), kGranule);
+  EXPECT_EQ(reservation_->InWholeChunks({At(1), At(7)}), 3 * kGranule);
+  EXPECT_EQ(reservation_->InWholeChunks({At(4) + 512, At(7)}), kGranule);
   const auto unmapped = Unmap(1, 7);
-  EXPECT_EQ(unmapped.begin, At(4));
-  EXPECT_EQ(unmapped.end, At(7));
+  EXPECT_EQ(unmapped.range.begin, At(4));
+  EXPECT_EQ(unmapped.range.end, At(7));
   const auto nothing = Unmap(1, 4);
   EXPECT_TRUE(nothing.status.ok());
-  EXPECT_EQ(nothing.begin, nothing.end);
+  EXPECT_EQ(nothing.range.size(), 0u);
   EXPECT_EQ(reservation_->Picture(), "xxxx");
 }
 
 TEST_F(ReservationTest, ChunksUnderAnAddressAreThoseThatItTouches) {
   ASSERT_TRUE(Map(0, 7).ok());
-  const auto chunks = reservation_->ChunksUnder(At(4) - 1, 512);
+  const auto chunks = reservation_->ChunksUnder(AddressRange::Of(At(4) - 1, 512));
   ASSERT_EQ(chunks.size(), 2u);
   EXPECT_EQ(chunks[0].address, At(0));
   EXPECT_EQ(chunks[0].size, 4 * kGranule);
   EXPECT_EQ(chunks[1].address, At(4));
   EXPECT_NE(chunks[0].serial, chunks[1].serial);
-  EXPECT_TRUE(reservation_->ChunksUnder(At(7), kGranule).empty());
+  EXPECT_TRUE(reservation_->ChunksUnder({At(7), At(8)}).empty());
 }
 
 TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
@@ -181,8 +181,8 @@ TEST_F(ReservationTest, FailedUnmapKeepsThatChunkAndTheLowerOnesMapped) {
   Fail(DriverCall::kUnmap, 2, Repeat::kOnce);
   const auto unmapped = Unmap(0, 7);
   EXPECT_EQ(unmapped.status.code(), absl::StatusCode::kInternal);
-  EXPECT_EQ(unmapped.begin, At(6));
-  EXPECT_EQ(unmapped.end, At(7));
+  EXPECT_EQ(unmapped.range.begin, At(6));
+  EXPECT_EQ(unmapped.range.end, At(7));
   EXPECT_EQ(reservation_->Picture(), "xxxxxx");
   EXPECT_EQ(vmm_.used(), 6 * kGranule);
 }

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr DeviceAddress kStart = DeviceAddress{1} << 40;
+constexpr DeviceAddress kStart{uint64_t{1} << 40};
 
 class SegmentBlocksTest : public ::testing::Test {
  protected:
@@ -27,11 +27,11 @@ class SegmentBlocksTest : public ::testing::Test {
   }
   // From `begin` to `end`, counted from the segment's start, as the next two.
   void Fill(Bytes begin, Bytes end) {
-    blocks_->Fill(blocks_->holes().At(kStart + begin), kStart + begin, kStart + end);
+    blocks_->Fill(blocks_->holes().At(kStart + begin), {kStart + begin, kStart + end});
     blocks_->CheckInvariants();
   }
   void Dig(Block* free, Bytes begin, Bytes end) {
-    blocks_->Dig(free, kStart + begin, kStart + end);
+    blocks_->Dig(free, {kStart + begin, kStart + end});
     blocks_->CheckInvariants();
   }
   Block* TakeAt(Bytes offset, Bytes size) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr StreamId kMain{1};
 constexpr Bytes kUnlimited = ~Bytes{0};
+constexpr DeviceAddress kNoPlace;
 
 class SegmentGrowerTest : public ::testing::Test {
  protected:
@@ -96,26 +97,26 @@ TEST_F(SegmentGrowerTest, DriverThatDoesNotReserveIsTold) {
 
 TEST_F(SegmentGrowerTest, ShortfallIsWhatTheCardOrTheLimitLacks) {
   Grow(60_MiB);
-  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, /*place=*/0), 6_MiB);
+  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 6_MiB);
   room_.SetLimit(62_MiB);
-  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, /*place=*/0), 8_MiB);
+  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 8_MiB);
 }
 
 TEST_F(SegmentGrowerTest, ShortfallOfWhatWasRefusedForNoReasonIsAllOfIt) {
   Grow(40_MiB);
-  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, /*place=*/0), 10_MiB);
+  EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 10_MiB);
 }
 
 TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrSaysNothing) {
-  EXPECT_EQ(grower_.Shortfall(Group(), 65_MiB, /*place=*/0), SegmentGroups::kEverything);
+  EXPECT_EQ(grower_.Shortfall(Group(), 65_MiB, kNoPlace), SegmentGroups::kEverything);
   failures_.FailNth(DriverCall::kMemoryInfo, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));
-  EXPECT_EQ(grower_.Shortfall(Group(), 2_MiB, /*place=*/0), SegmentGroups::kEverything);
+  EXPECT_EQ(grower_.Shortfall(Group(), 2_MiB, kNoPlace), SegmentGroups::kEverything);
 }
 
 TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlaces) {
-  EXPECT_EQ(grower_.NextPlace(Group(), 4_MiB), 0u);
-  EXPECT_EQ(grower_.TryPlace(Group(), /*place=*/0, 4_MiB, kUnlimited).value(), nullptr);
+  EXPECT_TRUE(grower_.NextPlace(Group(), 4_MiB).is_null());
+  EXPECT_EQ(grower_.TryPlace(Group(), kNoPlace, 4_MiB, kUnlimited).value(), nullptr);
   EXPECT_EQ(grower_.TrySpare(Group(), 4_MiB).value(), nullptr);
   EXPECT_EQ(failures_.calls(), 0u);
 }
@@ -185,7 +186,7 @@ TEST_F(PlannedGrowthTest, PlacesAreThoseOfThePlanAndMappedAsTheyAreTaken) {
 }
 
 TEST_F(PlannedGrowthTest, SizeThatIsNotDueHasNoPlace) {
-  EXPECT_EQ(grower_.NextPlace(Group(), 6_MiB), 0u);
+  EXPECT_TRUE(grower_.NextPlace(Group(), 6_MiB).is_null());
   EXPECT_EQ(vmm_.live_reservations(), 0u);
 }
 

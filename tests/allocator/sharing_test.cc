@@ -40,7 +40,7 @@ class OpenVmm : public MemoryVmm {
 class SharingTest : public testing::Test {
  protected:
   DeviceAddress Allocate(Bytes bytes) {
-    return std::get<DeviceAddress>(allocator_.Allocate(bytes, StreamId{1}, /*context=*/0));
+    return std::get<DeviceAddress>(allocator_.Allocate(bytes, StreamId{1}));
   }
 
   OpenVmm vmm_{{.capacity = 13_GiB}};  // chunks of two granules

@@ -70,7 +70,7 @@ class SharedStreams final : public StreamEvents {
 };
 
 struct InUse {
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes bytes = 0;
 };
 
@@ -133,7 +133,7 @@ class Machine {
   }
 
   void Allocate(std::vector<InUse>& mine, Bytes bytes, StreamId stream) {
-    const AllocationResult result = allocator_.Allocate(bytes, stream, 0);
+    const AllocationResult result = allocator_.Allocate(bytes, stream);
     EXPECT_FALSE(std::holds_alternative<absl::Status>(result));
     const auto* address = std::get_if<DeviceAddress>(&result);
     if (address == nullptr) return;
@@ -176,7 +176,7 @@ class Machine {
               [](const InUse& a, const InUse& b) { return a.address < b.address; });
     Bytes requested = 0;
     Bytes allocated = 0;
-    DeviceAddress end = 0;
+    DeviceAddress end;
     for (const InUse& block : all) {
       EXPECT_GE(block.address, end) << "two blocks overlap";
       end = block.address + RoundedSize(block.bytes);

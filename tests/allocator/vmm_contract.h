@@ -48,7 +48,7 @@ TYPED_TEST_P(VmmContract, ReservationsCostNoMemoryAndDoNotOverlap) {
   const DeviceAddress b = this->Reserve(1024);
   EXPECT_EQ(this->free(), before);
   EXPECT_GE(b > a ? b - a : a - b, 1024 * this->granule());
-  EXPECT_EQ(a % this->granule(), 0u);
+  EXPECT_EQ(a.value() % this->granule(), 0u);
   EXPECT_TRUE(this->ReleaseReservation(a, 1024).ok());
   EXPECT_TRUE(this->ReleaseReservation(b, 1024).ok());
 }

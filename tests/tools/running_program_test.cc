@@ -53,11 +53,11 @@ class RunningProgramTest : public testing::Test {
       recorder::NumberSymbolizer symbolizer;
       Recorder recorder(*trace::TraceWriter::Open(trace(), {}, {.with_summary = true}), symbolizer);
       recorder.scopes().PushTag("policy");
-      recorder.blocks().Allocated(Block(0x10000, 300_MiB, recorder));
+      recorder.blocks().Allocated(Block(DeviceAddress{0x10000}, 300_MiB, recorder));
       recorder.program().BeginStep();
       while (true) {
-        recorder.blocks().Allocated(Block(0x200, 100, recorder));
-        recorder.blocks().Freed(Block(0x200, 100, recorder));
+        recorder.blocks().Allocated(Block(DeviceAddress{0x200}, 100, recorder));
+        recorder.blocks().Freed(Block(DeviceAddress{0x200}, 100, recorder));
         is_ready_->store(true);
         usleep(1000);
       }

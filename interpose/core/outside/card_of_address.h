@@ -25,8 +25,7 @@ class CardOfAddress {
 
  private:
   struct Range {
-    DeviceAddress begin = 0;
-    DeviceAddress end = 0;
+    AddressRange addresses;
     int device = 0;
   };
 

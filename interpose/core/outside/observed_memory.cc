@@ -19,10 +19,11 @@ void Subtract(Bytes& from, Bytes bytes) { from = Minus(from, bytes); }
 }  // namespace
 
 Bytes ObservedMemory::Occupied(const memtrace_observed& event) {
+  const DeviceAddress address{event.address};
   const Bytes usual = RoundUp(event.bytes, kTorchRounding);
-  if (event.kind != MEMTRACE_OBSERVED_ALLOCATE) return segments_.Occupied(event.address, usual);
+  if (event.kind != MEMTRACE_OBSERVED_ALLOCATE) return segments_.Occupied(address, usual);
   const Bytes least = event.occupied == 0 ? usual : event.occupied;
-  return segments_.Take(event.address, usual, least, event.unsplit);
+  return segments_.Take(address, usual, least, event.unsplit);
 }
 
 void ObservedMemory::Note(const memtrace_observed& event) {
@@ -45,10 +46,10 @@ void ObservedMemory::NoteBlock(const memtrace_observed& event) {
   const BlockEvent block{.device = device_,
                          .stream = StreamId{event.stream},
                          .pool = {event.pool_first, event.pool_second},
-                         .address = event.address,
+                         .address = DeviceAddress{event.address},
                          .requested = event.bytes,
                          .allocated = occupied,
-                         .context = event.context};
+                         .context = ContextId{event.context}};
   switch (event.kind) {
     case MEMTRACE_OBSERVED_ALLOCATE:
       sums_.live_requested += event.bytes;
@@ -61,7 +62,7 @@ void ObservedMemory::NoteBlock(const memtrace_observed& event) {
       return recorder_.FreeRequested(block);
     default:
       Subtract(sums_.stream_wait, occupied);
-      segments_.GiveBack(event.address);
+      segments_.GiveBack(block.address);
       return recorder_.FreeCompleted(block);
   }
 }
@@ -70,19 +71,19 @@ void ObservedMemory::NoteRange(const memtrace_observed& event) {
   const RangeEvent range{.device = device_,
                          .stream = StreamId{event.stream},
                          .pool = {event.pool_first, event.pool_second},
-                         .address = event.address,
+                         .address = DeviceAddress{event.address},
                          .size = event.bytes};
   if (event.kind == MEMTRACE_OBSERVED_MAP) {
     sums_.reserved += event.bytes;
     if (event.is_segment != 0) {
-      segments_.Add(event.address, event.bytes);
+      segments_.Add(range.address, range.size);
     } else {
       NoteGrowth(range);
     }
     return recorder_.Mapped(range);
   }
   Subtract(sums_.reserved, event.bytes);
-  segments_.Remove(event.address);
+  segments_.Remove(range.address);
   recorder_.Unmapped(range);
 }
 

@@ -118,7 +118,7 @@ void OutsideMemory::Reset(int device) {
 
 void OutsideMemory::Claim(DeviceAddress address, Bytes bytes) {
   const SpinMutexLock lock(mutex_);
-  if (const auto block = blocks_.find(address); block != blocks_.end()) {
+  if (const auto block = blocks_.find(address.value()); block != blocks_.end()) {
     Drop(block->second);
     blocks_.erase(block);
   }

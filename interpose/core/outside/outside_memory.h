@@ -23,7 +23,7 @@ struct OutsideBlock {
   uint64_t address = 0;  // of kPhysical: the handle
   Bytes bytes = 0;
   uint64_t stream = 0;
-  uint64_t context = 0;  // who and where, as the recorder packs it
+  ContextId context{};  // who and where, as the recorder packs it
 };
 
 // Memory of a card, as opposed to the host's.
@@ -76,7 +76,7 @@ class OutsideMemory {
     int mappings = 0;
   };
   struct Mapping {
-    DeviceAddress end = 0;
+    DeviceAddress end;
     uint64_t handle = 0;
   };
   using Handles = absl::flat_hash_map<uint64_t, Physical>;

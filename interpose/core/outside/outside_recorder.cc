@@ -19,7 +19,7 @@ memtrace_observed EventOf(memtrace_observed_kind kind, const OutsideBlock& block
           .address = AddressOf(block),
           .bytes = block.bytes,
           .stream = block.stream,
-          .context = block.context,
+          .context = static_cast<uint64_t>(block.context),
           .occupied = 0,
           .unsplit = 0,
           .is_segment = 0,

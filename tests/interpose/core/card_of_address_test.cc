@@ -9,25 +9,25 @@ namespace {
 
 TEST(CardOfAddressTest, AnAddressIsOnTheCardOfItsSegment) {
   CardOfAddress cards;
-  EXPECT_EQ(cards.Find(0x1000), -1);
-  cards.Add(0x3000, 0x1000, 1);
-  cards.Add(0x1000, 0x1000, 0);
-  EXPECT_EQ(cards.Find(0xfff), -1);
-  EXPECT_EQ(cards.Find(0x1000), 0);
-  EXPECT_EQ(cards.Find(0x1fff), 0);
-  EXPECT_EQ(cards.Find(0x2000), -1);
-  EXPECT_EQ(cards.Find(0x3fff), 1);
-  EXPECT_EQ(cards.Find(0x4000), -1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x1000}), -1);
+  cards.Add(DeviceAddress{0x3000}, 0x1000, 1);
+  cards.Add(DeviceAddress{0x1000}, 0x1000, 0);
+  EXPECT_EQ(cards.Find(DeviceAddress{0xfff}), -1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x1000}), 0);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x1fff}), 0);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x2000}), -1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x3fff}), 1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x4000}), -1);
 }
 
 TEST(CardOfAddressTest, ASegmentReplacesWhatWasGivenBackBeforeIt) {
   CardOfAddress cards;
-  cards.Add(0x1000, 0x1000, 0);
-  cards.Add(0x2000, 0x1000, 0);
-  cards.Add(0x1800, 0x1000, 1);
-  EXPECT_EQ(cards.Find(0x1000), -1);
-  EXPECT_EQ(cards.Find(0x1800), 1);
-  EXPECT_EQ(cards.Find(0x2fff), -1);
+  cards.Add(DeviceAddress{0x1000}, 0x1000, 0);
+  cards.Add(DeviceAddress{0x2000}, 0x1000, 0);
+  cards.Add(DeviceAddress{0x1800}, 0x1000, 1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x1000}), -1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x1800}), 1);
+  EXPECT_EQ(cards.Find(DeviceAddress{0x2fff}), -1);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 namespace memtrace {
 namespace {
 
+constexpr DeviceAddress kFirst{1_GiB};
+
 class ObservedMemoryTest : public ::testing::Test {
  protected:
   static memtrace_observed Event(memtrace_observed_kind kind, Bytes bytes, DeviceAddress address) {
@@ -14,11 +16,11 @@ class ObservedMemoryTest : public ::testing::Test {
     event.size = sizeof(event);
     event.kind = kind;
     event.bytes = bytes;
-    event.address = address;
+    event.address = address.value();
     return event;
   }
 
-  void Note(memtrace_observed_kind kind, Bytes bytes, DeviceAddress address = 0) {
+  void Note(memtrace_observed_kind kind, Bytes bytes, DeviceAddress address = {}) {
     memory_.Note(Event(kind, bytes, address));
   }
 
@@ -67,7 +69,7 @@ TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
     PoolId pool;
   } observer;
   ObservedMemory memory(DeviceIndex{0}, observer);
-  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 512, 1_GiB);
+  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 512, kFirst);
   event.pool_first = 0;
   event.pool_second = 7;
   memory.Note(event);
@@ -76,7 +78,6 @@ TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
 
 // A block of 13 MiB in a segment of 14, and one of 2 MiB in what is left of one of 20.
 TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
-  constexpr DeviceAddress kFirst = 1_GiB;
   constexpr DeviceAddress kSecond = kFirst + 14_MiB;  // adjacent, and another segment all the same
   Segment(kFirst, 14_MiB);
   Segment(kSecond, 20_MiB);
@@ -91,22 +92,22 @@ TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
 }
 
 TEST_F(ObservedMemoryTest, ASegmentThatCameAgainIsFree) {
-  Segment(1_GiB, 14_MiB);
-  EXPECT_EQ(Take(1_GiB, 13_MiB), 14_MiB);
-  Free(1_GiB, 13_MiB);
-  Note(MEMTRACE_OBSERVED_UNMAP, 14_MiB, 1_GiB);
-  EXPECT_EQ(Take(1_GiB, 13_MiB), 13_MiB) << "of a segment that grows";
-  Free(1_GiB, 13_MiB);
-  Segment(1_GiB, 16_MiB);
-  EXPECT_EQ(Take(1_GiB, 13_MiB), 13_MiB);
+  Segment(kFirst, 14_MiB);
+  EXPECT_EQ(Take(kFirst, 13_MiB), 14_MiB);
+  Free(kFirst, 13_MiB);
+  Note(MEMTRACE_OBSERVED_UNMAP, 14_MiB, kFirst);
+  EXPECT_EQ(Take(kFirst, 13_MiB), 13_MiB) << "of a segment that grows";
+  Free(kFirst, 13_MiB);
+  Segment(kFirst, 16_MiB);
+  EXPECT_EQ(Take(kFirst, 13_MiB), 13_MiB);
 }
 
 TEST_F(ObservedMemoryTest, WhatWasRoundedOtherwiseIsFreedAsItWasTaken) {
-  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 1200, 1_GiB);
+  memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 1200, kFirst);
   event.occupied = 2048;
   memory_.Note(event);
   EXPECT_EQ(memory_.ledger().live_allocated, 2048u);
-  Free(1_GiB, 1200);
+  Free(kFirst, 1200);
   EXPECT_EQ(memory_.ledger().live_allocated, 0u);
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }

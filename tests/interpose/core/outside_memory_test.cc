@@ -72,13 +72,13 @@ TEST_F(OutsideMemoryTest, AddressThatIsTakenAgainEndsTheBlockBefore) {
 TEST_F(OutsideMemoryTest, PhysicalMemoryLivesUntilReleasedAndUnmapped) {
   Take(9, 8_MiB, OutsideKind::kPhysical);
   memory_.Retained(9);
-  memory_.Mapped(9, 0x1000, 8_MiB);
+  memory_.Mapped(9, DeviceAddress{0x1000}, 8_MiB);
   memory_.Released(9);
   memory_.Released(9);
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
-  memory_.Unmapped(0x1000, 4_MiB);  // not the whole mapping: the driver refuses that
+  memory_.Unmapped(DeviceAddress{0x1000}, 4_MiB);  // not the whole mapping: the driver refuses that
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
-  memory_.Unmapped(0x1000, 8_MiB);
+  memory_.Unmapped(DeviceAddress{0x1000}, 8_MiB);
   EXPECT_EQ(memory_.on_card(0), 0u);
 }
 
@@ -93,12 +93,12 @@ TEST_F(OutsideMemoryTest, SegmentsOfAnotherAllocatorAreNotOutside) {
   Take(0x1000, 5_MiB);
   Take(9, 8_MiB, OutsideKind::kPhysical);
   Take(10, 8_MiB, OutsideKind::kPhysical);
-  memory_.Mapped(9, 0x10000000, 8_MiB);
-  memory_.Mapped(10, 0x20000000, 8_MiB);
-  memory_.Claim(0x1000, 5_MiB);
-  memory_.Claim(0x10000000, 8_MiB);
+  memory_.Mapped(9, DeviceAddress{0x10000000}, 8_MiB);
+  memory_.Mapped(10, DeviceAddress{0x20000000}, 8_MiB);
+  memory_.Claim(DeviceAddress{0x1000}, 5_MiB);
+  memory_.Claim(DeviceAddress{0x10000000}, 8_MiB);
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
-  memory_.Unmapped(0x10000000, 8_MiB);
+  memory_.Unmapped(DeviceAddress{0x10000000}, 8_MiB);
   memory_.Released(9);
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
 }

@@ -68,7 +68,8 @@ class LazyAllocatorTest : public ::testing::Test {
   // A kernel in the stream that reads and writes the block.
   static void Use(DeviceAddress address, Bytes bytes, CUstream stream) {
     ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream, &kMemtraceCardOneThread), 0);
-    ASSERT_EQ(memtrace_card_note_use(address, bytes, stream, 0, "kernel"), MEMTRACE_CARD_OK);
+    ASSERT_EQ(memtrace_card_note_use(address.value(), bytes, stream, 0, "kernel"),
+              MEMTRACE_CARD_OK);
   }
 
   // Blocks of random sizes on random streams, a third of them used by a second stream, more than
@@ -81,7 +82,7 @@ class LazyAllocatorTest : public ::testing::Test {
     for (int step = 0; step < 1500; ++step) {
       const Bytes bytes = (1 + random() % 24) << 20;
       CUstream const stream = any_stream();
-      const AllocationResult result = allocator.Allocate(bytes, IdOf(stream), 0);
+      const AllocationResult result = allocator.Allocate(bytes, IdOf(stream));
       if (const auto* address = std::get_if<DeviceAddress>(&result)) {
         Use(*address, bytes, stream);
         if (random() % 3 == 0) {

@@ -17,8 +17,8 @@ TEST(ContextTableTest, ContextsComeBackWhole) {
 
 TEST(ContextTableTest, NoContextIsZero) {
   ContextTable table;
-  EXPECT_EQ(table.Pack({}), 0U);
-  EXPECT_EQ(table.Unpack(0), AllocationContext{});
+  EXPECT_EQ(table.Pack({}), ContextId{});
+  EXPECT_EQ(table.Unpack(ContextId{0}), AllocationContext{});
 }
 
 TEST(ContextTableTest, EqualPairsShareANumber) {
@@ -29,7 +29,7 @@ TEST(ContextTableTest, EqualPairsShareANumber) {
 
 TEST(ContextTableTest, AWordThatWasNeverPackedIsReadAsAStack) {
   ContextTable table;
-  EXPECT_EQ(table.Unpack(0xffff'ffff'0000'0005), (AllocationContext{.stack = 5}));
+  EXPECT_EQ(table.Unpack(ContextId{0xffff'ffff'0000'0005}), (AllocationContext{.stack = 5}));
 }
 
 TEST(ContextTableTest, PastItsBoundAPairFallsBackToItsOwner) {

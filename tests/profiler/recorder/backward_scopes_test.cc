@@ -47,7 +47,7 @@ class BackwardScopesTest : public testing::Test {
   // What an allocation is said to be, by a thread of the engine.
   std::string During(const Operation& operation) {
     FakeFramework::running = operation;
-    run.Allocate(address += 512, 1);
+    run.Allocate(DeviceAddress{address += 512}, 1);
     FakeFramework::running = {};
     std::string line = run.Lines().back();
     const size_t end = line.find("allocated=512");
@@ -139,7 +139,7 @@ TEST_F(BackwardScopesTest, AThreadCanBeInTheScopeOfAnother) {
 TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherited) {
   FakeFramework::next.sequence = 3;
   recorder.scopes().PushRole(trace::Role::kComm);
-  run.Allocate(0x10000, 100);
+  run.Allocate(DeviceAddress{0x10000}, 100);
   EXPECT_THAT(run.Lines().back(), EndsWith("relabel 0 0x10000 role=comm"));
   EXPECT_EQ(During({1, 3}), "");
   recorder.scopes().PopRole();
@@ -148,12 +148,12 @@ TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherite
 
 TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
   recorder.scopes().PushTag("policy");
-  run.Allocate(0x10000, 100);
+  run.Allocate(DeviceAddress{0x10000}, 100);
   recorder.scopes().PopTag();
-  run.Allocate(0x20000, 100);
+  run.Allocate(DeviceAddress{0x20000}, 100);
   for (int step = 0; step < 2; ++step) {
-    recorder.blocks().RelabelFor(DeviceIndex{0}, 0x20000, 100, trace::Role::kGradient, 0x10000,
-                                 "w");
+    recorder.blocks().RelabelFor(DeviceIndex{0}, DeviceAddress{0x20000}, 100,
+                                 trace::Role::kGradient, DeviceAddress{0x10000}, "w");
   }
   EXPECT_EQ(run.Lines().back(), "relabel 0 0x20000 role=gradient owner=policy path=w");
   EXPECT_EQ(run.Lines().size(), 5U);

@@ -14,44 +14,46 @@ constexpr DeviceIndex kCard1{1};
 
 TEST(LiveTableTest, AFreedBlockIsForgotten) {
   LiveTable table;
-  table.Add(kCard0, 0x1000, {.requested = 500});
-  ASSERT_NE(table.Find(kCard0, 0x1000), nullptr);
-  EXPECT_EQ(table.Find(kCard1, 0x1000), nullptr);
-  table.Remove(kCard0, 0x1000);
-  EXPECT_EQ(table.Find(kCard0, 0x1000), nullptr);
-  table.Remove(kCard0, 0x1000);
+  table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
+  ASSERT_NE(table.Find(kCard0, DeviceAddress{0x1000}), nullptr);
+  EXPECT_EQ(table.Find(kCard1, DeviceAddress{0x1000}), nullptr);
+  table.Remove(kCard0, DeviceAddress{0x1000});
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000}), nullptr);
+  table.Remove(kCard0, DeviceAddress{0x1000});
   EXPECT_EQ(table.size(), 0U);
 }
 
 TEST(LiveTableTest, OnlyNewLabelsOfAWholeBlockAreNews) {
   LiveTable table;
-  table.Add(kCard0, 0x1000, {.requested = 500, .owner = 3});
+  table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500, .owner = 3});
   const Label parameter{.role = Role::kParameter, .path = 8};
-  EXPECT_TRUE(table.Relabel(kCard0, 0x1000, 500, parameter));
-  EXPECT_FALSE(table.Relabel(kCard0, 0x1000, 512, parameter));
-  EXPECT_EQ(table.Find(kCard0, 0x1000)->owner, 3U);
-  EXPECT_TRUE(table.Relabel(kCard0, 0x1000, 500, {.role = Role::kParameter, .path = 9}));
+  EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500, parameter));
+  EXPECT_FALSE(table.Relabel(kCard0, DeviceAddress{0x1000}, 512, parameter));
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->owner, 3U);
   EXPECT_TRUE(
-      table.Relabel(kCard0, 0x1000, 500, {.role = Role::kParameter, .owner = 4, .path = 9}));
+      table.Relabel(kCard0, DeviceAddress{0x1000}, 500, {.role = Role::kParameter, .path = 9}));
+  EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500,
+                            {.role = Role::kParameter, .owner = 4, .path = 9}));
 }
 
 TEST(LiveTableTest, LabelsOfPartsAreAlwaysNewsAndChangeNothing) {
   LiveTable table;
-  table.Add(kCard0, 0x1000, {.requested = 500});
+  table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(table.Relabel(kCard0, 0x1000, 100, {.role = Role::kGradient}));
-    EXPECT_TRUE(table.Relabel(kCard0, 0x1100, 100, {.role = Role::kGradient}));
+    EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 100, {.role = Role::kGradient}));
+    EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1100}, 100, {.role = Role::kGradient}));
   }
-  EXPECT_EQ(table.Find(kCard0, 0x1000)->role, Role::kUnknown);
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->role, Role::kUnknown);
 }
 
 TEST(LiveTableTest, LargestGroupsAreSummedByRoleAndOwnerOnOneCard) {
   LiveTable table;
-  table.Add(kCard0, 0x1000, {.requested = 100, .role = Role::kParameter});
-  table.Add(kCard0, 0x2000, {.requested = 100, .role = Role::kParameter});
-  table.Add(kCard0, 0x3000, {.requested = 150, .owner = 5, .role = Role::kParameter});
-  table.Add(kCard0, 0x4000, {.requested = 10, .phase = trace::Phase::kForward});
-  table.Add(kCard1, 0x1000, {.requested = 999});
+  table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 100, .role = Role::kParameter});
+  table.Add(kCard0, DeviceAddress{0x2000}, {.requested = 100, .role = Role::kParameter});
+  table.Add(kCard0, DeviceAddress{0x3000},
+            {.requested = 150, .owner = 5, .role = Role::kParameter});
+  table.Add(kCard0, DeviceAddress{0x4000}, {.requested = 10, .phase = trace::Phase::kForward});
+  table.Add(kCard1, DeviceAddress{0x1000}, {.requested = 999});
   const auto groups = table.LargestGroups(kCard0, 2);
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].bytes, 200U);

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSlots = 2000;
 
 DeviceIndex CardOf(size_t slot) { return DeviceIndex{static_cast<int32_t>(slot % 2)}; }
-DeviceAddress AddressOf(size_t slot) { return 0x7f00'0000'0000 + 1_MiB * slot; }
+DeviceAddress AddressOf(size_t slot) { return DeviceAddress{0x7f00'0000'0000} + 1_MiB * slot; }
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void RandomRun::Range() {
   const size_t number = random_() % 64;
   const RangeEvent range{.device = CardOf(number),
                          .pool = {},
-                         .address = 0x6f00'0000'0000 + 4_MiB * number,
+                         .address = DeviceAddress{0x6f00'0000'0000} + 4_MiB * number,
                          .size = 4_MiB};
   if (mapped_[number]) {
     recorder_.blocks().Unmapped(range);

@@ -24,7 +24,7 @@ namespace memtrace::recorder {
 namespace {
 
 constexpr size_t kThreads = 3;
-constexpr DeviceAddress kApart = 1024_GiB;  // of the threads' addresses
+constexpr Bytes kApart = 1024_GiB;  // of the threads' addresses
 
 // What each thread knows to be written, seen by the parent.
 using Published = std::array<std::atomic<uint64_t>, kThreads>;
@@ -46,17 +46,17 @@ class Program {
  private:
   void Loop(size_t thread) {
     for (uint64_t number = 1;; ++number) {
-      const uint64_t context = recorder_.scopes().CurrentContext(
+      const ContextId context = recorder_.scopes().CurrentContext(
           recorder_.stacks().Intern(FramesOf({number / 1000 + 1, thread + 1})));
       recorder_.blocks().Allocated(Block(thread, number, context));
       published_[thread].store(number, std::memory_order_release);
-      if (number > 500) recorder_.blocks().Freed(Block(thread, number - 500, 0));
+      if (number > 500) recorder_.blocks().Freed(Block(thread, number - 500, ContextId{}));
       if (number % 5000 == 0) recorder_.program().BeginStep();
     }
   }
-  static BlockEvent Block(size_t thread, uint64_t number, uint64_t context) {
+  static BlockEvent Block(size_t thread, uint64_t number, ContextId context) {
     return {.pool = {},
-            .address = kApart * (thread + 1) + 512 * (number % 501),
+            .address = DeviceAddress{kApart * (thread + 1) + 512 * (number % 501)},
             .requested = number,
             .allocated = RoundUp(number, 512),
             .context = context};

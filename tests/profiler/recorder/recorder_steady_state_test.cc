@@ -40,12 +40,12 @@ namespace {
 
 constexpr int kBlocks = 500;
 
-BlockEvent Block(int number, uint64_t context) {
+BlockEvent Block(int number, ContextId context) {
   const Bytes bytes = 1000 + static_cast<Bytes>(number) * 4096;
   return {.device = DeviceIndex{0},
           .stream = StreamId{0},
           .pool = {},
-          .address = 0x7f0000000000 + static_cast<DeviceAddress>(number) * 4_MiB,
+          .address = DeviceAddress{0x7f0000000000} + static_cast<Bytes>(number) * 4_MiB,
           .requested = bytes,
           .allocated = RoundUp(bytes, 512),
           .context = context};
@@ -71,7 +71,7 @@ class Step {
   void Allocate(int i) {
     recorder_.scopes().PushTag("policy");
     recorder_.scopes().PushModule("model.layers.3.mlp");
-    const uint64_t context = recorder_.scopes().CurrentContext(recorder_.stacks().Intern(stack_));
+    const ContextId context = recorder_.scopes().CurrentContext(recorder_.stacks().Intern(stack_));
     const BlockEvent block = Block(i, context);
     recorder_.blocks().Allocated(block);
     recorder_.blocks().Relabel(block.device, block.address, block.requested,
@@ -80,7 +80,7 @@ class Step {
     recorder_.scopes().PopTag();
   }
   void Free(int i) {
-    const BlockEvent block = Block(i, 0);
+    const BlockEvent block = Block(i, ContextId{});
     if (i % 2 == 0) return recorder_.blocks().Freed(block);
     recorder_.blocks().FreeRequested(block);
     recorder_.blocks().FreeCompleted(block);

@@ -26,15 +26,16 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
   RecordedRun run;
   Recorder& recorder = run.recorder();
   recorder.blocks().Reserved(
-      {.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 4_MiB});
-  recorder.blocks().Mapped({.stream = StreamId{7}, .pool = {}, .address = 0x100000, .size = 2_MiB});
+      {.stream = StreamId{7}, .pool = {}, .address = DeviceAddress{0x100000}, .size = 4_MiB});
+  recorder.blocks().Mapped(
+      {.stream = StreamId{7}, .pool = {}, .address = DeviceAddress{0x100000}, .size = 2_MiB});
   recorder.blocks().Allocated({.stream = StreamId{7},
                                .pool = {.first = 0, .second = 3},
-                               .address = 0x100000,
+                               .address = DeviceAddress{0x100000},
                                .requested = 500,
                                .allocated = 512});
-  run.Free(0x100000, 500);
-  recorder.blocks().Unmapped({.pool = {}, .address = 0x100000, .size = 2_MiB});
+  run.Free(DeviceAddress{0x100000}, 500);
+  recorder.blocks().Unmapped({.pool = {}, .address = DeviceAddress{0x100000}, .size = 2_MiB});
   EXPECT_THAT(run.Lines(),
               ElementsAre("reserve 0 0x100000 size=4194304 stream=7",
                           "map 0 0x100000 size=2097152 stream=7",
@@ -46,19 +47,19 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
 // The second thread's allocation comes between, and the third operation allocates nothing.
 TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
   RecordedRun run;
-  run.Allocate(0x200, 1);  // 1: before anything is tied
+  run.Allocate(DeviceAddress{0x200}, 1);  // 1: before anything is tied
   run.recorder().blocks().TieActivities();
   const uint64_t first = OperationBlocks::Begin();
-  run.Allocate(0x400, 1);
+  run.Allocate(DeviceAddress{0x400}, 1);
   uint64_t second = 0;
   std::thread([&] {
     second = OperationBlocks::Begin();
-    run.Allocate(0x600, 1);
+    run.Allocate(DeviceAddress{0x600}, 1);
   }).join();
-  run.Allocate(0x800, 1);
+  run.Allocate(DeviceAddress{0x800}, 1);
   const uint64_t third = OperationBlocks::Begin();
   OperationBlocks::End();
-  run.Allocate(0xa00, 1);
+  run.Allocate(DeviceAddress{0xa00}, 1);
   const trace::Activity kernel{.stream = 7, .duration_ns = 9};
   run.recorder().blocks().NoteActivities({{{kernel, "gelu", first},
                                            {kernel, "gelu", second},
@@ -76,12 +77,12 @@ TEST(RecorderTest, TagsNestAndReachAllocations) {
   RecordedRun run;
   run.recorder().scopes().PushTag("run");
   run.recorder().scopes().PushTag("policy");
-  run.Allocate(0x200, 1);
+  run.Allocate(DeviceAddress{0x200}, 1);
   run.recorder().scopes().PopTag();
-  run.Allocate(0x400, 1);
+  run.Allocate(DeviceAddress{0x400}, 1);
   run.recorder().scopes().PopTag();
   run.recorder().scopes().PopTag();  // one too many
-  run.Allocate(0x600, 1);
+  run.Allocate(DeviceAddress{0x600}, 1);
   const auto lines = run.Lines();
   EXPECT_THAT(lines[2], testing::EndsWith("owner=run/policy"));
   EXPECT_THAT(lines[4], testing::EndsWith("owner=run"));
@@ -92,9 +93,9 @@ TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
   RecordedRun run;
   run.recorder().scopes().PushModule("transformer.h.3");
   run.recorder().scopes().PushModule("transformer.h.3.mlp");
-  run.Allocate(0x200, 1);
+  run.Allocate(DeviceAddress{0x200}, 1);
   run.recorder().scopes().PopModule();
-  run.Allocate(0x400, 1);
+  run.Allocate(DeviceAddress{0x400}, 1);
   EXPECT_THAT(run.Lines(), ElementsAre(testing::EndsWith("module=transformer.h.3.mlp"),
                                        testing::EndsWith("module=transformer.h.3")));
 }
@@ -104,14 +105,14 @@ TEST(RecorderTest, PastTheDeepestTagPopsStillMatch) {
   run.recorder().scopes().PushTag("base");
   for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().scopes().PushTag("x");
   for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().scopes().PopTag();
-  run.Allocate(0x200, 1);
+  run.Allocate(DeviceAddress{0x200}, 1);
   EXPECT_THAT(run.Lines().back(), testing::EndsWith("owner=base"));
 }
 
 TEST(RecorderTest, AThreadHasTagsOfItsOwn) {
   RecordedRun run;
   run.recorder().scopes().PushTag("outer");
-  std::thread([&] { run.Allocate(0x200, 1); }).join();
+  std::thread([&] { run.Allocate(DeviceAddress{0x200}, 1); }).join();
   EXPECT_THAT(run.Lines().back(), testing::EndsWith("allocated=512"));
 }
 
@@ -120,9 +121,9 @@ TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
   Recorder& recorder = run.recorder();
   EXPECT_EQ(recorder.program().SetPhase(Phase::kForward), Phase::kOther);
   EXPECT_EQ(recorder.program().SetPhase(Phase::kForward), Phase::kForward);
-  run.Allocate(0x200, 100);
+  run.Allocate(DeviceAddress{0x200}, 100);
   for (int step = 0; step < 3; ++step) {
-    recorder.blocks().Relabel(kCard, 0x200, 100, Role::kParameter, "", "h.0.weight");
+    recorder.blocks().Relabel(kCard, DeviceAddress{0x200}, 100, Role::kParameter, "", "h.0.weight");
     recorder.program().Annotate("optimizer.class", "AdamW");
   }
   recorder.program().Annotate("optimizer.class", "SGD");
@@ -136,10 +137,10 @@ TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
 
 TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
   RecordedRun run;
-  run.Allocate(0x200, 100);
+  run.Allocate(DeviceAddress{0x200}, 100);
   for (const Bytes size : {40U, 100U, 0U})
-    run.recorder().blocks().Relabel(kCard, 0x200, size, Role::kParameter, "", "w");
-  run.recorder().blocks().Relabel(kCard, 0x210, 40, Role::kParameter, "", "w");
+    run.recorder().blocks().Relabel(kCard, DeviceAddress{0x200}, size, Role::kParameter, "", "w");
+  run.recorder().blocks().Relabel(kCard, DeviceAddress{0x210}, 40, Role::kParameter, "", "w");
   EXPECT_THAT(run.Lines(), ElementsAre("alloc 0 0x200 requested=100 allocated=512",
                                        "relabel 0 0x200 size=40 role=parameter path=w",
                                        "relabel 0 0x200 role=parameter path=w",
@@ -149,9 +150,9 @@ TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
 TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
   RecordedRun run;
   for (int i = 0; i < 2; ++i) {
-    run.Allocate(0x200, 100);
-    run.recorder().blocks().Relabel(kCard, 0x200, 100, Role::kGradient, "", "w");
-    run.Free(0x200, 100);
+    run.Allocate(DeviceAddress{0x200}, 100);
+    run.recorder().blocks().Relabel(kCard, DeviceAddress{0x200}, 100, Role::kGradient, "", "w");
+    run.Free(DeviceAddress{0x200}, 100);
   }
   EXPECT_EQ(run.Lines().size(), 8U);
 }
@@ -159,12 +160,12 @@ TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
 TEST(RecorderTest, TopOwnersAreNamedForTheErrorText) {
   RecordedRun run;
   run.recorder().scopes().PushTag("edited_model");
-  run.Allocate(0x1000, 300);
+  run.Allocate(DeviceAddress{0x1000}, 300);
   run.recorder().scopes().PopTag();
-  run.Allocate(0x2000, 200);
-  run.recorder().blocks().Relabel(kCard, 0x1000, 300, Role::kParameter, "", "");
+  run.Allocate(DeviceAddress{0x2000}, 200);
+  run.recorder().blocks().Relabel(kCard, DeviceAddress{0x1000}, 300, Role::kParameter, "", "");
   run.recorder().program().SetPhase(Phase::kOptimizer);
-  run.Allocate(0x3000, 100);
+  run.Allocate(DeviceAddress{0x3000}, 100);
   EXPECT_THAT(run.recorder().blocks().TopOwners(kCard, 3),
               ElementsAre(FieldsAre("parameter edited_model", 300), FieldsAre("unknown", 200),
                           FieldsAre("temporary", 100)));
@@ -204,9 +205,9 @@ TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
 
 TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
   RecordedRun run;
-  run.Allocate(0x200, 1);
+  run.Allocate(DeviceAddress{0x200}, 1);
   run.recorder().Close();
-  run.Allocate(0x400, 1);
+  run.Allocate(DeviceAddress{0x400}, 1);
   EXPECT_EQ(run.recorder().trace().lost_events(), 1U);
   EXPECT_EQ(run.Lines().size(), 1U);
   EXPECT_TRUE(run.Reader().completeness().closed);
@@ -214,17 +215,17 @@ TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
 
 TEST(RecorderTest, AForkedChildDoesNothingEvenIfTheLockWasHeld) {
   RecordedRun run;
-  run.Allocate(0x200, 1);
+  run.Allocate(DeviceAddress{0x200}, 1);
   std::atomic<bool> done = false;
   std::thread busy([&] {
-    for (DeviceAddress address = 0x400; !done; address += 0x200) run.Allocate(address, 1);
+    for (DeviceAddress address{0x400}; !done; address += 0x200) run.Allocate(address, 1);
   });
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);
       run.recorder().trace().AbandonInForkedChild();
-      run.Allocate(0x200, 1);
+      run.Allocate(DeviceAddress{0x200}, 1);
       run.recorder().scopes().PushTag("child");
       run.recorder().stacks().Intern(FramesOf({1}));
       run.recorder().Close();
@@ -244,12 +245,12 @@ TEST(RecorderTest, ThreadsNeverMixUpOrderOrOwners) {
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;
   threads.reserve(kThreads);
-  constexpr DeviceAddress kBlocks = 5000;
+  constexpr uint64_t kBlocks = 5000;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&run, t] {
-      const auto base = static_cast<DeviceAddress>(t) << 32;
+      const DeviceAddress base{static_cast<uint64_t>(t) << 32};
       run.recorder().scopes().PushTag("thread" + std::to_string(t));
-      for (DeviceAddress i = 0; i < kBlocks; ++i) {
+      for (uint64_t i = 0; i < kBlocks; ++i) {
         run.Allocate(base + 512 * i, 1, run.recorder().stacks().Intern(FramesOf({i % 50 + 1, 1})));
         run.Free(base + 512 * i, 1);
       }

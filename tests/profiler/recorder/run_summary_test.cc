@@ -97,8 +97,8 @@ TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
 TEST(SummaryTest, IsThereWhileTheProgramRunsAndAfterAKill) {
   RecordedRun run({.with_summary = true});
   EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path()).status()));
-  run.Allocate(0x200, 100);
-  run.Allocate(0x400, 100);
+  run.Allocate(DeviceAddress{0x200}, 100);
+  run.Allocate(DeviceAddress{0x400}, 100);
   const json summary = SummaryOf(run.path());
   EXPECT_EQ(summary["last"], 0);
   EXPECT_EQ(summary["events"], 0) << "before the first event; the next comes after a second";
@@ -107,13 +107,13 @@ TEST(SummaryTest, IsThereWhileTheProgramRunsAndAfterAKill) {
 TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
   RecordedRun run({.with_summary = true});
   for (int32_t card = 0; card < 40; ++card) {
-    for (DeviceAddress i = 0; i < 60; ++i) {
+    for (uint64_t i = 0; i < 60; ++i) {
       const std::string owner =
           "owner/\"\x01\xe2\x82\xac" + std::to_string(i) + std::string(200, 'x');
       run.recorder().blocks().Allocated(
           {.device = DeviceIndex{card},
            .pool = {},
-           .address = 0x200 * i,
+           .address = DeviceAddress{0x200 * i},
            .requested = 100,
            .allocated = 512,
            .context = run.recorder().contexts().Pack(
@@ -132,7 +132,7 @@ TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
 
 TEST(SummaryTest, OneOfTheTwoIsWholeWhateverByteIsHit) {
   RecordedRun run({.with_summary = true});
-  run.Allocate(0x200, 100);
+  run.Allocate(DeviceAddress{0x200}, 100);
   run.recorder().Close();
   std::fstream file(run.path(), std::ios::in | std::ios::out | std::ios::binary);
   trace::FileHeader header;
@@ -151,7 +151,7 @@ TEST(SummaryTest, OneOfTheTwoIsWholeWhateverByteIsHit) {
 
 TEST(SummaryTest, OlderTracesHaveNone) {
   RecordedRun run;
-  run.Allocate(0x200, 100);
+  run.Allocate(DeviceAddress{0x200}, 100);
   run.recorder().Close();
   EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path()).status()));
   EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path() + ".none").status()));

@@ -15,6 +15,16 @@ TorchSettings SettingsOf(const RecordedRun& run) {
   return settings;
 }
 
+template <typename Payload>
+DeviceAddress AddressOf(const Payload& payload) {
+  return DeviceAddress{payload.address};
+}
+
+template <typename Payload>
+AddressRange RangeOf(const Payload& payload) {
+  return AddressRange::Of(AddressOf(payload), payload.size);
+}
+
 Request RequestOf(const trace::Allocate& block) {
   return {block.requested, StreamId{block.stream}, block.pool};
 }
@@ -30,14 +40,14 @@ void AsRecorded::See(const trace::Event& event) {
 
 void AsRecorded::Apply(uint64_t sequence, const trace::Allocate& block) {
   ++allocations_;
-  free_requested_ = 0;
+  free_requested_ = {};
   if (is_beginning_) Settle(0);
-  Forget(block.address);
+  Forget(AddressOf(block));
   Request request = RequestOf(block);
   const Before before = FindPool(block, request);
   const std::optional<Placed> placed = Judge(block, request, before);
   if (!placed) return;
-  live_[block.address] = placed->block;
+  live_[AddressOf(block)] = placed->block;
   if (sink_) sink_(sequence, device_, *placed);
 }
 
@@ -79,15 +89,15 @@ std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& 
 std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request,
                                         const Before& before) {
   if (request.pool != 0) {
-    torch_.LearnWhetherItSplits(request, {block.address, block.allocated});
+    torch_.LearnWhetherItSplits(request, AddressRange::Of(AddressOf(block), block.allocated));
   }
   std::optional<Placed> placed = Predict(request, before);
-  const bool is_right = placed && placed->address == block.address;
+  const bool is_right = placed && placed->address == AddressOf(block);
   if (placed && !is_right) torch_.policy().Free(placed->block);
   Settle(request.pool);
   if (is_right) ++placed_;
-  if (is_right || torch_.policy().heap().segments().IsMapped(block.address)) ++compared_;
-  return is_right ? placed : torch_.AllocateAt(request, block.address);
+  if (is_right || torch_.policy().heap().segments().IsMapped(AddressOf(block))) ++compared_;
+  return is_right ? placed : torch_.AllocateAt(request, AddressOf(block));
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Resume&) {
@@ -101,40 +111,40 @@ void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
   const Request request = RequestOf(block);
   CarryOut();
   is_beginning_ = true;
-  torch_.AddMappingOf(request, block.address);
-  Forget(block.address);
-  const auto placed = torch_.AllocateAt(request, block.address, block.allocated);
+  torch_.AddMappingOf(request, AddressOf(block));
+  Forget(AddressOf(block));
+  const auto placed = torch_.AllocateAt(request, AddressOf(block), block.allocated);
   if (!placed) return;
-  live_[block.address] = placed->block;
+  live_[AddressOf(block)] = placed->block;
   if (alive.waiting == 0) return;
   torch_.policy().RequestFree(placed->block);
-  waiting_[block.address] = placed->block;
-  live_.erase(block.address);
+  waiting_[AddressOf(block)] = placed->block;
+  live_.erase(AddressOf(block));
 }
 
 void AsRecorded::Apply(uint64_t, const trace::FreeRequested& free) {
   CarryOut();
   Settle(0);
-  free_requested_ = free.address;
-  const auto found = live_.find(free.address);
+  free_requested_ = AddressOf(free);
+  const auto found = live_.find(AddressOf(free));
   if (found == live_.end()) return;
   torch_.policy().RequestFree(found->second);
-  waiting_[free.address] = found->second;
+  waiting_[AddressOf(free)] = found->second;
   live_.erase(found);
 }
 
 void AsRecorded::Apply(uint64_t, const trace::FreeCompleted& free) {
-  if (free_requested_ == free.address) return CompleteFree(free.address);
-  Defer({.is_memory = false, .range = {free.address, 0}});
+  if (free_requested_ == AddressOf(free)) return CompleteFree(AddressOf(free));
+  Defer({.is_memory = false, .range = AddressRange::Of(AddressOf(free), 0)});
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Map& map) {
   if (map.size == 0 || map.address + map.size < map.address) return;
-  torch_.segments().Note({.range = {map.address, map.size}, .stream = StreamId{map.stream}});
+  torch_.segments().Note({.range = RangeOf(map), .stream = StreamId{map.stream}});
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
-  Defer({.is_memory = true, .range = {unmap.address, unmap.size}});
+  Defer({.is_memory = true, .range = RangeOf(unmap)});
 }
 
 // The memory that it did get before it failed stays.
@@ -146,7 +156,7 @@ void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
 }
 
 void AsRecorded::Defer(const Release& release) {
-  free_requested_ = 0;
+  free_requested_ = {};
   if (!torch_.segments().pending().empty()) {
     CarryOut();
     Settle(0);
@@ -159,7 +169,7 @@ void AsRecorded::CarryOut(bool memory_too) {
   std::vector<Release> kept;
   for (const Release& release : deferred_) {
     if (!release.is_memory) {
-      CompleteFree(release.range.address);
+      CompleteFree(release.range.begin);
     } else if (memory_too) {
       torch_.policy().cache().Release(release.range);
     } else {
@@ -169,7 +179,7 @@ void AsRecorded::CarryOut(bool memory_too) {
   deferred_.swap(kept);
 }
 
-void AsRecorded::CompleteFree(uint64_t address) {
+void AsRecorded::CompleteFree(DeviceAddress address) {
   const auto found = waiting_.find(address);
   if (found == waiting_.end()) return;
   torch_.policy().CompleteFree(found->second);
@@ -182,7 +192,7 @@ void AsRecorded::Settle(uint32_t pool) {
 }
 
 // A block whose free was lost.
-void AsRecorded::Forget(uint64_t address) {
+void AsRecorded::Forget(DeviceAddress address) {
   CompleteFree(address);
   const auto found = live_.find(address);
   if (found == live_.end()) return;

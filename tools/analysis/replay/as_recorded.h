@@ -74,19 +74,19 @@ class AsRecorded {
   std::optional<Placed> Predict(const Request& request, const Before& before);
   std::optional<Placed> Judge(const trace::Allocate& block, const Request& request,
                               const Before& before);
-  void CompleteFree(uint64_t address);
+  void CompleteFree(DeviceAddress address);
   void Settle(uint32_t pool);
-  void Forget(uint64_t address);
+  void Forget(DeviceAddress address);
 
   const int32_t device_;
   const PlacementSink& sink_;
   RecordedTorch torch_;
   PoolGuess pools_{torch_};
   const bool says_pools_;
-  absl::flat_hash_map<uint64_t, BlockNumber> live_;  // by recorded address
-  absl::flat_hash_map<uint64_t, BlockNumber> waiting_;
+  absl::flat_hash_map<DeviceAddress, BlockNumber> live_;  // by recorded address
+  absl::flat_hash_map<DeviceAddress, BlockNumber> waiting_;
   std::vector<Release> deferred_;
-  uint64_t free_requested_ = 0;   // address, if that was the event before
+  DeviceAddress free_requested_;  // address, if that was the event before
   bool has_failed_once_ = false;  // the next request: it got some memory, and then none
   bool is_beginning_ = false;     // what was mapped is told, and nobody asks for it
   uint64_t allocations_ = 0;

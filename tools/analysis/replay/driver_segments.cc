@@ -7,8 +7,8 @@
 namespace memtrace::replay {
 
 DeviceAddress DriverSegments::ForSegment(Bytes size, StreamId /*stream*/) {
-  const DeviceAddress address = heap_.Take(RoundUp(size, TorchSettings::kSegmentUnit));
-  return address != 0 ? address : Unused(size);
+  const DeviceAddress address{heap_.Take(RoundUp(size, TorchSettings::kSegmentUnit))};
+  return address.is_null() ? Unused(size) : address;
 }
 
 DeviceAddress DriverSegments::ForReservation(Bytes size, StreamId /*stream*/) {
@@ -16,8 +16,8 @@ DeviceAddress DriverSegments::ForReservation(Bytes size, StreamId /*stream*/) {
 }
 
 void DriverSegments::Released(const AddressRange& segment) {
-  if (segment.address < kEnd) {
-    heap_.GiveBack(segment.address, RoundUp(segment.size, TorchSettings::kSegmentUnit));
+  if (segment.begin < kEnd) {
+    heap_.GiveBack(segment.begin.value(), RoundUp(segment.size(), TorchSettings::kSegmentUnit));
   }
 }
 

@@ -17,10 +17,10 @@ class DriverSegments : public SegmentAddresses {
   void Released(const AddressRange& segment) override;
 
  private:
-  static constexpr DeviceAddress kBegin = DeviceAddress{1} << 60;
-  static constexpr DeviceAddress kEnd = kBegin + (DeviceAddress{1} << 46);
+  static constexpr DeviceAddress kBegin{uint64_t{1} << 60};
+  static constexpr DeviceAddress kEnd = kBegin + (Bytes{1} << 46);
 
-  card::HeapAddresses heap_{kBegin, kEnd};
+  card::HeapAddresses heap_{kBegin.value(), kEnd.value()};
 };
 
 }  // namespace memtrace::replay

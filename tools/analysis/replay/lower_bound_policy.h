@@ -28,7 +28,7 @@ class LowerBoundPolicy : public Policy {
     const BlockNumber number = spare_.back();
     spare_.pop_back();
     sizes_[number] = size;
-    return Placed{number, 0, 0, 0, size};
+    return Placed{number, {}, 0, 0, size};
   }
   void Free(BlockNumber block) override {
     RequestFree(block);

@@ -44,7 +44,7 @@ class MemtracePolicy : public Policy {
     std::vector<RangeEvent> segments_;  // in order of appearance; few
   };
   struct Live {
-    DeviceAddress address = 0;
+    DeviceAddress address;
     StreamId waits_for{};  // of TraceStreams, once the free was requested
   };
 

@@ -24,7 +24,7 @@ struct Request {
 // Where a block came to lie. Segments are counted on each card, from 0, as they appear.
 struct Placed {
   BlockNumber block = 0;
-  DeviceAddress address = 0;
+  DeviceAddress address;
   uint32_t segment = 0;
   Bytes offset = 0;  // in the segment
   Bytes size = 0;    // that it occupies

@@ -19,7 +19,7 @@ bool GoesOn(const TorchBlock& there, DeviceAddress address, StreamId stream) {
 std::optional<uint32_t> PoolGuess::OfKnown(const trace::Allocate& block) {
   if (block.pool != 0) return block.pool;
   if (IsInNewSegment(block)) return std::nullopt;
-  const TorchSegment* segment = torch_.policy().heap().segments().At(block.address);
+  const TorchSegment* segment = torch_.policy().heap().segments().At(DeviceAddress{block.address});
   return segment == nullptr ? 0 : segment->lane->pool->number;
 }
 
@@ -39,9 +39,9 @@ uint32_t PoolGuess::OfNew(const trace::Allocate& block, bool fitted) {
 bool PoolGuess::IsInNewSegment(const trace::Allocate& block) {
   for (const RecordedSegments::Recorded& recorded : torch_.segments().pending()) {
     const AddressRange& range = recorded.range;
-    if (block.address < range.address || block.address - range.address >= range.size) continue;
-    const TorchBlock* there = torch_.policy().heap().segments().BlockAt(range.address);
-    return there == nullptr || !GoesOn(*there, range.address, recorded.stream);
+    if (!range.Contains(DeviceAddress{block.address})) continue;
+    const TorchBlock* there = torch_.policy().heap().segments().BlockAt(range.begin);
+    return there == nullptr || !GoesOn(*there, range.begin, recorded.stream);
   }
   return false;
 }

@@ -8,26 +8,25 @@ namespace memtrace::replay {
 
 DeviceAddress RecordedSegments::ForSegment(Bytes size, StreamId stream) {
   for (const Recorded& recorded : pending_) {
-    if (recorded.range.size == size && recorded.stream == stream) return recorded.range.address;
+    if (recorded.range.size() == size && recorded.stream == stream) return recorded.range.begin;
   }
   return Unused(size);
 }
 
 DeviceAddress RecordedSegments::ForReservation(Bytes size, StreamId stream) {
   for (const Recorded& recorded : pending_) {
-    if (recorded.stream == stream) return recorded.range.address;
+    if (recorded.stream == stream) return recorded.range.begin;
   }
   return Unused(size);
 }
 
 bool RecordedSegments::GoesOnAt(DeviceAddress end) {
-  return pending_.empty() || pending_.front().range.address == end;
+  return pending_.empty() || pending_.front().range.begin == end;
 }
 
 std::optional<RecordedSegments::Recorded> RecordedSegments::TakeAt(DeviceAddress address) {
   for (auto recorded = pending_.begin(); recorded != pending_.end(); ++recorded) {
-    const AddressRange range = recorded->range;
-    if (address < range.address || address - range.address >= range.size) continue;
+    if (!recorded->range.Contains(address)) continue;
     const Recorded found = *recorded;
     pending_.erase(recorded);
     return found;

@@ -21,7 +21,7 @@ void RecordedTorch::LearnWhetherItSplits(const Request& request, const AddressRa
   const Bytes rounded = Rounded(request);
   for (const RecordedSegments::Recorded& segment : segments_.pending()) {
     if (segment.range == block &&
-        policy_.settings().Splits(rounded, block.size, TorchSettings::IsSmall(rounded))) {
+        policy_.settings().Splits(rounded, block.size(), TorchSettings::IsSmall(rounded))) {
       policy_.heap().lanes().Of(request).pool->is_split = false;
     }
   }
@@ -54,7 +54,7 @@ void RecordedTorch::Settle(uint32_t pool) {
   for (const AddressRange& range : segments_.TakeNotRecorded()) policy_.cache().Release(range);
   const TorchSettings& settings = policy_.settings();
   for (const RecordedSegments::Recorded& recorded : segments_.TakeNotAskedFor()) {
-    const Bytes size = recorded.range.size;
+    const Bytes size = recorded.range.size();
     const bool is_small = settings.expands ? size % settings.large_segment != 0
                                            : size == TorchSettings::kSmallSegment;
     Add(recorded, pool, is_small);

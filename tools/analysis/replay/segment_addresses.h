@@ -12,7 +12,7 @@ namespace memtrace::replay {
 // matters.
 class SegmentAddresses {
  public:
-  static constexpr DeviceAddress kFirst = DeviceAddress{1} << 62;
+  static constexpr DeviceAddress kFirst{uint64_t{1} << 62};
 
   SegmentAddresses() = default;
   SegmentAddresses(const SegmentAddresses&) = delete;

@@ -22,7 +22,7 @@ struct TorchSegment;
 struct TorchBlock {
   enum class State : uint8_t { kFree, kInUse, kUnmapped };
 
-  DeviceAddress address = 0;
+  DeviceAddress address;
   Bytes size = 0;
   TorchBlock* before = nullptr;
   TorchBlock* behind = nullptr;
@@ -40,7 +40,7 @@ struct TorchBlock {
 struct FreeKey {
   Bytes size = 0;
   uint32_t segment = 0;  // its ordinal, if that counts
-  DeviceAddress address = 0;
+  DeviceAddress address = {};
   TorchBlock* block = nullptr;
   friend bool operator<(const FreeKey& a, const FreeKey& b) {
     if (a.size != b.size) return a.size < b.size;
@@ -70,7 +70,7 @@ struct TorchLane {
 // One piece of memory from the driver, or one reservation of addresses into which chunks are
 // mapped.
 struct TorchSegment {
-  DeviceAddress base = 0;
+  DeviceAddress base;
   Bytes size = 0;
   Bytes chunk = 0;       // 0: not expandable
   uint32_t ordinal = 0;  // segments are counted as they appear on the card
@@ -78,12 +78,7 @@ struct TorchSegment {
   TorchBlock* first = nullptr;
 
   bool is_expandable() const { return chunk != 0; }
-};
-
-struct AddressRange {
-  DeviceAddress address = 0;
-  Bytes size = 0;
-  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+  AddressRange range() const { return AddressRange::Of(base, size); }
 };
 
 }  // namespace memtrace::replay

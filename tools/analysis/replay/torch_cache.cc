@@ -50,7 +50,7 @@ AddressRange WholeChunks(const TorchBlock& free) {
   const TorchSegment& segment = *free.segment;
   const DeviceAddress begin = segment.base + RoundUp(free.address - segment.base, segment.chunk);
   const DeviceAddress end = segment.base + RoundDown(free.end() - segment.base, segment.chunk);
-  return {begin, end > begin ? end - begin : 0};
+  return {begin, std::max(begin, end)};
 }
 
 }  // namespace
@@ -119,11 +119,11 @@ void TorchCache::CollectGarbage(Bytes threshold) {
 }
 
 void TorchCache::Release(const AddressRange& range) {
-  TorchBlock* block = heap_.segments().BlockAt(range.address);
+  TorchBlock* block = heap_.segments().BlockAt(range.begin);
   if (block == nullptr || block->state != State::kFree) return;
-  if (block->end() - range.address < range.size) return;
+  if (block->end() - range.begin < range.size()) return;
   if (block->segment->is_expandable()) return Unmap(*block, range);
-  if (!block->is_split() && block->size == range.size) ReleaseSegment(*block->segment);
+  if (!block->is_split() && block->size == range.size()) ReleaseSegment(*block->segment);
 }
 
 void TorchCache::ReleaseSegment(TorchSegment& segment) {
@@ -132,8 +132,8 @@ void TorchCache::ReleaseSegment(TorchSegment& segment) {
 }
 
 void TorchCache::Unmap(TorchBlock& block, const AddressRange& range) {
-  if (range.size == 0) return;
-  unmaps_ += range.size / block.segment->chunk;
+  if (range.size() == 0) return;
+  unmaps_ += range.size() / block.segment->chunk;
   heap_.Unmap(block, range);
 }
 

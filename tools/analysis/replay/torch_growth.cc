@@ -31,7 +31,7 @@ TorchBlock* TorchGrowth::ExtendBySegment(TorchLane& lane, Bytes size) {
     return nullptr;
   }
   ++calls_.allocations;
-  return heap_.AddSegment(lane, {addresses_.ForSegment(size, lane.stream), size});
+  return heap_.AddSegment(lane, AddressRange::Of(addresses_.ForSegment(size, lane.stream), size));
 }
 
 TorchBlock* TorchGrowth::ExtendReservation(TorchLane& lane, Bytes rounded) {
@@ -39,7 +39,8 @@ TorchBlock* TorchGrowth::ExtendReservation(TorchLane& lane, Bytes rounded) {
   if (block == nullptr) {
     const Bytes chunk = options_.settings.ChunkFor(lane.pool->is_small);
     const Bytes size = ReservationSize(chunk);
-    block = heap_.AddReservation(lane, {addresses_.ForReservation(size, lane.stream), size}, chunk);
+    const DeviceAddress address = addresses_.ForReservation(size, lane.stream);
+    block = heap_.AddReservation(lane, AddressRange::Of(address, size), chunk);
   }
   if (block->state == State::kUnmapped) {
     block = MapFront(*block, std::min(block->size, rounded));
@@ -80,25 +81,26 @@ TorchBlock* TorchGrowth::MapFront(TorchBlock& unmapped, Bytes bytes) {
   }
   calls_.creates += size / chunk;
   ++calls_.accesses;
-  return heap_.Map(unmapped, {unmapped.address, size});
+  return heap_.Map(unmapped, AddressRange::Of(unmapped.address, size));
 }
 
 void TorchGrowth::AddAt(TorchLane& lane, const AddressRange& range) {
   if (options_.settings.expands) return MapAt(lane, range);
-  if (heap_.segments().BlockAt(range.address) != nullptr) return;
+  if (heap_.segments().BlockAt(range.begin) != nullptr) return;
   heap_.lanes().Put(*heap_.AddSegment(lane, range));
 }
 
 void TorchGrowth::MapAt(TorchLane& lane, const AddressRange& range) {
   const Bytes chunk = options_.settings.ChunkFor(lane.pool->is_small);
-  TorchBlock* there = heap_.segments().BlockAt(range.address);
+  TorchBlock* there = heap_.segments().BlockAt(range.begin);
   if (there == nullptr || there->segment->lane != &lane) {
-    if (there != nullptr && there->segment->base == range.address) return;
-    there = heap_.AddReservation(lane, {range.address, ReservationSize(chunk)}, chunk);
+    if (there != nullptr && there->segment->base == range.begin) return;
+    there =
+        heap_.AddReservation(lane, AddressRange::Of(range.begin, ReservationSize(chunk)), chunk);
   }
-  const Bytes before = range.address - there->address;
+  const Bytes before = range.begin - there->address;
   const bool fits = there->state == State::kUnmapped && before < there->size &&
-                    range.size <= there->size - before;
+                    range.size() <= there->size - before;
   if (fits) heap_.Map(*there, range);
 }
 

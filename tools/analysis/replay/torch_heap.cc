@@ -39,7 +39,7 @@ TorchBlock* TorchHeap::Carve(DeviceAddress address, Bytes size) {
 
 TorchBlock* TorchHeap::AddSegment(TorchLane& lane, const AddressRange& range) {
   TorchSegment& segment = NewSegment(lane, range, 0);
-  AddReserved({segment.base, range.size});
+  AddReserved(segment.range());
   return segment.first;
 }
 
@@ -48,7 +48,7 @@ void TorchHeap::RemoveSegment(TorchSegment& segment) {
   lanes_.TakeOut(*segment.first);
   if (segment.first->state == State::kFree) {
     reserved_ -= segment.size;
-    addresses_.Released({segment.base, segment.size});
+    addresses_.Released(segment.range());
   }
   tiling_.Uncover(segment);
   segments_.Remove(segment);
@@ -73,16 +73,16 @@ TorchBlock* TorchHeap::Map(TorchBlock& unmapped, const AddressRange& range) {
 void TorchHeap::Unmap(TorchBlock& free, const AddressRange& range) {
   TorchBlock* block = Isolate(free, range);
   block->state = State::kUnmapped;
-  reserved_ -= range.size;
+  reserved_ -= range.size();
   block = tiling_.Merge(block);
   lanes_.Put(*block);
   if (!block->is_split()) RemoveSegment(*block->segment);
 }
 
 TorchSegment& TorchHeap::NewSegment(TorchLane& lane, const AddressRange& range, Bytes chunk) {
-  DeviceAddress base = range.address;
-  while (segments_.HasOneAt(base)) base = addresses_.Unused(range.size);
-  TorchSegment& segment = segments_.Add(lane, {base, range.size}, chunk);
+  DeviceAddress base = range.begin;
+  while (segments_.HasOneAt(base)) base = addresses_.Unused(range.size());
+  TorchSegment& segment = segments_.Add(lane, AddressRange::Of(base, range.size()), chunk);
   tiling_.Cover(segment);
   return segment;
 }
@@ -90,16 +90,16 @@ TorchSegment& TorchHeap::NewSegment(TorchLane& lane, const AddressRange& range, 
 TorchBlock* TorchHeap::Isolate(TorchBlock& block, const AddressRange& range) {
   lanes_.TakeOut(block);
   TorchBlock* isolated = &block;
-  if (range.address > block.address) {
-    isolated = tiling_.CutAt(block, range.address - block.address);
+  if (range.begin > block.address) {
+    isolated = tiling_.CutAt(block, range.begin - block.address);
     lanes_.Put(block);
   }
-  if (range.size < isolated->size) lanes_.Put(*tiling_.CutAt(*isolated, range.size));
+  if (range.size() < isolated->size) lanes_.Put(*tiling_.CutAt(*isolated, range.size()));
   return isolated;
 }
 
 void TorchHeap::AddReserved(const AddressRange& range) {
-  reserved_ += range.size;
+  reserved_ += range.size();
   peak_reserved_ = std::max(peak_reserved_, reserved_);
   addresses_.Mapped(range);
 }

@@ -9,13 +9,13 @@ namespace memtrace::replay {
 
 TorchSegment& TorchSegments::Add(TorchLane& lane, const AddressRange& range, Bytes chunk) {
   auto segment = std::make_unique<TorchSegment>();
-  segment->base = range.address;
-  segment->size = range.size;
+  segment->base = range.begin;
+  segment->size = range.size();
   segment->chunk = chunk;
   segment->ordinal = next_ordinal_++;
   segment->lane = &lane;
   if (segment->is_expandable()) ++reservations_;
-  return *segments_.emplace(range.address, std::move(segment)).first->second;
+  return *segments_.emplace(range.begin, std::move(segment)).first->second;
 }
 
 void TorchSegments::Remove(TorchSegment& segment) {

@@ -16,8 +16,9 @@ class BrokenTracesTest : public testing::TestWithParam<int> {
  protected:
   // Few addresses, so that events meet; now and then one that is no address at all.
   DeviceAddress Address() {
-    if (random_() % 50 == 0) return ~DeviceAddress{0} - random_() % 1_MiB;
-    return 1_GiB + random_() % 12 * 2_MiB + (random_() % 4 == 0 ? random_() % 4096 * 512 : 0);
+    if (random_() % 50 == 0) return DeviceAddress{~uint64_t{0}} - random_() % 1_MiB;
+    return DeviceAddress{1_GiB} + random_() % 12 * 2_MiB +
+           (random_() % 4 == 0 ? random_() % 4096 * 512 : 0);
   }
   Bytes Size() {
     if (random_() % 60 == 0) return random_() % 2 == 0 ? 0 : ~Bytes{0} - random_() % 1024;
@@ -52,7 +53,7 @@ class BrokenTracesTest : public testing::TestWithParam<int> {
   }
   void AddAlive() {
     trace::Alive alive;
-    alive.block.address = Address();
+    alive.block.address = Address().value();
     alive.block.requested = Size();
     alive.block.allocated = Size();
     alive.block.pool = random_() % 2;
@@ -66,7 +67,7 @@ class BrokenTracesTest : public testing::TestWithParam<int> {
 
 TEST_P(BrokenTracesTest, EndWithAnAnswer) {
   random_.seed(static_cast<unsigned>(GetParam()));
-  events_.Map(1_GiB, 20_MiB).Allocate(1_GiB, 1_MiB);
+  events_.Map(DeviceAddress{1_GiB}, 20_MiB).Allocate(DeviceAddress{1_GiB}, 1_MiB);
   for (int i = 0; i < 400; ++i) AddEvent();
   for (const char* settings : {"", "expandable_segments:True", "max_split_size_mb:30"}) {
     const RecordedRun run = RecordedRun::Of(events_, "native", settings);

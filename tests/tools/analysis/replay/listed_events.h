@@ -15,7 +15,7 @@ class ListedEvents : public analysis::EventSource {
  public:
   ListedEvents& Allocate(DeviceAddress address, Bytes bytes, uint64_t stream = 0) {
     return Add(trace::Allocate{.device = 0,
-                               .address = address,
+                               .address = address.value(),
                                .requested = bytes,
                                .allocated = RoundUp(bytes, 512),
                                .stream = stream,
@@ -24,14 +24,18 @@ class ListedEvents : public analysis::EventSource {
                                .owner = 0,
                                .module = 0});
   }
-  ListedEvents& Request(DeviceAddress address) { return Add(trace::FreeRequested{0, address}); }
-  ListedEvents& Complete(DeviceAddress address) { return Add(trace::FreeCompleted{0, address}); }
+  ListedEvents& Request(DeviceAddress address) {
+    return Add(trace::FreeRequested{0, address.value()});
+  }
+  ListedEvents& Complete(DeviceAddress address) {
+    return Add(trace::FreeCompleted{0, address.value()});
+  }
   ListedEvents& Free(DeviceAddress address) { return Request(address).Complete(address); }
   ListedEvents& Map(DeviceAddress address, Bytes size, uint64_t stream = 0) {
-    return Add(trace::Map{0, address, size, stream});
+    return Add(trace::Map{0, address.value(), size, stream});
   }
   ListedEvents& Unmap(DeviceAddress address, Bytes size) {
-    return Add(trace::Unmap{0, address, size});
+    return Add(trace::Unmap{0, address.value(), size});
   }
   ListedEvents& Fail(Bytes bytes, Bytes free) {
     trace::OutOfMemory failure;

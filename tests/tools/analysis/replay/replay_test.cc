@@ -15,9 +15,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr DeviceAddress kA = 1_GiB;
-constexpr DeviceAddress kB = 2_GiB;
-constexpr DeviceAddress kC = 3_GiB;
+constexpr DeviceAddress kA{1_GiB};
+constexpr DeviceAddress kB{2_GiB};
+constexpr DeviceAddress kC{3_GiB};
 
 class ReplayTest : public testing::Test {
  protected:
@@ -81,7 +81,7 @@ TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
 TEST_F(ReplayTest, WhatLivedWhenTheTraceBeganIsWhereItWas) {
   const auto alive = [](DeviceAddress address, Bytes bytes, uint8_t waiting) {
     trace::Alive block;
-    block.block.address = address;
+    block.block.address = address.value();
     block.block.requested = bytes;
     block.block.allocated = bytes;
     block.waiting = waiting;
