@@ -43,7 +43,7 @@ class DeviceAddress {
   friend constexpr DeviceAddress operator-(DeviceAddress address, Bytes bytes) {
     return DeviceAddress(address.value_ - bytes);
   }
-  // REQUIRES: begin <= end.
+  // The bytes from `begin` up to `end`, modulo 2^64.
   friend constexpr Bytes operator-(DeviceAddress end, DeviceAddress begin) {
     return end.value_ - begin.value_;
   }

@@ -20,6 +20,9 @@ absl::Status Refused(std::string_view call, std::string_view rule) {
 absl::StatusOr<DeviceAddress> MemoryVmm::Reserve(Bytes size) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kReserve));
   if (size == 0 || !IsGranular(size)) return Refused("Reserve", "size is not granular");
+  if (next_address_ + size < next_address_) {
+    return absl::ResourceExhaustedError("Reserve: no address space left");
+  }
   const DeviceAddress address = next_address_;
   next_address_ += size;
   reservations_.emplace(address, size);

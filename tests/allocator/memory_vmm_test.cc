@@ -88,5 +88,12 @@ TEST_F(MemoryVmmTest, AddressesAscendAndAreNotUsedTwice) {
   EXPECT_GT(vmm_.Reserve(2_MiB).value(), first);
 }
 
+TEST_F(MemoryVmmTest, AddressesEndRatherThanBeginAgain) {
+  constexpr Bytes kHalf = Bytes{1} << 63;
+  EXPECT_TRUE(vmm_.Reserve(kHalf).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(vmm_.Reserve(kHalf).status()));
+  EXPECT_TRUE(vmm_.Reserve(2_MiB).ok());
+}
+
 }  // namespace
 }  // namespace memtrace
