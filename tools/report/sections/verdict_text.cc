@@ -254,14 +254,16 @@ void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sen
 
 std::string ContributionSentence(const analysis::Contribution& contribution) {
   const std::string bytes = FormatBytes(contribution.bytes);
-  if (contribution.name == "growth") {
-    return "Live memory grew from step to step, by " + bytes + " up to the start of this one.";
-  }
-  if (contribution.name == "private_pool") {
-    return bytes + " are held in private pools (captured graphs, memory pools).";
-  }
-  if (contribution.name == "outside_allocator") {
-    return bytes + " were allocated by this process behind the allocator.";
+  using Kind = analysis::ContributionKind;
+  switch (contribution.kind) {
+    case Kind::kTransient:
+      return "";  // ForeachSentence says it
+    case Kind::kGrowth:
+      return "Live memory grew from step to step, by " + bytes + " up to the start of this one.";
+    case Kind::kPrivatePool:
+      return bytes + " are held in private pools (captured graphs, memory pools).";
+    case Kind::kOutsideAllocator:
+      return bytes + " were allocated by this process behind the allocator.";
   }
   return "";
 }
