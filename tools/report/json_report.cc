@@ -152,7 +152,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
 // Null unless the program completed although requests failed; then of the last.
 ordered_json GotOverJson(const Explanation& explanation) {
   if (!explanation.failure.got_over) return nullptr;
-  const analysis::Request& last = *explanation.failure.got_over;
+  const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   return {{"requests", last.number},
           {"bytes", last.bytes},
           {"site", last.site},
@@ -161,7 +161,7 @@ ordered_json GotOverJson(const Explanation& explanation) {
 
 ordered_json RequestJson(const Explanation& explanation) {
   if (!explanation.failure.request) return nullptr;
-  const analysis::Request& request = *explanation.failure.request;
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
   ordered_json stack = ordered_json::array();
   for (const trace::Frame& frame : request.stack) {
     stack.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}});
