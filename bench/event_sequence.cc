@@ -36,7 +36,7 @@ class Builder {
     alive_.erase(block);
   }
 
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <
       trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap, trace::Relabel,
                    trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,

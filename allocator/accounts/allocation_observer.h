@@ -65,7 +65,8 @@ class AllocationObserver {
  public:
   virtual ~AllocationObserver() = default;
 
-  // Whether the four below have to be called: nobody should pay for events that nobody hears.
+  // True if the four functions for blocks have to be called: nobody should pay for events that
+  // nobody hears.
   bool hears_of_blocks() const { return hears_of_blocks_.load(std::memory_order_relaxed); }
 
   virtual void Allocated(const BlockEvent&) {}
@@ -82,7 +83,7 @@ class AllocationObserver {
   virtual void OutOfMemory(const OutOfMemoryEvent&) {}
 
  protected:
-  // From any thread; the next events are told, or not.
+  // Switches them on or off, from the next event on. Any thread.
   void HearOfBlocks(bool hears) { hears_of_blocks_.store(hears, std::memory_order_relaxed); }
 
  private:

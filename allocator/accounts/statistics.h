@@ -17,7 +17,7 @@ struct Statistic {
   int64_t freed = 0;      // all that was ever taken away
 
   void Add(int64_t amount) { amount > 0 ? Increase(amount) : Decrease(-amount); }
-  // Those of every allocation and free. REQUIRES: amount is not negative.
+  // Increase and Decrease are Add for callers that know the sign. REQUIRES: amount is not negative.
   void Increase(int64_t amount) {
     current += amount;
     allocated += amount;

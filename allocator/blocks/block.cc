@@ -9,7 +9,7 @@
 namespace memtrace {
 namespace {
 
-// Marsaglia's xorshift32: the tree needs ranks without a pattern, not good ones.
+// Marsaglia's xorshift32: the tree needs priorities without a pattern, not good ones.
 uint32_t NextRandom(uint32_t x) {
   x ^= x << 13;
   x ^= x >> 17;

@@ -34,8 +34,8 @@ struct Block {
   Block* next = nullptr;
   State state = State::kUnmapped;
 
-  // While free: links of the tree in FreeRanges, and the node's rank in it; while recently freed,
-  // `left` is the next of the slot.
+  // While free: links of the tree in FreeRanges, and the node's priority in it; while recently
+  // freed, `left` is the next of the slot.
   uint32_t priority = 0;
   Block* left = nullptr;
   Block* right = nullptr;

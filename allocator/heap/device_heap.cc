@@ -84,7 +84,8 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
 AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationRequest& request,
                                       Bytes size) {
   Block* block = group.planned() == nullptr ? group.Take(size) : nullptr;
-  if (block == nullptr) return absl::ResourceExhaustedError("nothing that lies free serves it");
+  if (block == nullptr)
+    return absl::ResourceExhaustedError("no free block of the stream is large enough");
   return Hand(block, request.bytes, request.context);
 }
 
@@ -149,6 +150,7 @@ SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
   return groups_.Of({stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)}, pool);
 }
 
+// Steps 3 to 7 of the class comment.
 absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, DeviceAddress place) {
   groups_.MergeRecent();
   absl::StatusOr<Block*> block = grower_.TryGrow(group, size);
@@ -163,6 +165,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   return block;
 }
 
+// Steps 4 and 5.
 absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes size,
                                                    DeviceAddress place) {
   for (const Bytes wanted : {grower_.Shortfall(group, size, place), SegmentGroups::kEverything}) {
@@ -175,6 +178,7 @@ absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes si
   return grower_.TrySpare(group, size);
 }
 
+// Step 6.
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
   if (waiting_.empty()) return nullptr;
   accounting_.attempts().WaitedForAllStreams();
@@ -189,6 +193,7 @@ absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes 
   return block.ok() && *block == nullptr ? grower_.TrySpare(group, size) : block;
 }
 
+// Step 7.
 Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   Block* block = nullptr;
   ForEachDonor(group, [&](SegmentGroup& donor) {
@@ -215,7 +220,8 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   }
 }
 
-// As a trial: the program has asked for it and is prepared.
+// A rejection is described as a trial: it is neither counted nor told, because the program has
+// asked for it.
 OutOfMemoryEvent DeviceHeap::Reject(const SegmentGroup& group, AllocationRequest request,
                                     Bytes size) {
   request.is_trial = true;

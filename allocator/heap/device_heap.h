@@ -22,17 +22,21 @@
 namespace memtrace {
 
 // The memory of one card and the policy by which requests are served, without a lock. A request is
-// served by the first of these that succeeds; only from 3 on is the driver called:
+// served by the first of these that succeeds. Before 3 only a planned place is reserved and mapped:
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
 //   2. if its group follows a plan and has a place for it, that, mapped as far as it is not; else
 //      the block of the same size that was freed last, then the best fit among the free ranges of
-//      the request's group;
-//   3. a growth of one of its segments, or of a newly reserved one;
-//      before 4, an unplanned request gets what lies free in the group's planned memory;
-//   4. whole free chunks are taken back, just enough, other groups' first, and 3 again;
-//   5. all whole free chunks are taken back, and 3 again;
-//   6. waiting frees are waited for, the oldest first, 2 after each, and at last 5 once more;
+//      the request's group. A request that would grow the card past `reject_above` ends here, once
+//      planned memory has nothing free for it; `only_free` ends here too, without a planned place;
+//      `at` skips all that comes after 1;
+//   3. a growth of one of its segments, or of a newly reserved one; then, without a place of its
+//      own, what is free or can be mapped in the group's planned memory ("spare");
+//   4. whole free chunks are taken back, just enough, other groups' first; then its place and a
+//      growth are tried again;
+//   5. all whole free chunks are taken back; then the same again, and the spare memory;
+//   6. waiting frees are waited for, the oldest first; after each, what is free in the group and in
+//      its planned memory; at last 5 once more, without the place;
 //   7. what lies free among the blocks of the other sizes, then in the pools that were opened for
 //      it (use_on_oom);
 //   8. OutOfMemoryEvent.

@@ -11,7 +11,9 @@
 
 namespace memtrace {
 
-// What is asked of the allocator of a card.
+// What is asked of the allocator of a card. A request with `at` is served there or fails, one with
+// `only_free` fails at once if nothing is free: neither is an out-of-memory, so `is_trial` and
+// `reject_above` have no effect on them. With both, `at` counts.
 struct AllocationRequest {
   Bytes bytes = 0;  // more than 0
   StreamId stream{};

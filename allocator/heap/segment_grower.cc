@@ -31,7 +31,7 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
   const SegmentShape shape = group.segments().NextShape(size, card->total);
-  // What comes from elsewhere has its memory at once.
+  // A segment of a pool's own source has its memory at once, so the limit is checked before.
   const bool is_over_limit = group.segments().has_source() && shape.size > room_.UnderLimit();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
   return groups_.AddSegment(group, shape).status();
@@ -61,7 +61,7 @@ DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
   if (planned == nullptr) return {};
   const std::optional<Bytes> offset = planned->Next(size);
   if (!offset.has_value()) return {};
-  // Without address space for it there is no plan, until there is.
+  // While no address space can be reserved for the plan, requests are served without it.
   if (planned->segment() == nullptr) {
     const auto segment = groups_.AddSegment(group, planned->Shape(vmm_.granularity()));
     if (!segment.ok()) return {};
@@ -102,7 +102,7 @@ Bytes SegmentGrower::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddr
   const auto at_place = place.is_null() ? std::nullopt : group.planned()->MissingAt(place, size);
   const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, room_.UnderLimit()));
-  // Nothing short, yet refused: the driver's free bytes are not all to be had.
+  // Nothing is short by the figures, yet the driver refused: it cannot map all that it calls free.
   return shortfall > 0 ? shortfall : missing;
 }
 

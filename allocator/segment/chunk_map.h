@@ -40,7 +40,8 @@ class ChunkMap {
   // The chunks that lie in [first, end) as a whole, ascending.
   std::vector<ChunkRange> Inside(GranuleIndex first, GranuleIndex end) const;
 
-  // Of the chunk that starts there: a number that no other mapping of the process has ever had.
+  // Returns a number of the chunk that starts at `first` that no other mapping of the process has
+  // ever had.
   uint64_t SerialOf(GranuleIndex first) const { return chunks_.at(first).serial; }
 
   std::vector<ChunkRange> chunks() const { return Inside(0, ~GranuleIndex{0}); }

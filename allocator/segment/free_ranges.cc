@@ -11,7 +11,9 @@
 // 1. a block is in the tree of its size's bin, and `occupied_` has exactly the bins with a tree;
 // 2. in order, blocks of a tree ascend by (size, address);
 // 3. no block has a higher priority than its parent;
-// 4. every block is free, and neither neighbour of it is.
+// 4. every block is free, and neither neighbour of it is;
+// 5. `bytes_` is the sum of the blocks' sizes;
+// 6. after KeepByAddress, `by_address_` has every block, ascending by address; else it is empty.
 namespace memtrace {
 namespace {
 
@@ -192,7 +194,7 @@ void FreeRanges::Remove(Block* block) {
     MEMTRACE_CHECK(*link != nullptr);
     link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
   }
-  // Its two subtrees become one, the higher rank on top at each step.
+  // Its two subtrees become one, the higher priority on top at each step.
   Block* smaller = block->left;
   Block* larger = block->right;
   while (smaller != nullptr && larger != nullptr) {
@@ -215,25 +217,25 @@ void FreeRanges::CheckInvariants() const {
   const Block* last = nullptr;
   size_t bins = 0;
   for (const Block* block : NoSmallerThan(0)) {
-    if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));
+    if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));  // 2
     for (const Block* child : {block->left, block->right}) {
-      if (child != nullptr) MEMTRACE_CHECK_LE(child->priority, block->priority);
+      if (child != nullptr) MEMTRACE_CHECK_LE(child->priority, block->priority);  // 3
     }
-    MEMTRACE_CHECK(IsFree(block));
+    MEMTRACE_CHECK(IsFree(block));  // 4
     MEMTRACE_CHECK(!IsFree(block->previous));
     MEMTRACE_CHECK(!IsFree(block->next));
     const size_t bin = BinOf(block->size);
-    MEMTRACE_CHECK_EQ(occupied_.Next(bin), bin);
+    MEMTRACE_CHECK_EQ(occupied_.Next(bin), bin);  // 1
     if (last == nullptr || BinOf(last->size) != bin) ++bins;
     sum += block->size;
     last = block;
   }
   if (is_by_address_) {
-    MEMTRACE_CHECK_EQ(by_address_.size(), NoSmallerThan(0).size());
+    MEMTRACE_CHECK_EQ(by_address_.size(), NoSmallerThan(0).size());  // 6
     for (Block* range : NoSmallerThan(0)) MEMTRACE_CHECK_EQ(At(range->address), range);
   }
-  MEMTRACE_CHECK_EQ(bins, occupied_.Count());
-  MEMTRACE_CHECK_EQ(sum, bytes_);
+  MEMTRACE_CHECK_EQ(bins, occupied_.Count());  // 1
+  MEMTRACE_CHECK_EQ(sum, bytes_);              // 5
 }
 
 }  // namespace memtrace

@@ -36,7 +36,8 @@ class FreeRanges {
   // range does.
   Block* Take(Bytes size);
 
-  // The same range, all of it.
+  // Returns the smallest range that holds `size` bytes, whole, as an allocated block; null if none
+  // does.
   Block* TakeWhole(Bytes size);
 
   // [address, address + size) of `range`, as an allocated block; what is before and after it stays
@@ -56,7 +57,7 @@ class FreeRanges {
   // All ranges of at least `size` bytes, the smallest first.
   std::vector<Block*> NoSmallerThan(Bytes size) const;
 
-  // Aborts unless order, ranks and sums are right.
+  // Aborts unless order, priorities and sums are right.
   void CheckInvariants() const;
 
  private:

@@ -21,7 +21,7 @@ std::vector<memtrace_block> ToAbi(const std::vector<BlockView>& blocks);
 memtrace_segment ToAbi(int device, const SegmentView& segment,
                        const std::vector<memtrace_block>& blocks);
 
-// Without ledger and obtainable.
+// Leaves `ledger` and `obtainable` to the caller.
 OutOfMemoryEvent FromAbi(const memtrace_observed_out_of_memory& event);
 
 // Cut at the last whole line that fits.

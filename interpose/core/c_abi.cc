@@ -63,7 +63,7 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
 
 int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
   if (asked.bytes == 0 || address == nullptr)
-    return Fail(MEMTRACE_INVALID_ARGUMENT, "nothing was asked for");
+    return Fail(MEMTRACE_INVALID_ARGUMENT, asked.bytes == 0 ? "bytes is 0" : "address is NULL");
   return WithCard(asked.device, [&](CachingAllocator& allocator) -> int {
     AllocationResult result = allocator.Allocate(
         {.bytes = asked.bytes,
@@ -88,7 +88,7 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
     if (event != nullptr) return Explain(*event, out_of_memory);
     const auto& status = std::get<absl::Status>(result);
     if (asked.only_free != 0 && absl::IsResourceExhausted(status))
-      return Fail(MEMTRACE_OUT_OF_MEMORY, "nothing that lies free serves it");
+      return Fail(MEMTRACE_OUT_OF_MEMORY, "no free block of the stream is large enough");
     return Translate(status);
   });
 }
@@ -113,8 +113,10 @@ void memtrace_set_info(const char* key, const char* value) {
 }
 
 int memtrace_start(int device_count, int mode) {
-  if (device_count < 0 || mode < MEMTRACE_MODE_ALLOCATE || mode > MEMTRACE_MODE_OUTSIDE)
-    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "no such number of cards, or no such mode");
+  if (device_count < 0)
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "device_count is negative");
+  if (mode < MEMTRACE_MODE_ALLOCATE || mode > MEMTRACE_MODE_OUTSIDE)
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "there is no mode " + std::to_string(mode));
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
     return memtrace::Translate(
         Process::Get().Start(device_count, static_cast<memtrace_mode>(mode)));

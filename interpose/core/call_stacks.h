@@ -17,8 +17,9 @@ trace::StackId CallStack(recorder::Recorder& recorder, const void* caller);
 // Native frames from `caller` on, for memory that was taken from the driver itself.
 trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller);
 
-// Of page-locked memory of the host: Python's frames if torch asked for it, which does so under no
-// lock of its own (ATen/core/CachingHostAllocator.h, allocate), else as NativeCallStack.
+// Returns the stack of an allocation of page-locked host memory: Python's frames if torch asked for
+// it, which does so under no lock of its own (ATen/core/CachingHostAllocator.h, allocate), else as
+// NativeCallStack.
 trace::StackId HostCallStack(recorder::Recorder& recorder, const void* caller);
 
 }  // namespace memtrace

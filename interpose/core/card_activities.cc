@@ -39,7 +39,7 @@ CardActivities* CardActivities::MakeIfWanted(recorder::Recorder& recorder) {
   return wanted.empty() ? nullptr : new CardActivities(recorder, wanted == "1" ? "" : wanted);
 }
 
-void CardActivities::SayIfWantedInVain(recorder::Recorder& recorder) {
+void CardActivities::NoteIfUnavailable(recorder::Recorder& recorder) {
   if (Wanted().empty()) return;
   recorder.program().Annotate(trace::fact::kCuptiState, "absent");
   recorder.program().Annotate(trace::fact::kCuptiReason,

@@ -27,8 +27,9 @@ class CardActivities {
   // Null unless MEMTRACE_CUPTI is set: to 1, or to the path of the CUPTI to use. `recorder`
   // outlives everything.
   static CardActivities* MakeIfWanted(recorder::Recorder& recorder);
-  // For a program without an allocator of ours or torch's, in which it is not made.
-  static void SayIfWantedInVain(recorder::Recorder& recorder);
+  // Writes into the trace why MEMTRACE_CUPTI has no effect in a program that allocates from the
+  // driver itself.
+  static void NoteIfUnavailable(recorder::Recorder& recorder);
 
   void Begin();
   // Another tool needs CUPTI meanwhile. As often as Pause; both may be nested.
@@ -39,9 +40,9 @@ class CardActivities {
   // Writes all of it; for good.
   void End();
 
-  // What the calling thread launches from now on follows the block that it allocates next ...
+  // From now on, what this thread launches belongs to the block that it allocates next.
   void BeginOperation();
-  // ... and from here on, none.
+  // From now on, what this thread launches belongs to no block.
   void EndOperation();
 
  private:

@@ -12,4 +12,9 @@
 #define MEMTRACE_API __attribute__((visibility("default")))
 #define MEMTRACE_ABI_VERSION 1
 
+/* A private pool (torch's MempoolId_t); {0, 0} is the default one. */
+struct memtrace_pool {
+  uint64_t first, second;
+};
+
 #endif /* MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_ */

@@ -32,15 +32,17 @@ struct memtrace_outside {
 };
 /* Calls of the driver by our own allocator must not be said here. All of these do nothing before
  * memtrace_start, and none may be called while the caller holds a lock that another caller wants
- * when it loads a library: the first stack from a module asks the loader for its name. */
+ * when it loads a library or, for HOST memory, while it holds the interpreter's lock: the first
+ * stack from a module asks the loader for its name, and torch's host memory has Python's frames. */
 MEMTRACE_API void memtrace_outside_allocated(const struct memtrace_outside* memory);
 /* To be called before it is given back: from then on another thread may get the address. 1 if it
  * was known; `*was` says it again, with memtrace_outside_allocated, if the driver then refuses. */
 MEMTRACE_API int memtrace_outside_freed(uint64_t address, struct memtrace_outside* was);
 /* The driver had no memory left for this. */
 MEMTRACE_API void memtrace_outside_failed(const struct memtrace_outside* wanted);
-/* PHYSICAL memory is gone when it is released as often as it was created and retained, and mapped
- * nowhere. */
+/* PHYSICAL memory is known by its handle. It is gone when it is released as often as it was created
+ * and retained, and mapped nowhere. Handles and addresses that are not known are ignored; unmapping
+ * takes away the mappings that lie in the range as a whole. */
 MEMTRACE_API void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes);
 MEMTRACE_API void memtrace_outside_unmapped(uint64_t address, uint64_t bytes);
 MEMTRACE_API void memtrace_outside_retained(uint64_t handle);

@@ -123,7 +123,7 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
 // No lock is held: CUPTI asks for buffers when it likes.
 void Process::BeginActivities(memtrace_mode mode) {
   if (recorder() == nullptr || activities() != nullptr) return;
-  if (mode == MEMTRACE_MODE_OUTSIDE) return CardActivities::SayIfWantedInVain(*recorder());
+  if (mode == MEMTRACE_MODE_OUTSIDE) return CardActivities::NoteIfUnavailable(*recorder());
   CardActivities* made = CardActivities::MakeIfWanted(*recorder());
   activities_.store(made, std::memory_order_release);
   if (made != nullptr) made->Begin();

@@ -25,7 +25,7 @@
 
 namespace memtrace {
 
-// The composition root: the only place that makes Vmm, allocator and recorder and reads MEMTRACE_*.
+// The composition root: owns what the process records with, and opens its cards (ProcessCards).
 // One a process, never destroyed: tensors outlive every static destructor. With MEMTRACE_TRACE=0
 // the allocator serves the process and nothing is recorded.
 //
@@ -61,7 +61,7 @@ class Process {
 
   Names& names() { return names_; }
   FrameNames& frames() { return frames_; }
-  // Of a framework with backward passes; before Start().
+  // Sets what a framework with backward passes knows about threads. Called before Start().
   void SetOperations(const memtrace_operations& operations) { operations_.Set(operations); }
 
   ProcessCards& cards() { return cards_; }

@@ -61,14 +61,14 @@ class ProcessCards {
       LookNow(cards_[static_cast<size_t>(device)]);
   }
 
-  // Those that serve or observe; if there are none, those of mode OUTSIDE.
+  // Returns the cards that serve or observe; if there are none, those of mode OUTSIDE.
   const std::vector<ServedCard>& all() const { return is_started() ? cards_ : outside_cards_; }
   int device_count() const {
     return is_started() && !is_forked() ? static_cast<int>(cards_.size()) : 0;
   }
   bool is_started() const { return started_.load(std::memory_order_acquire); }
   bool is_outside_started() const { return outside_started_.load(std::memory_order_acquire); }
-  // From a process that had started, in whatever mode.
+  // True if the process was forked from one that had started, in whatever mode.
   bool is_forked() const { return forked_.load(std::memory_order_acquire); }
   // Forgets the cards in the child of a fork, before anything else runs there.
   void AbandonInForkedChild();

@@ -20,7 +20,7 @@ void PopTag();
 void PushModule(uint32_t path);
 void PopModule();
 uint32_t ModuleDepth();  // how many of those this thread pushed it is in
-// Not kept: there is no memory to have a role before there is a recorder.
+// Does nothing before there is a recorder: no memory could have the role.
 void PushRole(trace::Role role);
 void PopRole();
 // What this thread is in, for EnterScope of another thread or of later; 0 is nothing.

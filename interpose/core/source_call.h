@@ -15,7 +15,7 @@ class SourceCall {
   SourceCall(const SourceCall&) = delete;
   SourceCall& operator=(const SourceCall&) = delete;
 
-  // Of the calling thread.
+  // True while the calling thread is in a call of a memory source.
   static bool IsRunning() { return depth > 0; }
 
  private:

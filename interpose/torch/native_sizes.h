@@ -22,7 +22,7 @@ class NativeSizes {
  public:
   using Entry = c10::CachingDeviceAllocator::TraceEntry;
 
-  // In memtrace_observed's words.
+  // Sizes as in memtrace_observed.
   struct Size {
     uint64_t occupied = 0;
     uint64_t unsplit = 0;

@@ -76,8 +76,8 @@ class ContextTable {
   SpinMutex mutex_;
   absl::flat_hash_map<Scope, ScopeId> ids_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint32_t> count_ = 1;  // scopes below are complete; 0 is {}
-  std::array<std::atomic<Chunk*>, kMaxScopes / kChunk>
-      chunks_{};  // never move, so readers need no lock
+  // Chunks never move, so readers need no lock.
+  std::array<std::atomic<Chunk*>, kMaxScopes / kChunk> chunks_{};
 };
 
 }  // namespace memtrace::recorder

@@ -156,7 +156,7 @@ void BlockRecorder::RelabelFor(DeviceIndex device, DeviceAddress address, Bytes 
 }
 
 void BlockRecorder::Label(DeviceIndex device, DeviceAddress address, Bytes size,
-                          const recorder::Label& label) {
+                          const trace::Label& label) {
   if (size == 0 || !log_.live().Relabel(device, address, size, label)) return;
   const LiveBlock* block = log_.live().Find(device, address);
   const bool is_whole = block != nullptr && size >= block->requested;

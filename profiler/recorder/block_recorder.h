@@ -58,8 +58,8 @@ class BlockRecorder final : public AllocationObserver {
   void OutOfMemory(const OutOfMemoryEvent& event) override;
   void NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const trace::CardLedger> cards);
 
-  // [address, address + size) has this role, owner ("" leaves it) and path. What is known already
-  // of a whole block is not written again: hooks repeat themselves every step.
+  // [address, address + size) has this role, owner and path; "" leaves what was stated. What is
+  // known already of a whole block is not written again: hooks repeat themselves every step.
   void Relabel(DeviceIndex device, DeviceAddress address, Bytes size, trace::Role role,
                std::string_view owner, std::string_view path);
   // The same, of what serves [of, ...) of that card, a parameter: a block without an owner gets
@@ -76,7 +76,7 @@ class BlockRecorder final : public AllocationObserver {
   std::vector<NamedBytes> TopOwners(DeviceIndex device, size_t most) const;
 
  private:
-  void Label(DeviceIndex device, DeviceAddress address, Bytes size, const recorder::Label& label)
+  void Label(DeviceIndex device, DeviceAddress address, Bytes size, const trace::Label& label)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_.mutex());
 
   EventLog& log_;

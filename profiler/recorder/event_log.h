@@ -29,6 +29,15 @@ namespace memtrace::recorder {
 // make events; the log has no thread of its own. All of that is done before an event is written, so
 // that the state is that after the one before.
 //
+// What one block of 512 bytes leaves behind, requested bytes:
+//
+//   told            event               LiveTable   WaitingBlocks   CardAccount
+//   Allocated       1 allocate          the block                   live 512, in use 512, peak 512
+//   FreeRequested   2 free_requested                the block       live 512, in use 0
+//   FreeCompleted   3 free_completed                                live 0,   in use 0
+//
+// Freed writes 2 and 3 at once and passes WaitingBlocks by.
+//
 // Errors: as of TraceWriter. Thread rule: any thread that holds mutex(). Whoever takes it does so
 // within the border of trace().
 class EventLog {

@@ -29,17 +29,20 @@ const LiveBlock* LiveTable::Find(DeviceIndex device, DeviceAddress address) cons
   return found == blocks_.end() ? nullptr : &found->second;
 }
 
-bool LiveTable::Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const Label& label) {
+bool LiveTable::Relabel(DeviceIndex device, DeviceAddress address, Bytes size,
+                        const trace::Label& label) {
   const auto found = blocks_.find(KeyOf(device, address));
   if (found == blocks_.end() || size < found->second.requested) return true;
   LiveBlock& block = found->second;
   const bool is_stated = block.role != trace::Role::kUnknown;
   if (is_stated && label.role == trace::Role::kInput) return false;
-  const trace::StringId owner = label.owner == 0 ? block.owner : label.owner;
-  if (block.role == label.role && block.owner == owner && block.path == label.path) return false;
-  block.role = label.role;
-  block.owner = owner;
-  block.path = label.path;
+  const trace::Label known{.role = block.role, .owner = block.owner, .path = block.path};
+  trace::Label now = known;
+  now.Restate(label);
+  if (now == known) return false;
+  block.role = now.role;
+  block.owner = now.owner;
+  block.path = now.path;
   return true;
 }
 

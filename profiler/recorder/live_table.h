@@ -13,6 +13,7 @@
 #include "base/fibonacci_hash.h"
 #include "base/units.h"
 #include "profiler/trace/events/event.h"
+#include "profiler/trace/events/label.h"
 
 namespace memtrace::recorder {
 
@@ -37,12 +38,6 @@ struct LiveBlock {
 // One line of the cache: each allocation writes it, each free reads it.
 static_assert(sizeof(LiveBlock) == 64);
 
-struct Label {
-  trace::Role role = trace::Role::kUnknown;
-  trace::StringId owner = 0;  // 0 leaves the owner as it is
-  trace::StringId path = 0;
-};
-
 // Everything that lives on the cards, by address. As large as the number of live blocks. Knows
 // labels of whole blocks only: a label for a part of one goes to the trace, where reports split
 // blocks. Thread rule: one thread at a time.
@@ -54,7 +49,7 @@ class LiveTable {
     blocks_.prefetch(KeyOf(device, address));
   }
   void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block);
-  // What it was; nothing if there is none.
+  // Removes the block and returns it; nothing if there is none.
   std::optional<LiveBlock> Remove(DeviceIndex device, DeviceAddress address);
   LiveBlock* Find(DeviceIndex device, DeviceAddress address);
   const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
@@ -62,7 +57,7 @@ class LiveTable {
   // Labels the block at `address` if the range covers what was requested of it. True if this says
   // something new, or something about a part that we do not keep; false if all of it was known, or
   // calls an input what has a role already: what one model made is another's input.
-  bool Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const Label& label);
+  bool Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const trace::Label& label);
 
   struct Group {
     trace::Role role = trace::Role::kUnknown;

@@ -23,8 +23,8 @@ class ProgramRecorder {
   ProgramRecorder(EventLog& log, const ContextTable& contexts, TagScopes& scopes)
       : log_(log), contexts_(contexts), scopes_(scopes) {}
 
-  // From now on, process-wide. Returns the phase before, for whoever restores it. A forward after a
-  // backward of the same step begins the step's next micro-batch.
+  // Sets the process's phase; returns the one before, to restore. A forward after a backward of the
+  // same step begins the step's next micro-batch.
   trace::Phase SetPhase(trace::Phase phase);
   uint64_t BeginStep();  // returns its number; the first is 1
 

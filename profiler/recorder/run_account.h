@@ -43,7 +43,7 @@ class RunAccount {
     Card(DeviceIndex{label.device}).Label(label, whole);
   }
 
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <
       trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
                    trace::Relabel, trace::Lost, trace::Resume, trace::Alive, trace::Activity>

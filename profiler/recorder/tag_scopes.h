@@ -37,7 +37,7 @@ class TagScopes {
   // Both outlive this.
   TagScopes(EventLog& log, ContextTable& contexts);
 
-  // From now on; null: there are no backward passes. Outlives this.
+  // Sets what knows of backward passes, which outlives this; null: there are none.
   void SetOperations(const OperationSource* operations) { operations_.store(operations); }
   // A backward pass begins, asked for by this thread: what was before it says nothing about it.
   void BeginBackward();
@@ -51,12 +51,12 @@ class TagScopes {
   void PushModule(std::string_view path) { PushModule(log_.trace().Intern(path)); }
   void PopModule();
 
-  // What this thread allocates meanwhile has this role.
+  // Gives what this thread allocates a role, until PopRole.
   void PushRole(trace::Role role);
   void PopRole();
 
-  // Owner and module together, of another thread or of before (CurrentScope there and then); left
-  // in reverse order.
+  // Enters an owner and a module together, of another thread or an earlier moment (CurrentScope);
+  // scopes are left in reverse order.
   void EnterScope(ScopeId scope);
   void EnterScope(std::string_view owner, std::string_view module);
   void LeaveScope();

@@ -23,8 +23,9 @@ Update UpdateOf(const Timeline& timeline) {
 
 bool IsGrowing(const Explanation& explanation) {
   const auto& contributing = explanation.failure.verdict.contributing;
-  return std::any_of(contributing.begin(), contributing.end(),
-                     [](const Contribution& found) { return found.name == "growth"; });
+  return std::any_of(contributing.begin(), contributing.end(), [](const Contribution& found) {
+    return found.kind == ContributionKind::kGrowth;
+  });
 }
 
 // Where the size of the latest call says how much is computed.

@@ -16,14 +16,14 @@ bool WentOn(const ProcessNeed& process) { return process.failures > 0 && process
 
 }  // namespace
 
-Verdict Outcome::verdict() const {
-  if (is_late) return Verdict::kNotKnown;
-  if (!completed) return Verdict::kDoesNotFit;
-  if (outlook.is_whole) return Verdict::kFits;
-  if (outlook.climb && outlook.full_in_step <= kUsualSteps) return Verdict::kWillNotFit;
+FitVerdict Outcome::verdict() const {
+  if (is_late) return FitVerdict::kNotKnown;
+  if (!completed) return FitVerdict::kDoesNotFit;
+  if (outlook.is_whole) return FitVerdict::kFits;
+  if (outlook.climb && outlook.full_in_step <= kUsualSteps) return FitVerdict::kWillNotFit;
   if (outlook.climb)
-    return outlook.full_in_step > kTooManySteps ? Verdict::kFits : Verdict::kNotKnown;
-  return outlook.rose_last ? Verdict::kNotKnown : Verdict::kFits;
+    return outlook.full_in_step > kTooManySteps ? FitVerdict::kFits : FitVerdict::kNotKnown;
+  return outlook.rose_last ? FitVerdict::kNotKnown : FitVerdict::kFits;
 }
 
 std::optional<FailedLine> Outcome::GotOver() const {

@@ -19,7 +19,7 @@
 
 namespace memtrace::fit {
 
-enum class Verdict : uint8_t {
+enum class FitVerdict : uint8_t {
   kFits,        // nothing ran out of memory in what was seen, and no peak was still rising
   kDoesNotFit,  // memory ran out, or the program failed
   kWillNotFit,  // nothing ran out yet, but a peak rises and will meet the end of its card
@@ -40,8 +40,8 @@ struct Outcome {
   Outlook outlook = {};     // on the cards of the trial
   KeptAway kept_away = {};  // from the user's files
 
-  Verdict verdict() const;
-  bool fits() const { return verdict() == Verdict::kFits; }
+  FitVerdict verdict() const;
+  bool fits() const { return verdict() == FitVerdict::kFits; }
 
   // The request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
@@ -73,7 +73,7 @@ struct SmallestCard {
 };
 
 // bytes = constant + linear x value + quadratic x value^2
-struct Growth {
+struct NeedFormula {
   double constant = 0;
   double linear = 0;
   double quadratic = 0;
@@ -81,9 +81,9 @@ struct Growth {
   double At(double value) const { return constant + (linear + quadratic * value) * value; }
 };
 
-struct NamedGrowth {
+struct NamedFormula {
   std::string name;
-  Growth growth;
+  NeedFormula growth;
 };
 
 // How the need grows with an option of the script, on the card that needs most.
@@ -98,9 +98,9 @@ struct Scaling {
   std::string name;
   std::vector<Point> points;        // each a run without a limit, by value
   uint64_t holds_from = 0;          // the formulas: from here on the peak is in the same phase
-  Growth needs;                     // through the first, the middle and the last from there on
-  std::vector<NamedGrowth> roles;   // those that grow, the most first
-  std::vector<NamedGrowth> sites;   // the same of lines and modules
+  NeedFormula needs;                // through the first, the middle and the last from there on
+  std::vector<NamedFormula> roles;  // those that grow, the most first
+  std::vector<NamedFormula> sites;  // the same of lines and modules
   std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did
   std::optional<uint64_t> fails;    // the next one tried, that did not
 };
@@ -130,7 +130,7 @@ struct Answer {
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 
   // REQUIRES: has_within, for all of these.
-  Verdict verdict() const { return within.verdict(); }
+  FitVerdict verdict() const { return within.verdict(); }
   bool fits() const { return within.fits(); }
 
   bool has_need() const { return !unlimited.processes.empty(); }

@@ -19,14 +19,14 @@ inline constexpr uint64_t kNoLimit = uint64_t{1} << 40;
 absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string>& specs,
                                                    uint64_t bytes);
 
-// Each without so many hundredths of its bytes. Errors as above.
+// Returns the cards, each reduced by `percent` percent. Errors as above.
 absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::string>& specs,
                                                     uint64_t percent);
 
-// Of each card that `specs` describe; of what describes none, nothing.
+// Returns the bytes of each card that `specs` describe; a spec that does not parse describes none.
 std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs);
 
-// What other processes hold of each, by the specs.
+// Returns what other processes hold of each card.
 std::vector<uint64_t> OthersOfCards(const std::vector<std::string>& specs);
 
 }  // namespace memtrace::fit

@@ -99,7 +99,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
 }
 
 // The user's own line; where there is none, what the report names.
-std::string LineOf(const analysis::Request& request) {
+std::string LineOf(const analysis::ExplainedRequest& request) {
   const std::string line = analysis::UserLine(request);
   return line.empty() ? request.site : line;
 }
@@ -109,7 +109,7 @@ std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
   const auto& failed =
       explanation.failure.request ? explanation.failure.request : explanation.failure.got_over;
   if (!failed) return std::nullopt;
-  const analysis::Request& request = *failed;
+  const analysis::ExplainedRequest& request = *failed;
   return FailedLine{
       .line = LineOf(request),
       .bytes = request.bytes,

@@ -46,14 +46,14 @@ size_t FirstOfLastPhase(const std::vector<CardNeed>& needs) {
 }
 
 // What grows between the first and the last value, the most first.
-std::vector<NamedGrowth> GrowthsOf(const std::vector<uint64_t>& values,
-                                   const std::vector<CardNeed>& needs,
-                                   std::vector<NeedPart> CardNeed::*parts) {
+std::vector<NamedFormula> GrowthsOf(const std::vector<uint64_t>& values,
+                                    const std::vector<CardNeed>& needs,
+                                    std::vector<NeedPart> CardNeed::*parts) {
   std::map<std::string, std::map<uint64_t, double>> bytes;
   for (size_t i = 0; i < values.size(); ++i)
     for (const NeedPart& part : needs[i].*parts)
       bytes[part.name][values[i]] += static_cast<double>(part.bytes);
-  std::vector<NamedGrowth> growths;
+  std::vector<NamedFormula> growths;
   for (const auto& [name, by_value] : bytes) {
     std::vector<std::pair<uint64_t, double>> points;
     for (const uint64_t value : Pillars(values)) {
@@ -61,14 +61,14 @@ std::vector<NamedGrowth> GrowthsOf(const std::vector<uint64_t>& values,
       points.emplace_back(value, found == by_value.end() ? 0 : found->second);
     }
     if (points.back().second > points.front().second)
-      growths.push_back({name, GrowthThrough(points)});
+      growths.push_back({name, FormulaThrough(points)});
   }
-  const auto grown = [&values](const NamedGrowth& of) {
+  const auto grown = [&values](const NamedFormula& of) {
     return of.growth.At(static_cast<double>(values.back())) - of.growth.constant;
   };
   std::stable_sort(
       growths.begin(), growths.end(),
-      [&grown](const NamedGrowth& a, const NamedGrowth& b) { return grown(a) > grown(b); });
+      [&grown](const NamedFormula& a, const NamedFormula& b) { return grown(a) > grown(b); });
   if (growths.size() > kMostGrowths) growths.resize(kMostGrowths);
   return growths;
 }
@@ -117,7 +117,7 @@ class ValueSearch {
     const std::vector<uint64_t> last_values(values.begin() + first, values.end());
     needs.erase(needs.begin(), needs.begin() + first);
     totals.erase(totals.begin(), totals.begin() + first);
-    scaling_.needs = GrowthThrough(Pillars(totals));
+    scaling_.needs = FormulaThrough(Pillars(totals));
     scaling_.roles = GrowthsOf(last_values, needs, &CardNeed::parts);
     scaling_.sites = GrowthsOf(last_values, needs, &CardNeed::sites);
     return absl::OkStatus();
@@ -195,8 +195,8 @@ absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation) {
                                     " has one value; growth needs two or three");
 }
 
-Growth GrowthThrough(const std::vector<std::pair<uint64_t, double>>& points) {
-  Growth growth;
+NeedFormula FormulaThrough(const std::vector<std::pair<uint64_t, double>>& points) {
+  NeedFormula growth;
   if (points.empty()) return growth;
   const auto x = [&points](size_t i) { return static_cast<double>(points[i].first); };
   const auto slope = [&points, &x](size_t a, size_t b) {

@@ -21,7 +21,7 @@ absl::StatusOr<Scaling> FindScaling(const Question& question, const Variation& v
 absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation);
 
 // Through all of one to three points of (value, bytes) of different values.
-Growth GrowthThrough(const std::vector<std::pair<uint64_t, double>>& points);
+NeedFormula FormulaThrough(const std::vector<std::pair<uint64_t, double>>& points);
 
 }  // namespace memtrace::fit
 

@@ -128,7 +128,7 @@ absl::Status Search::AskCard(const Trial& within) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin, HasMargin(within, answer_.within, "on the card"));
     return absl::OkStatus();
   }
-  const bool is_full = answer_.verdict() != Verdict::kNotKnown;
+  const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
   return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
 }
 

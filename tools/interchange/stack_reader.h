@@ -35,7 +35,8 @@ struct StackClues {
 // Reads the frame lists of a snapshot, each once (if it has no more than kMostKept).
 class StackReader {
  public:
-  // Of lists and of frames; some 20 MiB each, beside 9 bytes for each list or dict of the pickle.
+  // At most so many lists and frames are kept: some 20 MiB each, beside 9 bytes for each list or
+  // dict of the pickle.
   static constexpr size_t kMostKept = size_t{1} << 18U;
 
   // `tree` outlives this, and is whole.
@@ -48,8 +49,9 @@ class StackReader {
   // Valid until the next call.
   const StackClues& Read(PickleValue frames);
 
-  // Of what lives on, if it is allocated here: by the stack, else by what the file of the
-  // constructor holds, as far as the stacks read so far tell (modules are called, optimizers step).
+  // Returns the role of a long-lived block allocated at this stack: by the stack itself, else by
+  // what is known of the constructor's file from the stacks read so far (modules are called,
+  // optimizers step).
   trace::Role RoleOf(const StackClues& clues) const;
 
  private:

@@ -49,7 +49,7 @@ ordered_json PositionJson(const analysis::Position& position) {
           {"phase", std::string(PhaseName(position.phase))}};
 }
 
-// What the ledger and the holders are of.
+// The moment that the ledger and the holders describe.
 ordered_json MomentJson(const Explanation& explanation) {
   const analysis::Moment& when = explanation.card_of_verdict().when;
   return {{"name", MomentName(explanation)},
@@ -133,8 +133,9 @@ ordered_json VerdictJson(const Explanation& explanation) {
   ordered_json contributing = ordered_json::array();
   ordered_json contributing_bytes = ordered_json::object();
   for (const analysis::Contribution& contribution : verdict.contributing) {
-    contributing.push_back(std::string(contribution.name));
-    contributing_bytes[std::string(contribution.name)] = contribution.bytes;
+    const std::string name(analysis::ContributionName(contribution.kind));
+    contributing.push_back(name);
+    contributing_bytes[name] = contribution.bytes;
   }
   return {{"cause", std::string(trace::FailureCauseName(verdict.cause))},
           {"short_by", verdict.short_by},
@@ -151,7 +152,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
 // Null unless the program completed although requests failed; then of the last.
 ordered_json GotOverJson(const Explanation& explanation) {
   if (!explanation.failure.got_over) return nullptr;
-  const analysis::Request& last = *explanation.failure.got_over;
+  const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   return {{"requests", last.number},
           {"bytes", last.bytes},
           {"site", last.site},
@@ -160,7 +161,7 @@ ordered_json GotOverJson(const Explanation& explanation) {
 
 ordered_json RequestJson(const Explanation& explanation) {
   if (!explanation.failure.request) return nullptr;
-  const analysis::Request& request = *explanation.failure.request;
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
   ordered_json stack = ordered_json::array();
   for (const trace::Frame& frame : request.stack) {
     stack.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}});

@@ -49,15 +49,23 @@ class OutsideMemory {
   // before was told that all was given back. As long as there is none, everything is dropped.
   void Tell(OutsideListener* listener);
 
+  // Adds a block. What was known at its address, or by its handle, is given back first: the driver
+  // gives out only what is nobody's.
   void Taken(const OutsideBlock& block);
+  // Takes out the block that begins at `address`, physical memory excepted, and returns it; nothing
+  // if none is known.
   std::optional<OutsideBlock> GivenBack(uint64_t address);
 
+  // Physical memory is given back once it has neither references (one when taken, one more for each
+  // Retained) nor mappings. A handle that is not known is ignored, and so is an address: Unmapped
+  // takes away the mappings that lie in the range as a whole.
   void Mapped(uint64_t handle, DeviceAddress address, Bytes bytes);
   void Unmapped(DeviceAddress address, Bytes bytes);
   void Retained(uint64_t handle);
   void Released(uint64_t handle);
 
-  // A context is gone, and what was allocated in it with it.
+  // A context is gone, and what was allocated on the card in it. Physical, managed and host memory
+  // stays.
   void Reset(int device);
 
   // [address, address + bytes) turned out to be another allocator's. Cheap if nothing is here.

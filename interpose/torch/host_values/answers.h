@@ -44,9 +44,9 @@ class Answers {
   Answers(const CardContents& card, HostReads& reads) : card_(card), reads_(reads) {}
 
   // The number of elements that pass is the one thing that such an operator reads from the card: it
-  // gets the true one if that was `computed`, or what was answered before for a tensor that
-  // nobody wrote since, or the policy's, and allocates as on a GPU. Nothing
-  // is done for an operator without such a rule.
+  // gets the true one if that was `computed`, or what was answered before for a tensor that nobody
+  // wrote since, or the policy's, and allocates as on a GPU. Nothing is done for an operator
+  // without such a rule.
   void GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed);
 
   // Counts what the operator read, as its watch saw; an unknown number on top of the stack becomes

@@ -108,9 +108,9 @@ struct Relabel {
   int32_t device = 0;
   uint64_t address = 0;
   uint64_t size = 0;
-  Role role = Role::kUnknown;
-  StringId owner = 0;  // 0 leaves the owner as it is
-  StringId path = 0;   // of the parameter, for parameters, gradients and optimizer states
+  Role role = Role::kUnknown;  // an empty field leaves what was stated (label.h)
+  StringId owner = 0;
+  StringId path = 0;  // of the parameter, for parameters, gradients and optimizer states
 };
 struct Step {
   uint64_t number = 0;  // the step that begins; the first is 1

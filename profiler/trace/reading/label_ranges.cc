@@ -5,15 +5,6 @@
 #include <algorithm>
 
 namespace memtrace::trace {
-namespace {
-
-void Restate(Label& label, const Label& latest) {
-  if (latest.role != Role::kUnknown) label.role = latest.role;
-  if (latest.owner != 0) label.owner = latest.owner;
-  if (latest.path != 0) label.path = latest.path;
-}
-
-}  // namespace
 
 void LabelRanges::SplitAt(uint64_t address) {
   auto after = pieces_.lower_bound(address);
@@ -35,7 +26,7 @@ void LabelRanges::State(uint64_t begin, uint64_t end, const Label& label) {
       const uint64_t gap_end = piece == pieces_.end() ? end : std::min(end, piece->first);
       piece = pieces_.emplace_hint(piece, at, Piece{gap_end, label});
     } else {
-      Restate(piece->second.label, label);
+      piece->second.label.Restate(label);
     }
     at = piece->second.end;
   }

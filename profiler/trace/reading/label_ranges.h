@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "profiler/trace/events/event.h"
+#include "profiler/trace/events/label.h"
 
 namespace memtrace::trace {
 
-// What was stated about a range of bytes. An empty field (kUnknown, 0) states nothing.
-struct Label {
-  Role role = Role::kUnknown;
-  StringId owner = 0;
-  StringId path = 0;
-};
 struct LabelledRange {
   uint64_t begin = 0;
   uint64_t end = 0;

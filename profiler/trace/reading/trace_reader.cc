@@ -77,8 +77,8 @@ bool IsRead(BlockKind kind) {
   return kind == BlockKind::kInfo || kind == BlockKind::kEvents || kind == BlockKind::kDefinitions;
 }
 
-// By age: of a file that drops its oldest blocks, without those begun after the first page was
-// read.
+// Orders the blocks of a file that drops its oldest ones by age, without those begun after the
+// first page was read.
 std::vector<Block> InOrderOfAge(std::vector<Block> blocks, const FileHeader& header) {
   if (header.keep_bytes == 0) return blocks;
   std::erase_if(blocks, [&](const Block& block) {
@@ -116,7 +116,7 @@ void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
   }
 }
 
-// Where everything from the first event on is there, nothing has to be said again.
+// A trace that has its first event needs no checkpoint.
 void TraceReader::State::NoteBeginning() {
   completeness_.kept_bytes = header_.keep_bytes;
   if (header_.keep_bytes == 0) return;

@@ -25,22 +25,23 @@ struct Completeness {
   uint64_t damaged_blocks = 0;  // blocks whose checksum or content is wrong; each costs only itself
   uint64_t truncated_bytes = 0;  // bytes at the end that belong to no whole record
   bool end_missing = false;  // behind first_bad_offset, of a file that says nothing of its length
-  uint64_t first_bad_offset =
-      0;                      // of the first damaged block or truncated record; 0 if there is none
+  // Offset of the first damaged block or truncated record; 0 if there is none.
+  uint64_t first_bad_offset = 0;
   uint64_t unread_bytes = 0;  // of damaged blocks, of the last record, of an end that is missing
   uint64_t lost_events = 0;   // events the process could not write (full disk ...)
 
-  // Of a file that keeps its last part only (--keep).
+  // The rest is set for a file that keeps its last part only (--keep).
   uint64_t kept_bytes = 0;      // what it was to keep at most; 0: everything
   uint64_t dropped_events = 0;  // before the first one that is visited
   uint64_t begins_at_step = 0;
-  bool live_set_missing =
-      false;  // no whole checkpoint: what lived when recording begins is unknown
+  // There is no whole checkpoint: what lived when recording begins is unknown.
+  bool live_set_missing = false;
 
   bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0 && !end_missing; }
 };
 
-// Reads a trace: whole, cut short at any byte, damaged, or still being written.
+// Reads a trace: whole, cut short at any byte, damaged, or still being written. Open copies the
+// file into memory: a reader does not see what is written or cut later.
 //
 // Errors of Open: kNotFound (no such file), kPermissionDenied, kInvalidArgument (not a trace: says
 // what it is instead where that can be told), kFailedPrecondition (a later format than this reader
@@ -58,19 +59,19 @@ class TraceReader {
   const std::map<std::string, std::string>& info() const;
 
   // Visits all events in order of their sequence numbers. May be called more than once, also from
-  // within `visit`. Where the
-  // beginning was dropped, Resume and what held then come first.
+  // within `visit`. If the beginning was dropped, Resume and what held then come first.
   void ForEach(const std::function<void(const Event&)>& visit) const;
 
-  // As ForEach, with the place in the file where the record begins that says the event; 0 if it is
-  // the first page that says it, or a checkpoint.
+  // As ForEach; `offset` is where the event's record begins, 0 for an event that a checkpoint or
+  // the first page says.
   void ForEachAt(const std::function<void(const Event&, uint64_t offset)>& visit) const;
 
-  // The strings and stacks that events refer to.
+  // Returns the text of an id, "(lost)" if its definition was lost; valid as long as the reader.
   std::string_view String(StringId id) const;
-  std::vector<Frame> Stack(StackId id) const;  // innermost first; empty for 0
+  // Returns the frames, innermost first; ends early if a caller's definition was lost; empty for 0.
+  std::vector<Frame> Stack(StackId id) const;
 
-  // Whether the file defines them, and all that they refer to; true of 0.
+  // True if the file defines the id and all that it refers to; true for 0.
   bool HasString(StringId id) const;
   bool HasStack(StackId id) const;
 

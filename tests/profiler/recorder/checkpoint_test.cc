@@ -106,5 +106,27 @@ TEST(CheckpointStateTest, TheLiveSetIsThatOfTheBeginningOfTheCheckpoint) {
   EXPECT_EQ(frees_of_unknown_blocks, 0U);
 }
 
+TEST(CheckpointStateTest, AnEmptyFieldOfALaterLabelLeavesWhatWasStated) {
+  constexpr DeviceAddress kAddress = 0x200;
+  RecordedRun kept({.keep_bytes = trace::kLeastKeptBytes});
+  BlockRecorder& blocks = kept.recorder().blocks();
+  kept.Allocate(kAddress, 100);
+  blocks.Relabel(DeviceIndex{0}, kAddress, 100, trace::Role::kParameter, "policy", "h.0.weight");
+  blocks.Relabel(DeviceIndex{0}, kAddress, 100, trace::Role::kGradient, "", "");
+  RandomRun(kept.recorder(), 5).Do(600'000);
+  kept.recorder().Close();
+  const trace::TraceReader reader = kept.Reader();
+  int found = 0;
+  reader.ForEach([&](const trace::Event& event) {
+    const auto* alive = std::get_if<trace::Alive>(&event.payload);
+    if (alive == nullptr || alive->block.address != kAddress) return;
+    ++found;
+    EXPECT_EQ(alive->role, trace::Role::kGradient);
+    EXPECT_EQ(reader.String(alive->block.owner), "policy");
+    EXPECT_EQ(reader.String(alive->path), "h.0.weight");
+  });
+  EXPECT_EQ(found, 1);
+}
+
 }  // namespace
 }  // namespace memtrace::recorder

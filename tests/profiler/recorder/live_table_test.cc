@@ -26,7 +26,7 @@ TEST(LiveTableTest, AFreedBlockIsForgotten) {
 TEST(LiveTableTest, OnlyNewLabelsOfAWholeBlockAreNews) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500, .owner = 3});
-  const Label parameter{.role = Role::kParameter, .path = 8};
+  const trace::Label parameter{.role = Role::kParameter, .path = 8};
   EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500, parameter));
   EXPECT_FALSE(table.Relabel(kCard0, DeviceAddress{0x1000}, 512, parameter));
   EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->owner, 3U);
@@ -34,6 +34,19 @@ TEST(LiveTableTest, OnlyNewLabelsOfAWholeBlockAreNews) {
       table.Relabel(kCard0, DeviceAddress{0x1000}, 500, {.role = Role::kParameter, .path = 9}));
   EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500,
                             {.role = Role::kParameter, .owner = 4, .path = 9}));
+}
+
+TEST(LiveTableTest, AnEmptyFieldOfALabelLeavesWhatWasStated) {
+  LiveTable table;
+  table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
+  table.Relabel(kCard0, DeviceAddress{0x1000}, 500,
+                {.role = Role::kParameter, .owner = 3, .path = 8});
+  EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500, {.role = Role::kGradient}));
+  EXPECT_FALSE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500, {.role = Role::kGradient}));
+  EXPECT_TRUE(table.Relabel(kCard0, DeviceAddress{0x1000}, 500, {.owner = 4}));
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->role, Role::kGradient);
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->owner, 4U);
+  EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->path, 8U);
 }
 
 TEST(LiveTableTest, LabelsOfPartsAreAlwaysNewsAndChangeNothing) {

@@ -134,8 +134,8 @@ TEST_F(VerdictTest, WhatIsTooSmallToHaveHelpedDoesNotContribute) {
   account_.outside_allocator = 30;
   const Verdict verdict = Judged(30);
   ASSERT_EQ(verdict.contributing.size(), 2U);
-  EXPECT_EQ(verdict.contributing[0].name, "private_pool");
-  EXPECT_EQ(verdict.contributing[1].name, "outside_allocator");
+  EXPECT_EQ(verdict.contributing[0].kind, ContributionKind::kPrivatePool);
+  EXPECT_EQ(verdict.contributing[1].kind, ContributionKind::kOutsideAllocator);
 }
 
 TEST_F(VerdictTest, ThreeRisesInARowAreGrowthAndTwoAreNot) {

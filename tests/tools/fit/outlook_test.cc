@@ -35,31 +35,31 @@ const std::vector<PeakRise> kRising = {{1, 1000}, {2, 1500}, {3, 1600}, {4, 1700
 
 TEST(OutlookTest, PeakThatRestsFits) {
   const Outcome outcome = Seen(Stopped(5, kSettled));
-  EXPECT_EQ(outcome.verdict(), Verdict::kFits);
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kFits);
   EXPECT_FALSE(outcome.outlook.is_whole);
   EXPECT_EQ(outcome.outlook.last_rise, 2U);
 }
 
 TEST(OutlookTest, PeakThatRisesRunsOutInTheStepThatItsGainSays) {
   const Outcome outcome = Seen(Stopped(5, kRising));
-  EXPECT_EQ(outcome.verdict(), Verdict::kWillNotFit);
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kWillNotFit);
   EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
 }
 
 TEST(OutlookTest, PeakThatRoseOnlyInTheLastStepIsNotKnownToFit) {
-  EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), Verdict::kNotKnown);
+  EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), FitVerdict::kNotKnown);
 }
 
 TEST(OutlookTest, ProgramThatEndedByItselfFitsThoughItsPeakRose) {
   ProcessNeed process = Stopped(5, kRising);
   process.end = TrialEnd::kProgram;
-  EXPECT_EQ(Seen(std::move(process)).verdict(), Verdict::kFits);
+  EXPECT_EQ(Seen(std::move(process)).verdict(), FitVerdict::kFits);
 }
 
 TEST(OutlookTest, RunThatWasEndedAtItsLimitOfTimeSaysNothing) {
   Outcome outcome = Seen(Stopped(5, kSettled));
   outcome.is_late = true;
-  EXPECT_EQ(outcome.verdict(), Verdict::kNotKnown);
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kNotKnown);
 }
 
 TEST(OutlookTest, RequestThatWasGotOverDoesNotEndTheRun) {

@@ -161,9 +161,9 @@ TEST(ScalingTest, WordsDoNotGrow) {
 }
 
 TEST(ScalingTest, GrowthGoesThroughItsPoints) {
-  EXPECT_THAT(GrowthThrough({{3, 7.0}}).At(100), DoubleEq(7));
-  EXPECT_THAT(GrowthThrough({{1, 3.0}, {3, 7.0}}).At(10), DoubleEq(21));
-  EXPECT_THAT(GrowthThrough({{1, 1.0}, {2, 4.0}, {5, 25.0}}).At(9), DoubleEq(81));
+  EXPECT_THAT(FormulaThrough({{3, 7.0}}).At(100), DoubleEq(7));
+  EXPECT_THAT(FormulaThrough({{1, 3.0}, {3, 7.0}}).At(10), DoubleEq(21));
+  EXPECT_THAT(FormulaThrough({{1, 1.0}, {2, 4.0}, {5, 25.0}}).At(9), DoubleEq(81));
 }
 
 TEST(CardLimitTest, AMarginIsOfEachCard) {

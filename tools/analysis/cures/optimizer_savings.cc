@@ -79,8 +79,8 @@ class OptimizerSavingFinder {
     return Less(rest_.RiseWith(to_come_), rest_.RiseWith(then));
   }
 
-  // Of the copy that a foreach update makes: what of it is there, where no update failed. All of it
-  // where one failed and the rest is no part of what is to come.
+  // Returns the bytes of a foreach update's copy that exist; all of it if an update failed and the
+  // rest is no part of what is to come.
   uint64_t CopyInUse() const {
     if (facts_.copy) return to_come_.copy > 0 ? facts_.copy->made_bytes : facts_.copy->copy_bytes;
     const uint64_t whole =

@@ -51,7 +51,7 @@ struct Saving {
   // Where the rest of what failed is not known, the change is still said to fit if the need is at
   // most this much of the card, because it avoids what would have come, too. 0: it is not said.
   uint64_t percent_that_fits = 0;
-  // Of the card in this step, if it is known of this change by itself.
+  // Bytes that the card needs in this step with the change, if known by itself.
   std::optional<uint64_t> need = std::nullopt;
   bool is_whole = false;  // nothing comes on top of the need, although the step's is not known
   bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held

@@ -9,8 +9,8 @@
 
 #include "tools/analysis/holders/call_sizes.h"
 #include "tools/analysis/source/variables.h"
+#include "tools/analysis/verdict/explained_request.h"
 #include "tools/analysis/verdict/foreach_copy.h"
-#include "tools/analysis/verdict/request.h"
 #include "tools/analysis/verdict/verdict.h"
 
 namespace memtrace::analysis {
@@ -18,8 +18,9 @@ namespace memtrace::analysis {
 // Why a request failed. Of a moment without a failure only the verdict's defaults.
 struct ExplainedFailure {
   Verdict verdict;
-  std::optional<Request> request;
-  std::optional<Request> got_over;  // the last that failed, if the program completed all the same
+  std::optional<ExplainedRequest> request;
+  std::optional<ExplainedRequest>
+      got_over;  // the last that failed, if the program completed all the same
   // Traces beside this one whose processes ran out of memory, where this one's did not.
   std::vector<std::string> ran_out_beside;
   std::optional<ForeachCopy> foreach_copy;

@@ -22,8 +22,8 @@ struct ProgramLoop {
   bool is_library = false;        // its lines are not the user's
   bool calls_modules = false;     // a module of torch is called in it
   bool is_of_one_line = false;
-  bool is_over =
-      false;  // as far as can be told: the program is at a later line, for the first time
+  // As far as can be told: the program is at a later line, for the first time.
+  bool is_over = false;
 
   uint64_t count() const { return iterations.back().number; }
 };

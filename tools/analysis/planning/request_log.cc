@@ -28,7 +28,7 @@ class Reader {
   void operator()(const trace::Unmap& event) {
     log_.Map(event.device, -static_cast<int64_t>(event.size));
   }
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,

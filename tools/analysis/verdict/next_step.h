@@ -19,7 +19,8 @@ struct NextStep {
   uint64_t number = 0;      // of that step
   uint64_t new_states = 0;  // optimizer states that the update made, or still makes
   uint64_t need = 0;        // bytes of the card, context and all
-  // Of the step before, where its forward failed while they were there: they may come on top.
+  // Gradients of the step before that were there when the step's forward failed; they may come on
+  // top.
   uint64_t left_gradients = 0;
 };
 

@@ -77,6 +77,27 @@ uint64_t OfLoss(const FailedRequest& failed) {
 
 uint64_t OfLayers(const BegunPass& pass) { return pass.layers ? pass.layers->to_come : 0; }
 
+// Step 4 of ForeseeRestOfStep.
+RestOfStep RestOfUpdate(const FailedRequest& failed, const Breakdown& held,
+                        const std::optional<ForeachCopy>& copy, const BegunPass& pass) {
+  RestOfStep rest;
+  const uint64_t request = failed.event.requested;
+  if (const auto optimizers = NeedOfOptimizers(failed, held, copy)) {
+    rest.optimizer = *optimizers;
+    rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
+    rest.gone_at_update = GoneAtUpdate(failed, held);
+    if (failed.at.phase != Phase::kOptimizer)
+      rest.request = std::max(request + OfLoss(failed), OfLayers(pass));
+    rest.rise = std::max(rest.RiseWith(*optimizers), request);
+    rest.at_least = failed.at.phase != Phase::kOptimizer || OthersWait(failed);
+  } else if (copy) {
+    rest.source = NeedSource::kForeachCopy;
+    rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);
+    rest.rise = std::max(rest.optimizer.copy, request);
+  }
+  return rest;
+}
+
 }  // namespace
 
 uint64_t RestOfStep::OfPass() const {
@@ -91,46 +112,33 @@ uint64_t RestOfStep::RiseWith(const OptimizerNeed& other) const {
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass) {
   RestOfStep rest;
-  const auto optimizers = NeedOfOptimizers(failed, held, copy);
   const uint64_t request = failed.event.requested;
-  if (const uint64_t to_come = ToBePlaced(failed); to_come > 0) {
+  if (const uint64_t to_come = ToBePlaced(failed); to_come > 0) {  // 1
     rest.source = NeedSource::kPlacement;
     rest.rise = std::max(to_come, request);
     rest.at_least = true;
     return rest;
   }
-  if (pass.cache) {
+  if (pass.cache) {  // 2
     rest.source = NeedSource::kKvCache;
     rest.cache = pass.cache;
     rest.rise = pass.cache->to_come + request;
     rest.at_least = true;
     return rest;
   }
-  if (failed.rise_of_previous_step) {
+  if (failed.rise_of_previous_step) {  // 3
     rest.source = NeedSource::kPreviousStep;
     rest.rise = std::max(*failed.rise_of_previous_step, request);
     return rest;
   }
-  if (optimizers) {
-    rest.optimizer = *optimizers;
-    rest.source = copy ? NeedSource::kForeachCopy : NeedSource::kOptimizer;
-    rest.gone_at_update = GoneAtUpdate(failed, held);
-    if (failed.at.phase != Phase::kOptimizer)
-      rest.request = std::max(request + OfLoss(failed), OfLayers(pass));
-    rest.rise = std::max(rest.RiseWith(*optimizers), request);
-    rest.at_least = failed.at.phase != Phase::kOptimizer || OthersWait(failed);
-  } else if (copy) {
-    rest.source = NeedSource::kForeachCopy;
-    rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);
-    rest.rise = std::max(rest.optimizer.copy, request);
-  }
-  if (pass.layers && !failed.rise_of_micro_batch) {
+  rest = RestOfUpdate(failed, held, copy, pass);     // 4
+  if (pass.layers && !failed.rise_of_micro_batch) {  // 5
     rest.layers = pass.layers;
     if (rest.source == NeedSource::kUnknown) rest.source = NeedSource::kLayers;
     rest.rise = std::max({OfLayers(pass), rest.rise.value_or(0), request});
     rest.at_least = true;
   }
-  if (failed.rise_of_micro_batch) {
+  if (failed.rise_of_micro_batch) {  // 6
     rest.source = NeedSource::kPreviousMicroBatch;
     rest.rise = std::max({*failed.rise_of_micro_batch, rest.rise.value_or(0), request});
     rest.at_least = false;

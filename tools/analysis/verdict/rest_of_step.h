@@ -53,8 +53,8 @@ struct RestOfStep {
   // the passes before or after may need more.
   bool at_least = false;
 
-  // Of `rise`, what layers and a KV cache take that a pass had not come to; 0 if something else
-  // needs more.
+  // Returns the part of `rise` that layers or a KV cache take that a pass had not come to; 0 if
+  // something else needs more.
   uint64_t OfPass() const;
 
   // What `rise` would be if optimizers needed this. REQUIRES: `source` is kOptimizer or
@@ -68,6 +68,17 @@ struct BegunPass {
   std::optional<LayersToCome> layers = std::nullopt;
 };
 
+// Foresees the rest of the step. The first of 1 to 4 that is known counts; then 5 or 6 raises 4, or
+// counts alone:
+//
+//   1. the rest of a model on its way to the card (a lower bound);
+//   2. the layers of a KV cache to come (likewise);
+//   3. what the step before still requested from the same place on;
+//   4. what optimizers announced, else the rest of a foreach copy; a lower bound before the update,
+//      and in it if other optimizers wait;
+//   5. the layers that the forward pass had not come to (a lower bound), unless there is
+//   6. what the micro-batch before still requested (no lower bound).
+//
 // `held` is what is in use on the card of the request when it failed.
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});

@@ -56,6 +56,20 @@ trace::CardLedger CardOf(const Ledger& ledger) {
 
 }  // namespace
 
+std::string_view ContributionName(ContributionKind kind) {
+  switch (kind) {
+    case ContributionKind::kTransient:
+      return "transient";
+    case ContributionKind::kGrowth:
+      return "growth";
+    case ContributionKind::kPrivatePool:
+      return "private_pool";
+    case ContributionKind::kOutsideAllocator:
+      return "outside_allocator";
+  }
+  return "";
+}
+
 uint64_t Unused(const Ledger& ledger) {
   return ledger.positive(LedgerPart::kFree) + ledger.positive(LedgerPart::kCached) +
          ledger.positive(LedgerPart::kHoles);
@@ -84,13 +98,13 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
   AddNeedOfStep(verdict, evidence.rest, ledger);
   const uint64_t outside = ledger.positive(LedgerPart::kOutsideAllocator);
   const uint64_t free_in_pools = ledger.positive(LedgerPart::kPrivatePools);
-  const auto add = [&verdict](std::string_view name, uint64_t bytes) {
-    if (bytes > 0 && bytes >= verdict.short_by) verdict.contributing.push_back({name, bytes});
+  const auto add = [&verdict](ContributionKind kind, uint64_t bytes) {
+    if (bytes > 0 && bytes >= verdict.short_by) verdict.contributing.push_back({kind, bytes});
   };
-  add("transient", copy ? copy->copy_bytes : 0);
-  add("growth", Growth(failed.live_at_steps));
-  add("private_pool", evidence.private_pool_bytes + free_in_pools);
-  add("outside_allocator", outside);
+  add(ContributionKind::kTransient, copy ? copy->copy_bytes : 0);
+  add(ContributionKind::kGrowth, Growth(failed.live_at_steps));
+  add(ContributionKind::kPrivatePool, evidence.private_pool_bytes + free_in_pools);
+  add(ContributionKind::kOutsideAllocator, outside);
   return verdict;
 }
 

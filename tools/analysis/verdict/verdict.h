@@ -19,9 +19,19 @@ namespace memtrace::analysis {
 
 using Cause = trace::FailureCause;
 
+enum class ContributionKind : uint8_t {
+  kTransient,        // the copy that a foreach update makes
+  kGrowth,           // live memory that rose from step to step
+  kPrivatePool,      // memory of captured graphs and memory pools
+  kOutsideAllocator  // what the process took from the driver itself
+};
+
+// Returns the name that the JSON of a report has for it: "transient".
+std::string_view ContributionName(ContributionKind kind);
+
 // Something that is not the cause, but without which the request might have been served.
 struct Contribution {
-  std::string_view name;  // transient, growth, private_pool, outside_allocator
+  ContributionKind kind = ContributionKind::kTransient;
   uint64_t bytes = 0;
 };
 
@@ -32,13 +42,12 @@ struct Verdict {
   uint64_t releasable = 0;  // what emptying the cache would give the driver
   std::vector<Contribution> contributing;
   RestOfStep rest;
-  // What of `rest` is more than all memory that nobody uses, were it in one piece; at least
-  // short_by.
+  // Bytes by which `rest` exceeds all unused memory together; at least short_by.
   std::optional<uint64_t> step_short_by;
   bool is_larger_than_card = false;  // of cause kTooLarge: larger than the whole card
 };
 
-// trace::CauseOfFailure, with the ledger that the report shows.
+// Returns trace::CauseOfFailure by the ledger that the report shows.
 Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
               const trace::FailureFacts& facts = {});
 
@@ -53,6 +62,8 @@ struct FailureEvidence {
   std::optional<uint64_t> releasable = {};  // by the replay; nothing if no segments are known
 };
 
+// Judges why a request failed: the cause by trace::CauseOfFailure, and what else held at least as
+// much as was missing.
 Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
                      const FailureEvidence& evidence);
 

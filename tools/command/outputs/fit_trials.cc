@@ -116,9 +116,9 @@ int CodeOf(const absl::Status& status) {
 int CodeOf(const fit::Answer& answer) {
   if (answer.cards.empty()) return kDone;
   switch (answer.verdict()) {
-    case fit::Verdict::kFits:
+    case fit::FitVerdict::kFits:
       return kDone;
-    case fit::Verdict::kNotKnown:
+    case fit::FitVerdict::kNotKnown:
       return kNotKnown;
     default:
       return kLimitExceeded;

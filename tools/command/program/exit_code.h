@@ -5,8 +5,8 @@
 
 namespace memtrace::command {
 
-// docs/command_line.md lists them. `run` returns the status of its program
-// once that has started, and before it 126 or 127 as a shell does.
+// docs/command_line.md lists them. `run` returns the status of its program once that has started,
+// and before it 126 or 127 as a shell does.
 inline constexpr int kDone = 0;
 inline constexpr int kLimitExceeded = 1;  // of `check`
 inline constexpr int kUsage = 2;

@@ -136,7 +136,7 @@ class Snapshot {
     pickle_.EndDict();
   }
 
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,

@@ -91,13 +91,13 @@ std::string VerdictText(const Answer& answer) {
   const std::string needs =
       NeedsText(FullestOf(answer, answer.unlimited), SeenText(answer.within.outlook));
   switch (answer.verdict()) {
-    case fit::Verdict::kFits:
+    case fit::FitVerdict::kFits:
       return FitsText(answer);
-    case fit::Verdict::kWillNotFit:
+    case fit::FitVerdict::kWillNotFit:
       return WillNotFitText(answer.within.outlook) + " " + needs;
-    case fit::Verdict::kNotKnown:
+    case fit::FitVerdict::kNotKnown:
       return NotKnownText(answer.within) + " " + needs;
-    case fit::Verdict::kDoesNotFit:
+    case fit::FitVerdict::kDoesNotFit:
       break;
   }
   return DoesNotFitText(answer);

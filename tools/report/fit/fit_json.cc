@@ -61,15 +61,15 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
-const char* VerdictName(fit::Verdict verdict) {
+const char* VerdictName(fit::FitVerdict verdict) {
   switch (verdict) {
-    case fit::Verdict::kFits:
+    case fit::FitVerdict::kFits:
       return "fits";
-    case fit::Verdict::kDoesNotFit:
+    case fit::FitVerdict::kDoesNotFit:
       return "does_not_fit";
-    case fit::Verdict::kWillNotFit:
+    case fit::FitVerdict::kWillNotFit:
       return "will_not_fit";
-    case fit::Verdict::kNotKnown:
+    case fit::FitVerdict::kNotKnown:
       break;
   }
   return "not_known";
@@ -158,14 +158,14 @@ ordered_json SmallestJson(const fit::Answer& answer) {
   return cards;
 }
 
-ordered_json GrowthJson(const fit::Growth& growth) {
+ordered_json GrowthJson(const fit::NeedFormula& growth) {
   return {
       {"constant", growth.constant}, {"linear", growth.linear}, {"quadratic", growth.quadratic}};
 }
 
-ordered_json GrowthsJson(const std::vector<fit::NamedGrowth>& growths) {
+ordered_json GrowthsJson(const std::vector<fit::NamedFormula>& growths) {
   ordered_json list = ordered_json::array();
-  for (const fit::NamedGrowth& of : growths)
+  for (const fit::NamedFormula& of : growths)
     list.push_back({{"name", of.name}, {"growth", GrowthJson(of.growth)}});
   return list;
 }
@@ -258,7 +258,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"unknown_values", UnknownJson(answer.unlimited)},
       {"kept_away", KeptAwayJson(answer)},
       {"stopped", StoppedJson(answer)}};
-  if (answer.has_within && answer.verdict() != fit::Verdict::kNotKnown)
+  if (answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown)
     json["fits"] = answer.fits();
   if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);

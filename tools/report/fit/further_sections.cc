@@ -35,7 +35,7 @@ std::string SignedBytes(double bytes) {
 }
 
 // Below a byte a value there is nothing to tell of a term at the values that were run.
-std::string GrowthText(const fit::Growth& growth, const fit::Scaling& scaling) {
+std::string GrowthText(const fit::NeedFormula& growth, const fit::Scaling& scaling) {
   const auto last = static_cast<double>(scaling.points.back().value);
   const double noise = growth.At(last) / 1000;
   std::string text = SignedBytes(growth.constant);
@@ -91,12 +91,12 @@ std::string HoldsText(const fit::Scaling& scaling) {
          FormatCount(scaling.holds_from) + " and more.";
 }
 
-Table GrowthTable(const std::string& title, const std::vector<fit::NamedGrowth>& growths,
+Table GrowthTable(const std::string& title, const std::vector<fit::NamedFormula>& growths,
                   const fit::Scaling& scaling) {
   Table table;
   table.title = title;
   table.columns = {{"", 44}, {"grows as", 44}};
-  for (const fit::NamedGrowth& of : growths)
+  for (const fit::NamedFormula& of : growths)
     table.rows.push_back({.cells = {Printable(of.name), GrowthText(of.growth, scaling)}});
   return table;
 }

@@ -33,7 +33,7 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
   const Outcome& outcome = remedy.outcome;
   if (outcome.is_late) return "not known: takes too long";
   if (!outcome.completed) return outcome.Failed() ? "does not" : "the program fails";
-  if (outcome.verdict() == fit::Verdict::kWillNotFit)
+  if (outcome.verdict() == fit::FitVerdict::kWillNotFit)
     return "does not beyond step " + FormatCount(outcome.outlook.full_in_step - 1);
   if (!outcome.fits()) return "not known: still rises";
   if (remedy.has_margin && !*remedy.has_margin)

@@ -78,7 +78,7 @@ class Drawing {
     return HtmlEscaped(text);
   }
 
-  // Of each role the most that it ever had.
+  // Names each role with the most that it ever had.
   std::string Legend() const {
     std::vector<LegendEntry> entries;
     for (const Role role : kOrder) {

@@ -39,7 +39,7 @@ std::string EndSentence(const analysis::Explanation& explanation) {
     return "No out-of-memory." + ExceptionSentence(explanation);
   }
   if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
-  const analysis::Request& last = *explanation.failure.got_over;
+  const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   const std::string failed =
       last.number == 1
           ? "One request for memory failed and was got over: "
@@ -52,7 +52,7 @@ std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
   return "No out-of-memory; nothing was allocated on a card." + ExceptionSentence(explanation);
 }
 
-std::string LineInBrackets(const analysis::Request& request) {
+std::string LineInBrackets(const analysis::ExplainedRequest& request) {
   const std::string line = analysis::UserLine(request);
   return line.empty() ? "" : " (" + Printable(line) + ")";
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/verdict/request.h"
+#include "tools/analysis/verdict/explained_request.h"
 
 namespace memtrace::report {
 
@@ -18,7 +18,7 @@ std::string EndSentence(const analysis::Explanation& explanation);
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation);
 
 // Returns " (train.py:9)"; empty if the stack has no line of the user's.
-std::string LineInBrackets(const analysis::Request& request);
+std::string LineInBrackets(const analysis::ExplainedRequest& request);
 
 }  // namespace memtrace::report
 

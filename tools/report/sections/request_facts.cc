@@ -38,7 +38,7 @@ void AddFrames(const std::string& label, const trace::Frame* first, const trace:
     facts.rows.push_back({label, "… " + std::to_string(all - shown) + " more", true});
 }
 
-void AddStack(const analysis::Request& request, Facts& facts) {
+void AddStack(const analysis::ExplainedRequest& request, Facts& facts) {
   const std::vector<trace::Frame>& stack = request.stack;
   if (request.backward) {
     facts.rows.push_back({"at", Printable(analysis::ShortFrame(*request.backward)), true});
@@ -61,10 +61,10 @@ void AddStack(const analysis::Request& request, Facts& facts) {
 
 }  // namespace
 
-Section RequestSection(const std::optional<analysis::Request>& failed) {
+Section RequestSection(const std::optional<analysis::ExplainedRequest>& failed) {
   Section section{.id = "request", .title = "THE REQUEST"};
   if (!failed) return section;
-  const analysis::Request& request = *failed;
+  const analysis::ExplainedRequest& request = *failed;
   section.subtitle = FormatBytes(request.bytes);
   std::string what = std::string(RoleName(request.role));
   what += request.role == trace::Role::kUnknown

@@ -3,14 +3,14 @@
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_REQUEST_FACTS_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_REQUEST_FACTS_H_
 
-#include "tools/analysis/verdict/request.h"
+#include "tools/analysis/verdict/explained_request.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
 // The request that failed: what it was for, and the user's own line first, since that is the one
 // that can be changed. Nothing without one.
-Section RequestSection(const std::optional<analysis::Request>& failed);
+Section RequestSection(const std::optional<analysis::ExplainedRequest>& failed);
 
 }  // namespace memtrace::report
 

@@ -87,7 +87,7 @@ std::string CapacityReason(const Explanation& explanation, const Ledger& ledger)
 }
 
 std::string TooLargeReason(const Explanation& explanation, const Ledger& ledger) {
-  const analysis::Request& request = *explanation.failure.request;
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
   const std::string one = "One request for " + FormatBytes(request.bytes) + LineInBrackets(request);
   if (explanation.failure.verdict.is_larger_than_card) {
     return one + " is larger than the card: it has " + FormatBytes(ledger.total) + ", of which " +
@@ -122,7 +122,7 @@ std::string OtherProcessReason(const Explanation& explanation, const Ledger& led
 }
 
 std::string Reason(const Explanation& explanation, const Ledger& ledger) {
-  const analysis::Request& request = *explanation.failure.request;
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
   switch (explanation.failure.verdict.cause) {
     case Cause::kNone:
       return "";
@@ -147,7 +147,7 @@ std::string Reason(const Explanation& explanation, const Ledger& ledger) {
 }
 
 std::string Shortage(const Explanation& explanation) {
-  const analysis::Request& request = *explanation.failure.request;
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
   const uint64_t free = explanation.card_of_verdict().ledger.positive(LedgerPart::kFree);
   if (explanation.failure.verdict.short_by == 0 && free >= request.bytes)
     return FormatBytes(request.bytes) + " were asked while " + FormatBytes(free) +
@@ -254,14 +254,16 @@ void AddNeedOfStep(const Explanation& explanation, std::vector<std::string>& sen
 
 std::string ContributionSentence(const analysis::Contribution& contribution) {
   const std::string bytes = FormatBytes(contribution.bytes);
-  if (contribution.name == "growth") {
-    return "Live memory grew from step to step, by " + bytes + " up to the start of this one.";
-  }
-  if (contribution.name == "private_pool") {
-    return bytes + " are held in private pools (captured graphs, memory pools).";
-  }
-  if (contribution.name == "outside_allocator") {
-    return bytes + " were allocated by this process behind the allocator.";
+  using Kind = analysis::ContributionKind;
+  switch (contribution.kind) {
+    case Kind::kTransient:
+      return "";  // ForeachSentence says it
+    case Kind::kGrowth:
+      return "Live memory grew from step to step, by " + bytes + " up to the start of this one.";
+    case Kind::kPrivatePool:
+      return bytes + " are held in private pools (captured graphs, memory pools).";
+    case Kind::kOutsideAllocator:
+      return bytes + " were allocated by this process behind the allocator.";
   }
   return "";
 }

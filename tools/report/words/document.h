@@ -18,7 +18,7 @@ namespace memtrace::report {
 
 struct Paragraph {
   std::string text;
-  size_t depth = 0;  // of what belongs to the paragraph before
+  size_t depth = 0;  // how deep it lies below the paragraph before
 };
 
 // Clauses that stand side by side where there is room.
@@ -36,20 +36,20 @@ struct Facts {
   std::vector<Fact> rows;
 };
 
-// Of a table.
+// A column of a Table.
 struct TableColumn {
   // Figures stand right; paths lose their front.
   enum class Kind : uint8_t { kText, kFigure, kPath };
 
   std::string title;
-  // On a terminal, in columns. 0, of one of them: what is left, if that is of any use.
+  // Columns of a terminal; 0, in one column at most: what is left, if that is of any use.
   size_t width = 0;
   Kind kind = Kind::kText;
 };
 
 struct TableRow {
   std::vector<std::string> cells;         // as many as there are columns, or fewer
-  size_t depth = 0;                       // of what is part of the row before
+  size_t depth = 0;                       // how deep it lies below the row before
   std::optional<double> share = {};       // of the whole: a bar
   std::vector<std::string> remarks = {};  // behind the cells
   std::vector<std::string> below = {};    // sentences of the row

@@ -72,7 +72,7 @@ class Filler {
     if (activity.address != 0) row_.address = Address{activity.address};
     if (activity.bytes != 0) row_.size = activity.bytes;
   }
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <
       trace::OneOf<trace::Step, trace::PhaseChange, trace::Annotate, trace::Lost, trace::Resume>
           Ignored>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/verdict/request.h"
+#include "tools/analysis/verdict/explained_request.h"
 
 #include <algorithm>
 #include <utility>
@@ -26,10 +26,10 @@ std::optional<trace::Frame> LineOfBackward(const Annotations& annotations) {
 
 }  // namespace
 
-Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
-                        SiteNames& sites) {
+ExplainedRequest DescribeRequest(const FailedRequest& failed, uint64_t number,
+                                 const EventSource& source, SiteNames& sites) {
   const trace::OutOfMemory& event = failed.event;
-  Request request;
+  ExplainedRequest request;
   request.bytes = event.requested;
   request.obtainable = event.obtainable;
   request.limit = event.limit;
@@ -47,7 +47,7 @@ Request DescribeRequest(const FailedRequest& failed, uint64_t number, const Even
   return request;
 }
 
-std::string UserLine(const Request& request) {
+std::string UserLine(const ExplainedRequest& request) {
   if (request.backward) return ShortFrame(*request.backward);
   return UserLine(request.stack);
 }

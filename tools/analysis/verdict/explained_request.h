@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_
-#define MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_
+#ifndef MEMTRACE_TOOLS_ANALYSIS_VERDICT_EXPLAINED_REQUEST_H_
+#define MEMTRACE_TOOLS_ANALYSIS_VERDICT_EXPLAINED_REQUEST_H_
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace memtrace::analysis {
 
 // A request that could not be served.
-struct Request {
+struct ExplainedRequest {
   uint64_t bytes = 0;
   uint64_t obtainable = 0;
   uint64_t limit = 0;  // all ones if there is none
@@ -34,13 +34,13 @@ struct Request {
 };
 
 // `number`: of the out-of-memories of the trace, counted from 1.
-Request DescribeRequest(const FailedRequest& failed, uint64_t number, const EventSource& source,
-                        SiteNames& sites);
+ExplainedRequest DescribeRequest(const FailedRequest& failed, uint64_t number,
+                                 const EventSource& source, SiteNames& sites);
 
 // The user's own line of the request ("train.py:31"), or whose backward pass it belongs to; empty
 // if there is none.
-std::string UserLine(const Request& request);
+std::string UserLine(const ExplainedRequest& request);
 
 }  // namespace memtrace::analysis
 
-#endif  // MEMTRACE_TOOLS_ANALYSIS_VERDICT_REQUEST_H_
+#endif  // MEMTRACE_TOOLS_ANALYSIS_VERDICT_EXPLAINED_REQUEST_H_

@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: the memtrace authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Private pools: memory of captured graphs and of torch.cuda.MemPool (mode ALLOCATE). A part of
+ * memtrace.h, whose rules hold here too.
+ */
+#ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_POOLS_H_
+#define MEMTRACE_INTERPOSE_CORE_MEMTRACE_POOLS_H_
+
+#include "interpose/core/memtrace_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A pool exists from its first memtrace_retain_pool until it has neither users nor memory; the
+ * calls below answer MEMTRACE_INVALID_ARGUMENT if it does not exist. While it has users, nothing
+ * of it is given back to the driver. */
+MEMTRACE_API int memtrace_retain_pool(int device, const struct memtrace_pool* pool);
+/* Takes one user away. */
+MEMTRACE_API int memtrace_release_pool(int device, const struct memtrace_pool* pool);
+/* Fills in the number of users. */
+MEMTRACE_API int memtrace_pool_uses(int device, const struct memtrace_pool* pool, int* uses);
+/* Gives each block of the pool a segment of its own from now on. */
+MEMTRACE_API int memtrace_set_pool_no_split(int device, const struct memtrace_pool* pool);
+/* Lets free memory of the pool serve requests of the default pool that fail otherwise, or no longer
+ * if `use` is 0, as at first. */
+MEMTRACE_API int memtrace_set_pool_use_on_oom(int device, const struct memtrace_pool* pool,
+                                              int use);
+
+/* Functions that give a pool its memory, in place of the driver. They are called under the card's
+ * lock and must not call back. `allocate` returns NULL if there is no memory. `drop` may be NULL;
+ * it is called once, when nobody needs `user` any more, which may be before the process ends. */
+struct memtrace_memory_source {
+  uint32_t size;
+  void* user;
+  void* (*allocate)(void* user, uint64_t bytes, uint64_t stream);
+  void (*deallocate)(void* user, void* address, uint64_t bytes, uint64_t stream);
+  void (*drop)(void* user);
+};
+/* Sets the source of a pool. MEMTRACE_INVALID_ARGUMENT if the pool has memory already. */
+MEMTRACE_API int memtrace_set_pool_source(int device, const struct memtrace_pool* pool,
+                                          const struct memtrace_memory_source* source);
+
+/* Chooses requests by their stream: `takes` returns 1 for those that the pool serves. It is called
+ * in the thread of the request, under the card's lock, and must not call back. `drop` is called as
+ * that of a memory source. */
+struct memtrace_stream_filter {
+  uint32_t size;
+  void* user;
+  int (*takes)(void* user, uint64_t stream);
+  void (*drop)(void* user);
+};
+/* Serves the requests that the filter chooses from the pool, until memtrace_end_routing. */
+MEMTRACE_API int memtrace_begin_routing(int device, const struct memtrace_pool* pool,
+                                        const struct memtrace_stream_filter* filter);
+MEMTRACE_API int memtrace_end_routing(int device, const struct memtrace_pool* pool);
+
+/* Lets memory that other streams of a capture have used (memtrace_record_stream) be used again
+ * within the capture, as soon as its graph says that those uses come before; with 0, as at first,
+ * only after the capture. */
+MEMTRACE_API int memtrace_set_capture_reuse(int device, int reuse);
+
+/* Notes which blocks of a pool are in use now. The caller gives the checkpoint to
+ * memtrace_drop_checkpoint; it is NULL on failure. */
+struct memtrace_checkpoint;
+MEMTRACE_API int memtrace_checkpoint_pool(int device, const struct memtrace_pool* pool,
+                                          struct memtrace_checkpoint** checkpoint);
+/* Frees every block of the pool and takes those of the checkpoint again; afterwards `visit` is
+ * called for each, freed ones first, with no lock held. MEMTRACE_INVALID_ARGUMENT, and nothing has
+ * happened, if the pool no longer has their memory. */
+MEMTRACE_API int memtrace_restore_pool(int device, const struct memtrace_checkpoint* checkpoint,
+                                       void (*visit)(void* user, void* address, int is_allocated),
+                                       void* user);
+/* Frees the checkpoint; NULL is allowed. */
+MEMTRACE_API void memtrace_drop_checkpoint(struct memtrace_checkpoint* checkpoint);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MEMTRACE_INTERPOSE_CORE_MEMTRACE_POOLS_H_ */
