@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/frees/capture_frees.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/allocator/heap_parts.h"
+
+namespace memtrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Blocks of kMain, in a capture that kSide has joined.
+class CaptureFreesTest : public HeapParts {
+ protected:
+  CaptureFreesTest() { captures_.SetEnabled(true); }
+
+  void BeginCapture() {
+    streams_.BeginCapture(kMain);
+    streams_.Queue(kMain);
+    streams_.WaitInCapture(kSide, kMain);
+  }
+  // A block on which kSide has been given work.
+  Block* Shared() { return Share(Allocate(4_MiB), kSide); }
+  Block* FreeShared() {
+    Block* block = Shared();
+    captures_.Add(block);
+    return block;
+  }
+
+  CaptureFrees captures_{&streams_};
+};
+
+TEST_F(CaptureFreesTest, ABlockIsOrderedOnceItsStreamHasJoinedTheOthers) {
+  BeginCapture();
+  Block* block = FreeShared();
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty()) << "it is forgotten";
+}
+
+// The drawing in the header: what the other stream captured after the free is no use of the block.
+TEST_F(CaptureFreesTest, OnlyUsesBeforeTheFreeCount) {
+  BeginCapture();
+  Block* early = FreeShared();
+  streams_.WaitInCapture(kMain, kSide);
+  Block* late = FreeShared();
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(early));
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(late));
+}
+
+TEST_F(CaptureFreesTest, OnlyTheStreamOfTheBlockIsAsked) {
+  BeginCapture();
+  FreeShared();
+  EXPECT_THAT(captures_.TakeOrdered(kSide), IsEmpty());
+  EXPECT_EQ(failures_.calls(DriverCall::kDone), 0U) << "the graph is not walked for it";
+}
+
+TEST_F(CaptureFreesTest, AStreamOutsideTheCaptureIsNotOrdered) {
+  BeginCapture();
+  Block* block = Shared();
+  Share(block->address, StreamId{3});
+  captures_.Add(block);
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+}
+
+TEST_F(CaptureFreesTest, ABlockOfAStreamThatIsNotCapturedIsForgotten) {
+  Block* block = Shared();
+  captures_.Add(block);
+  BeginCapture();
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+}
+
+TEST_F(CaptureFreesTest, WhatWasUsedOutsideIsForgottenOnce) {
+  BeginCapture();
+  Block* block = Shared();
+  captures_.Exclude(block);
+  captures_.Add(block);
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+  captures_.Add(block);  // its record serves another block by now
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
+}
+
+TEST_F(CaptureFreesTest, AnotherCaptureSaysNothing) {
+  BeginCapture();
+  FreeShared();
+  streams_.EndCapture(kMain);
+  streams_.EndCapture(kSide);
+  BeginCapture();
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+}
+
+TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
+  BeginCapture();
+  Block* block = FreeShared();
+  streams_.WaitInCapture(kMain, kSide);
+  failures_.FailNth(DriverCall::kDone, 1, CallFailures::Repeat::kOnce,
+                    absl::InternalError("no answer"));
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
+}
+
+// cuStreamUpdateCaptureDependencies: what came before need not any more.
+TEST_F(CaptureFreesTest, AStreamWhoseDependenciesWereReplacedHasANewPast) {
+  BeginCapture();
+  Block* first = FreeShared();
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(first));
+  Block* second = FreeShared();
+  streams_.ReplaceEnds(kMain, {});
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(second));
+}
+
+TEST_F(CaptureFreesTest, SwitchedOffOrClearedNothingIsKnown) {
+  BeginCapture();
+  captures_.SetEnabled(false);
+  FreeShared();
+  captures_.SetEnabled(true);
+  FreeShared();
+  captures_.Clear();
+  streams_.WaitInCapture(kMain, kSide);
+  EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
+  EXPECT_FALSE(CaptureFrees(nullptr).enabled());
+}
+
+}  // namespace
+}  // namespace memtrace

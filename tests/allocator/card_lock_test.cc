@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/card_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "allocator/heap/card_accounts.h"
+#include "tests/allocator/heap_parts.h"
+
+namespace memtrace {
+namespace {
+
+class CardLockTest : public HeapParts {
+ protected:
+  ~CardLockTest() override { lock_.Lock(); }
+  // True if the heap need not be asked for a block that lies free.
+  bool ServesQuickly(Bytes size) {
+    const DeviceAddress address = quick_.TryAllocate(kMain, size, size, /*context=*/0);
+    return address != 0 && quick_.TryFree(address);
+  }
+  // Does something under the lock.
+  template <typename Act>
+  void Locked(Act act) {
+    lock_.Lock();
+    act();
+    lock_.Unlock();
+  }
+
+  CardLock lock_{quick_, heap_};
+  CardAccounts accounts_{lock_, heap_};
+};
+
+TEST_F(CardLockTest, WhoHoldsItHasAllStreamsForHimself) {
+  Locked([&] { Free(Allocate(4_MiB)); });
+  lock_.Lock();
+  std::atomic<bool> served = false;
+  std::thread other([&] { served = ServesQuickly(4_MiB); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(served);
+  lock_.Unlock();
+  other.join();
+  EXPECT_TRUE(served);
+}
+
+TEST_F(CardLockTest, WhileAFreeIsToBeCompletedTheHeapIsAsked) {
+  DeviceAddress shared = {};
+  Locked([&] {
+    shared = Allocate(4_MiB);
+    Share(shared, kSide);
+    Free(Allocate(4_MiB));
+  });
+  EXPECT_TRUE(ServesQuickly(4_MiB));
+  Locked([&] { Free(shared); });
+  EXPECT_FALSE(ServesQuickly(4_MiB));
+  streams_.Finish(kSide);
+  Locked([&] { heap_.waiting().CompleteDone(kMain); });
+  EXPECT_TRUE(ServesQuickly(4_MiB));
+}
+
+TEST_F(CardLockTest, WhileRequestsAreRoutedTheHeapIsAsked) {
+  Locked([&] {
+    Free(Allocate(4_MiB));
+    heap_.pools().Retain(kPool);
+    EXPECT_TRUE(heap_.pools().BeginRouting(kPool, [](StreamId) { return false; }).ok());
+  });
+  EXPECT_FALSE(ServesQuickly(4_MiB));
+  Locked([&] { EXPECT_TRUE(heap_.pools().EndRouting(kPool).ok()); });
+  EXPECT_TRUE(ServesQuickly(4_MiB));
+}
+
+// A block that was freed recently is in no figure of the ledger until it is merged.
+TEST_F(CardLockTest, AccountsSeeWhatWasFreedRecently) {
+  Locked([&] { Free(Allocate(4_MiB)); });
+  const AllocatorLedger ledger = accounts_.ledger();
+  EXPECT_EQ(ledger.cached, 4_MiB);
+  EXPECT_EQ(ledger.reserved, 4_MiB);
+}
+
+TEST_F(CardLockTest, AccountsOfACardWithoutAPlanHaveNoPlaces) {
+  Locked([&] { Allocate(4_MiB); });
+  EXPECT_EQ(accounts_.plan_use().placed, 0U);
+  EXPECT_EQ(accounts_.plan_use().elsewhere, 0U);
+}
+
+TEST_F(CardLockTest, AccountsKnowThePoolsOfAllMemory) {
+  Locked([&] {
+    Allocate(4_MiB);
+    AllocateIn(kPool, 6_MiB);
+  });
+  const auto by_pool = accounts_.by_pool();
+  ASSERT_EQ(by_pool.size(), 1U);
+  EXPECT_EQ(by_pool.begin()->first, kPool);
+  EXPECT_EQ(by_pool.begin()->second.all.current, static_cast<int64_t>(6_MiB));
+}
+
+}  // namespace
+}  // namespace memtrace

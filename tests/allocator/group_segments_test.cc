@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/pools/group_segments.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "allocator/accounts/mapping_account.h"
+#include "allocator/card/memory_source.h"
+#include "allocator/card/memory_vmm.h"
+
+namespace memtrace {
+namespace {
+
+constexpr Bytes kCard = 64_MiB;
+
+class NoSource : public MemorySource {
+ public:
+  absl::StatusOr<DeviceAddress> Allocate(Bytes, StreamId) override {
+    return absl::ResourceExhaustedError("none");
+  }
+  void Free(DeviceAddress, Bytes, StreamId) override {}
+};
+
+class GroupSegmentsTest : public testing::Test {
+ protected:
+  GroupSegments SegmentsOf(const Pool* pool) { return {{}, pool, vmm_, account_}; }
+  ExpandableSegment& Add(Bytes size = 32_MiB, bool is_planned = false) {
+    return **segments_.Add({size, 2_MiB, /*holds_one=*/false, is_planned});
+  }
+  // Maps so much from the segment's beginning on.
+  static void Map(ExpandableSegment& segment, Bytes size) {
+    Block* hole = segment.blocks().holes().At(segment.reservation().address());
+    ASSERT_NE(hole, nullptr);
+    ASSERT_TRUE(segment.Grow({hole, segment.reservation().address(), size}).ok());
+  }
+
+  CallFailures failures_;
+  MemoryVmm vmm_{{.capacity = kCard}, nullptr, &failures_};
+  AllocationObserver silent_;
+  MappingAccount account_{DeviceIndex{0}, silent_};
+  GroupSegments segments_ = SegmentsOf(nullptr);
+};
+
+TEST_F(GroupSegmentsTest, ASegmentUsuallyGrowsOverTheWholeCard) {
+  const SegmentShape shape = segments_.NextShape(4_MiB, kCard);
+  EXPECT_EQ(shape.size, 72_MiB);
+  EXPECT_EQ(shape.granule, 2_MiB);
+  EXPECT_FALSE(shape.is_fixed());
+  EXPECT_FALSE(shape.holds_one);
+}
+
+TEST_F(GroupSegmentsTest, APoolThatDoesNotSplitHasASegmentForEachRequest) {
+  Pool pool;
+  pool.no_split = true;
+  const GroupSegments fixed = SegmentsOf(&pool);
+  const SegmentShape shape = fixed.NextShape(3_MiB, kCard);
+  EXPECT_EQ(shape.size, 4_MiB);
+  EXPECT_TRUE(shape.is_fixed());
+  EXPECT_TRUE(shape.holds_one);
+  EXPECT_EQ(fixed.LeastGrowth(3_MiB), 4_MiB);
+}
+
+// What a program gave to MemPool(allocator) is asked for torch's own sizes: get_allocation_size.
+TEST_F(GroupSegmentsTest, ASourceIsAskedForTorchsSizes) {
+  Pool pool;
+  pool.source = std::make_shared<NoSource>();
+  const GroupSegments fixed = SegmentsOf(&pool);
+  EXPECT_TRUE(fixed.has_source());
+  EXPECT_EQ(fixed.NextShape(512, kCard).size, 2_MiB);
+  EXPECT_EQ(fixed.NextShape(2_MiB, kCard).size, 20_MiB);
+  EXPECT_FALSE(fixed.NextShape(2_MiB, kCard).holds_one);
+  EXPECT_EQ(fixed.LeastGrowth(11_MiB), 12_MiB);
+  EXPECT_EQ(fixed.Obtainable(/*available=*/40_MiB, /*reservation=*/72_MiB), 0U)
+      << "the card's memory is not its";
+}
+
+TEST_F(GroupSegmentsTest, TheSegmentThatMapsTheFewestGranulesGrows) {
+  Add();
+  ExpandableSegment& second = Add();
+  EXPECT_EQ(segments_.PlanGrowth(5_MiB)->hole->segment, segments_.all().front().get())
+      << "among equals the oldest";
+  Map(second, 2_MiB);
+  EXPECT_EQ(segments_.PlanGrowth(5_MiB)->hole->segment, &second);
+  EXPECT_EQ(segments_.LeastGrowth(5_MiB), 4_MiB);
+  EXPECT_FALSE(segments_.PlanGrowth(40_MiB));
+  EXPECT_EQ(segments_.LeastGrowth(40_MiB), 40_MiB) << "of one more segment";
+}
+
+TEST_F(GroupSegmentsTest, APlannedSegmentIsPassedOver) {
+  Map(Add(32_MiB, /*is_planned=*/true), 8_MiB);
+  EXPECT_EQ(segments_.TakeFree(4_MiB), nullptr);
+  EXPECT_FALSE(segments_.PlanGrowth(4_MiB));
+  ExpandableSegment& usual = Add();
+  Map(usual, 8_MiB);
+  EXPECT_EQ(segments_.TakeFree(4_MiB)->segment, &usual);
+  const DeviceAddress planned = segments_.all().front()->reservation().address();
+  EXPECT_EQ(segments_.TakeAt(planned + 2_MiB, 2_MiB)->address, planned + 2_MiB);
+}
+
+TEST_F(GroupSegmentsTest, ObtainableIsTheLargestRunOfOneSegment) {
+  EXPECT_EQ(segments_.Obtainable(10_MiB, 72_MiB), 10_MiB);
+  EXPECT_EQ(segments_.Obtainable(10_MiB, /*reservation=*/6_MiB), 6_MiB);
+  Map(Add(), 4_MiB);
+  Map(Add(), 8_MiB);
+  EXPECT_EQ(segments_.Obtainable(0, 0), 8_MiB);
+  EXPECT_EQ(segments_.Obtainable(10_MiB, 0), 18_MiB) << "what is free beside a hole counts";
+}
+
+TEST_F(GroupSegmentsTest, AddressSpaceWithoutMemoryIsKeptUnlessAllIsDropped) {
+  Add();
+  Map(Add(), 2_MiB);
+  segments_.DropUnmapped(/*all=*/false);
+  EXPECT_EQ(segments_.all().size(), 2U);
+  segments_.DropUnmapped(/*all=*/true);
+  EXPECT_EQ(segments_.all().size(), 1U) << "the other one has memory";
+  EXPECT_EQ(vmm_.live_reservations(), 1U);
+}
+
+TEST_F(GroupSegmentsTest, AFixedSegmentWithoutMemoryIsDroppedUnlessTheDriverRefuses) {
+  Pool pool;
+  pool.no_split = true;
+  GroupSegments fixed = SegmentsOf(&pool);
+  ASSERT_TRUE(fixed.Add(fixed.NextShape(4_MiB, kCard)).ok());
+  failures_.FailNth(DriverCall::kReleaseReservation, 1, CallFailures::Repeat::kOnce,
+                    absl::InternalError("not now"));
+  fixed.DropUnmapped(/*all=*/false);
+  EXPECT_EQ(fixed.all().size(), 1U);
+  fixed.DropUnmapped(/*all=*/false);
+  EXPECT_TRUE(fixed.all().empty());
+}
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/pools/segment_group.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/allocator/heap_parts.h"
+
+namespace memtrace {
+namespace {
+
+class SegmentGroupTest : public HeapParts {
+ protected:
+  // Where a request would go: takes the block and gives it back.
+  DeviceAddress Peek(SegmentGroup& group, Bytes size) {
+    Block* block = group.Take(size);
+    return block == nullptr ? DeviceAddress{0} : group.Hand(block, size, /*context=*/0);
+  }
+};
+
+TEST_F(SegmentGroupTest, TheBlockOfThisSizeThatWasFreedLastIsTakenFirst) {
+  const DeviceAddress first = Allocate(4_MiB);
+  const DeviceAddress second = Allocate(4_MiB);
+  const DeviceAddress third = Allocate(4_MiB);
+  Free(first);
+  Free(third);
+  Free(second);
+  EXPECT_EQ(Peek(Group(), 4_MiB), second);
+  EXPECT_EQ(Peek(Group(), 4_MiB), third);
+  EXPECT_EQ(Peek(Group(), 4_MiB), first);
+}
+
+TEST_F(SegmentGroupTest, ALargeRequestIsServedFromAllThatIsFree) {
+  const DeviceAddress first = Allocate(3_MiB);
+  const DeviceAddress second = Allocate(3_MiB);
+  Allocate(2_MiB);
+  Free(first);
+  Free(second);
+  EXPECT_EQ(Peek(Group(), 6_MiB), first);
+}
+
+// 3 MiB are cut off the range of 4, not off that of 10.
+TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
+  const DeviceAddress ten = Allocate(10_MiB);
+  Allocate(2_MiB);
+  const DeviceAddress four = Allocate(4_MiB);
+  Allocate(2_MiB);
+  Free(ten);
+  Free(four);
+  EXPECT_EQ(Peek(Group(), 3_MiB), four);
+}
+
+// Small blocks are freed and asked for again most often: merging them is put off.
+TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
+  const DeviceAddress first = Allocate(512);
+  const DeviceAddress second = Allocate(512);
+  const DeviceAddress last = Allocate(512);
+  Free(first);
+  Free(second);
+  SegmentGroup& small = Group(kMain, /*small=*/true);
+  EXPECT_EQ(Peek(small, 1024), last + 512);
+  EXPECT_EQ(Peek(small, 2_MiB - 5 * 512), last + 512 + 1024) << "all that was left";
+  EXPECT_EQ(Peek(small, 1024), first);
+  EXPECT_EQ(Peek(small, 512), 0U);
+}
+
+TEST_F(SegmentGroupTest, ABlockThatWaitsIsNotInUseAndComesBackOnce) {
+  const DeviceAddress address = Allocate(4_MiB);
+  SegmentGroup& group = Group();
+  Block* block = group.blocks().Find(address);
+  group.LetWait(block);
+  EXPECT_EQ(group.blocks().Find(address), nullptr);
+  EXPECT_TRUE(block->is(Block::State::kPendingFree));
+  EXPECT_EQ(group.Take(4_MiB), nullptr);
+  group.GiveBackWaiting(block);
+  EXPECT_EQ(Peek(group, 4_MiB), address);
+  heap_.CheckInvariants();
+}
+
+TEST_F(SegmentGroupTest, AnAddressIsTakenIfAllOfItIsFree) {
+  const DeviceAddress first = Allocate(4_MiB);
+  const DeviceAddress second = Allocate(4_MiB);
+  Allocate(4_MiB);
+  Free(second);
+  heap_.groups().MergeRecent();
+  SegmentGroup& group = Group();
+  EXPECT_EQ(group.TakeAt(first, 512), nullptr);
+  EXPECT_EQ(group.TakeAt(second, 4_MiB + 512), nullptr);
+  Block* block = group.TakeAt(second + 1_MiB, 2_MiB);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(group.Hand(block, 2_MiB, /*context=*/9), second + 1_MiB);
+  EXPECT_EQ(group.blocks().Find(second + 1_MiB)->context, 9U);
+  heap_.CheckInvariants();
+}
+
+TEST_F(SegmentGroupTest, WhatIsMergedSaysNothingOfWhoHadIt) {
+  const DeviceAddress address = Allocate(4_MiB);
+  Share(address, kMain);
+  Block* block = BlockAt(address);
+  block->context = 5;
+  Free(address);
+  Group().MergeRecent();
+  EXPECT_EQ(block->requested, 0U);
+  EXPECT_EQ(block->context, 0U);
+}
+
+}  // namespace
+}  // namespace memtrace

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A library that registered a c10::FreeMemoryCallback is asked to give memory up before a request fails."""
+
+import pytest
+from support.programs import ALLOCATOR_PROBE, on_card
+
+# On 2 GiB: what the library keeps and what the program asks for do not fit together.
+PROGRAM = f"""
+import ctypes, json, torch
+library = ctypes.CDLL("{ALLOCATOR_PROBE}")
+library.what_happened.restype = ctypes.c_char_p
+torch.cuda.init()
+library.register_freeing_callback()
+
+def ask(mib):
+    try:
+        return torch.empty(mib << 20, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError:
+        return None
+
+def told():
+    return library.what_happened().decode().split("; ")[:-1]
+
+def keep(mib):
+    library.keep_memory(ctypes.c_size_t(mib << 20))
+
+answers = {{}}
+keep(900)
+served = ask(1000)
+answers["a request that what was given up lets succeed"] = [served is not None, told()]
+answers["in use"] = torch.cuda.memory_allocated() >> 20
+del served
+keep(900)
+answers["a request that fails all the same"] = [ask(3000) is not None, told()]
+keep(100)
+cached = ask(300)
+del cached
+keep_before = told()
+again = ask(300)
+answers["a request that a cached block serves"] = [again is not None, told() == keep_before]
+print(json.dumps(answers))
+"""
+
+
+def answers_of(allocator, folder):
+    return on_card(PROGRAM, folder, card="2GiB", options=("--allocator", allocator)).printed()
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    return answers_of("memtrace", tmp_path_factory.mktemp("ours"))
+
+
+def test_what_a_callback_gives_up_lets_the_request_succeed(ours):
+    assert ours["a request that what was given up lets succeed"] == [True, ["gave up"]]
+    assert ours["in use"] == 1000
+
+
+def test_the_callback_is_asked_before_out_of_memory_is_told(ours):
+    assert ours["a request that fails all the same"] == [False, ["gave up", "out of memory"]]
+
+
+def test_a_request_that_a_cached_block_serves_asks_nobody(ours):
+    assert ours["a request that a cached block serves"] == [True, True]
+
+
+def test_torchs_own_allocator_does_the_same(ours, tmp_path):
+    assert answers_of("native", tmp_path) == ours
