@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <vector>
+
 #include "tests/allocator/heap_parts.h"
 
 namespace memtrace {
@@ -99,10 +102,36 @@ TEST_F(CaptureFreesTest, AnotherCaptureSaysNothing) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
 }
 
+// A driver that gives the nodes of a graph that is gone to another one.
+class UsedAgainGraphs final : public CaptureGraphs {
+ public:
+  std::optional<Position> FindPosition(StreamId /*stream*/) override {
+    return Position{.capture = capture, .ends = {GraphNode{1}}};
+  }
+  absl::StatusOr<std::vector<GraphNode>> Before(GraphNode /*node*/) override {
+    return std::vector<GraphNode>();
+  }
+
+  CaptureId capture{1};
+};
+
+TEST_F(CaptureFreesTest, NodesOfAnotherCaptureAreOthers) {
+  UsedAgainGraphs graphs;
+  CaptureFrees captures(&graphs);
+  captures.SetEnabled(true);
+  Block* block = Shared();
+  captures.Add(block);
+  graphs.capture = CaptureId{2};
+  EXPECT_THAT(captures.TakeOrdered(kMain), IsEmpty());
+  graphs.capture = CaptureId{1};
+  EXPECT_THAT(captures.TakeOrdered(kMain), ElementsAre(block));
+}
+
 TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
   BeginCapture();
   Block* block = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
+  streams_.Queue(kMain);  // what comes before it is asked for
   failures_.FailNth(DriverCall::kDone, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("no answer"));
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
@@ -112,10 +141,11 @@ TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
 // cuStreamUpdateCaptureDependencies: what came before need not any more.
 TEST_F(CaptureFreesTest, AStreamWhoseDependenciesWereReplacedHasANewPast) {
   BeginCapture();
+  Block* second = Shared();
   Block* first = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(first));
-  Block* second = FreeShared();
+  captures_.Add(second);  // all its uses were before
   streams_.ReplaceEnds(kMain, {});
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
   streams_.WaitInCapture(kMain, kSide);

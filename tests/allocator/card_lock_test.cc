@@ -20,7 +20,7 @@ class CardLockTest : public HeapParts {
   // True if the heap need not be asked for a block that lies free.
   bool ServesQuickly(Bytes size) {
     const DeviceAddress address = quick_.TryAllocate(kMain, size, size, /*context=*/0);
-    return address != 0 && quick_.TryFree(address);
+    return address != DeviceAddress{} && quick_.TryFree(address);
   }
   // Does something under the lock.
   template <typename Act>

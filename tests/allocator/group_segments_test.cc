@@ -91,7 +91,7 @@ TEST_F(GroupSegmentsTest, TheSegmentThatMapsTheFewestGranulesGrows) {
 TEST_F(GroupSegmentsTest, APlannedSegmentIsPassedOver) {
   Map(Add(32_MiB, /*is_planned=*/true), 8_MiB);
   EXPECT_EQ(segments_.TakeFree(4_MiB), nullptr);
-  EXPECT_FALSE(segments_.PlanGrowth(4_MiB));
+  EXPECT_FALSE(segments_.PlanGrowth(12_MiB));
   ExpandableSegment& usual = Add();
   Map(usual, 8_MiB);
   EXPECT_EQ(segments_.TakeFree(4_MiB)->segment, &usual);

@@ -28,7 +28,7 @@ class HeapParts : public testing::Test {
         heap_.Allocate({.bytes = bytes, .stream = stream}, RoundedSize(bytes));
     const auto* address = std::get_if<DeviceAddress>(&result);
     EXPECT_NE(address, nullptr) << "out of memory";
-    return address == nullptr ? DeviceAddress{0} : *address;
+    return address == nullptr ? DeviceAddress{} : *address;
   }
   // The same, of a private pool.
   DeviceAddress AllocateIn(const PoolId& pool, Bytes bytes, StreamId stream = kMain) {

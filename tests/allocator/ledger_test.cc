@@ -43,6 +43,12 @@ TEST_F(LedgerTest, WholeFreeChunksAreCachedAndTheRestAreHoles) {
   EXPECT_EQ(ledger.largest_hole, 4_MiB) << "whole chunks included";
 }
 
+TEST_F(LedgerTest, TheLargestHoleIsThatOfAllStreams) {
+  Free(Allocate(8_MiB));
+  Free(Allocate(4_MiB, kSide));
+  EXPECT_EQ(Ledger().largest_hole, 8_MiB);
+}
+
 TEST_F(LedgerTest, WhatAnotherStreamUsesWaits) {
   const DeviceAddress address = Allocate(4_MiB);
   Share(address, kSide);

@@ -35,9 +35,9 @@ class QuickGroupsTest : public HeapParts {
 TEST_F(QuickGroupsTest, WhatLiesFreeOnTheStreamIsServed) {
   const DeviceAddress address = Allocate(4_MiB);
   Unlock();
-  EXPECT_EQ(Try(4_MiB), 0U);
+  EXPECT_EQ(Try(4_MiB), DeviceAddress{});
   EXPECT_TRUE(quick_.TryFree(address));
-  EXPECT_EQ(Try(4_MiB, kSide), 0U) << "there is no such group";
+  EXPECT_EQ(Try(4_MiB, kSide), DeviceAddress{}) << "there is no such group";
   EXPECT_EQ(Try(4_MiB), address);
   EXPECT_TRUE(quick_.TryFree(address));
 }
@@ -47,7 +47,7 @@ TEST_F(QuickGroupsTest, ClosedNothingIsServedAndBlocksAreFreedAllTheSame) {
   const DeviceAddress first = Allocate(4_MiB);
   Unlock(/*is_open=*/false);
   EXPECT_TRUE(quick_.TryFree(first));
-  EXPECT_EQ(Try(4_MiB), 0U);
+  EXPECT_EQ(Try(4_MiB), DeviceAddress{});
   Lock();
   Unlock();
   EXPECT_EQ(Try(4_MiB), first);
@@ -66,7 +66,7 @@ TEST_F(QuickGroupsTest, ABlockThatMustBeWaitedForIsNotFreed) {
 TEST_F(QuickGroupsTest, OnlyTheFirstAddressOfABlockInUseIsOne) {
   const DeviceAddress address = Allocate(4_MiB);
   Unlock();
-  for (const DeviceAddress wrong : {address + 512, address - 512, DeviceAddress{0}}) {
+  for (const DeviceAddress wrong : {address + 512, address - 512, DeviceAddress{}}) {
     EXPECT_FALSE(quick_.TryFree(wrong));
     EXPECT_FALSE(quick_.TryRecordStream(wrong, kSide));
   }
@@ -96,7 +96,7 @@ TEST_F(QuickGroupsTest, PrivatePoolsAreNotServedHere) {
   EXPECT_EQ(quick_.At(pooled), nullptr);
   Unlock();
   EXPECT_FALSE(quick_.TryFree(pooled));
-  EXPECT_EQ(Try(4_MiB), 0U);
+  EXPECT_EQ(Try(4_MiB), DeviceAddress{});
 }
 
 TEST_F(QuickGroupsTest, StreamsPastTheBoundAreLeftToTheHeap) {
@@ -111,7 +111,7 @@ TEST_F(QuickGroupsTest, StreamsPastTheBoundAreLeftToTheHeap) {
   Lock();
   Free(past);
   Unlock();
-  EXPECT_EQ(Try(4_MiB, StreamId{65}), 0U);
+  EXPECT_EQ(Try(4_MiB, StreamId{65}), DeviceAddress{});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ class SegmentGroupTest : public HeapParts {
   // Where a request would go: takes the block and gives it back.
   DeviceAddress Peek(SegmentGroup& group, Bytes size) {
     Block* block = group.Take(size);
-    return block == nullptr ? DeviceAddress{0} : group.Hand(block, size, /*context=*/0);
+    return block == nullptr ? DeviceAddress{} : group.Hand(block, size, /*context=*/0);
   }
 };
 
@@ -61,7 +61,7 @@ TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
   EXPECT_EQ(Peek(small, 1024), last + 512);
   EXPECT_EQ(Peek(small, 2_MiB - 5 * 512), last + 512 + 1024) << "all that was left";
   EXPECT_EQ(Peek(small, 1024), first);
-  EXPECT_EQ(Peek(small, 512), 0U);
+  EXPECT_EQ(Peek(small, 512), DeviceAddress{});
 }
 
 TEST_F(SegmentGroupTest, ABlockThatWaitsIsNotInUseAndComesBackOnce) {
@@ -72,6 +72,7 @@ TEST_F(SegmentGroupTest, ABlockThatWaitsIsNotInUseAndComesBackOnce) {
   EXPECT_EQ(group.blocks().Find(address), nullptr);
   EXPECT_TRUE(block->is(Block::State::kPendingFree));
   EXPECT_EQ(group.Take(4_MiB), nullptr);
+  group.CheckInvariants();
   group.GiveBackWaiting(block);
   EXPECT_EQ(Peek(group, 4_MiB), address);
   heap_.CheckInvariants();

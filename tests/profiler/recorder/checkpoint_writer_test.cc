@@ -143,10 +143,13 @@ TEST_F(CheckpointWriterTest, ABlockThatIsBornMeanwhileIsNotRestated) {
 TEST_F(CheckpointWriterTest, TheNextCheckpointRestatesEverythingAgain) {
   Add(1);
   for (int i = 0; i < 300; ++i) {  // checkpoints are told apart by a number of eight bits
-    Begin(1);
+    live_.Remove(kCard, DeviceAddress{2 << 12});
+    Add(2);  // in no checkpoint yet
+    Begin(2);
     Finish();
   }
-  EXPECT_EQ(RestatedBirths().size(), 300U);
+  EXPECT_EQ(RestatedBirths().count(1), 300U);
+  EXPECT_EQ(RestatedBirths().count(2), 300U);
 }
 
 TEST_F(CheckpointWriterTest, AfterItsEndFreesAreNotRestated) {

@@ -31,6 +31,8 @@ TEST(MicroBatchTest, SeveralForwardsBeforeABackwardAreOne) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kOther, Phase::kForward, Phase::kBackward}),
               ElementsAre(1, 0, 1, 1));
+  EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kOther, Phase::kForward}),
+              ElementsAre(2, 0, 2));
 }
 
 TEST(MicroBatchTest, ARecomputationBelongsToItsBackward) {

@@ -31,7 +31,9 @@ TEST(StackIndexTest, AllAreFoundWhileTheTableGrows) {
   constexpr uint64_t kStacks = 50'000;  // the first table has 4,096 places
   StackIndex index;
   std::atomic<uint64_t> inserted = 0;
+  std::atomic<bool> is_reading = false;
   std::thread reader([&] {
+    is_reading = true;
     for (uint64_t i = 0; inserted < kStacks; i = (i + 7919) % kStacks) {
       const uint64_t known = inserted;
       const trace::StackId found = index.Find((i + 1) * 0x9e3779b97f4a7c15);
@@ -42,12 +44,16 @@ TEST(StackIndexTest, AllAreFoundWhileTheTableGrows) {
       }
     }
   });
+  while (!is_reading) std::this_thread::yield();
   for (uint64_t i = 0; i < kStacks; ++i) {
     index.Insert((i + 1) * 0x9e3779b97f4a7c15, static_cast<uint32_t>(i + 1));
     inserted = i + 1;
   }
   reader.join();
   EXPECT_EQ(index.size(), kStacks);
+  for (uint64_t i = 0; i < kStacks; ++i) {
+    ASSERT_EQ(index.Find((i + 1) * 0x9e3779b97f4a7c15), i + 1);
+  }
 }
 
 }  // namespace

@@ -99,8 +99,9 @@ TEST_F(TagScopesTest, PastTheDeepestAModuleOrRoleAddsNothingAndItsPopMatches) {
 TEST_F(TagScopesTest, AScopeIsEnteredOnAnotherThreadAndLeftAgain) {
   scopes_.PushTag("policy");
   scopes_.PushModule("model");
-  scopes_.PushRole(Role::kGradient);
   const ScopeId mine = scopes_.CurrentScope();
+  scopes_.PushRole(Role::kGradient);
+  EXPECT_EQ(scopes_.CurrentScope(), mine);
   std::thread([&] {
     EXPECT_EQ(Now(), "  0");
     scopes_.EnterScope(mine);

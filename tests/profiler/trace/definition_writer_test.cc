@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/profiler/trace/file_blocks.h"
@@ -71,6 +72,8 @@ TEST_F(DefinitionWriterTest, StacksShareTheirCallers) {
   const StackId left = definitions_.DefineStack(outer, FrameAt(20));
   const StackId right = definitions_.DefineStack(outer, FrameAt(30));
   EXPECT_EQ(definitions_.DefineStack(outer, FrameAt(20)), left);
+  const auto kinds = Kinds();
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), kStack), 3) << "each is defined once";
   const TraceReader reader = MustOpen(path_);
   EXPECT_THAT(reader.Stack(left),
               ElementsAre(FieldsAre("train.py", "step", 20U), FieldsAre("train.py", "step", 10U)));

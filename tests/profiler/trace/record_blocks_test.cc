@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -62,6 +63,13 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
     FAIL() << "the trace is not open";
   }
 
+  static void ExpectSealed(const FileBlock& block) {
+    BlockHeader unsealed = block.header;
+    unsealed.checksum = 0;
+    EXPECT_EQ(block.header.checksum,
+              BlockChecksum(unsealed, reinterpret_cast<const uint8_t*>(block.records.data())));
+  }
+
   TemporaryFolder folder_;
   const std::string path_ = folder_.File("run.trace");
   std::unique_ptr<RecordBlocks> blocks_;
@@ -90,10 +98,7 @@ TEST_P(RecordBlocksTest, ABlockIsFilledToItsLastByteAndSealed) {
   EXPECT_EQ(first.header.committed, kFull);
   EXPECT_EQ(first.header.capacity, kBlockBytes);
   EXPECT_EQ(first.records.back(), 'z');
-  BlockHeader unsealed = first.header;
-  unsealed.checksum = 0;
-  EXPECT_EQ(first.header.checksum,
-            BlockChecksum(unsealed, reinterpret_cast<const uint8_t*>(first.records.data())));
+  ExpectSealed(first);
 }
 
 // format.md: a reader can begin at any block, so nothing in it refers to what lies before it.
@@ -129,9 +134,24 @@ TEST_P(RecordBlocksTest, ClosingCutsTheFileBehindTheLastRecord) {
   EXPECT_EQ(FirstPageOf(path_).closed_bytes, size);
   const FileBlock last = BlocksOf(path_).at(1);
   EXPECT_EQ(last.header.capacity, sizeof(BlockHeader) + 100);
-  EXPECT_NE(last.header.checksum, 0U);
+  ExpectSealed(last);
   EXPECT_EQ(blocks_->EventRoom(1), nullptr);
   EXPECT_EQ(blocks_->front(), nullptr);
+}
+
+// A child that was forked behind our back ends and destroys what it inherited.
+TEST_P(RecordBlocksTest, AnotherProcessDoesNotEndTheFile) {
+  Begin();
+  Put(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    blocks_->Close();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(FirstPageOf(path_).closed_bytes, 0U);
+  Put(1, 'z');
+  EXPECT_EQ(BlocksOf(path_).at(0).records.substr(100), "z");
 }
 
 TEST_P(RecordBlocksTest, AnAbandonedFileStaysAsItIs) {

@@ -142,10 +142,10 @@ TEST_F(RecordedTorchTest, APoolWhoseFirstBlockFillsItsSegmentDoesNotSplit) {
   EXPECT_FALSE(torch_.HasFree(Of(2_MiB, /*pool=*/5)));
 }
 
-TEST_F(RecordedTorchTest, ABlockThatFillsItsSegmentAnywaySaysNothingOfItsPool) {
+TEST_F(RecordedTorchTest, ABlockThatDoesNotFillItsSegmentOrFillsItAnywaySaysNothingOfItsPool) {
   Note(kA, 20_MiB);
   torch_.LearnWhetherItSplits(Of(20_MiB - 512, /*pool=*/5), {kA, 20_MiB});
-  torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), {kA, 2_MiB});
+  torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), {kA, 4_MiB});
   EXPECT_EQ(torch_.policy().Allocate(Of(2_MiB, /*pool=*/5))->size, 2_MiB);
 }
 

@@ -180,13 +180,6 @@ TEST_F(ExpandableLanesTest, TheSearchEndsAtTheFirstLargerBlockThatCouldGrowMore)
   EXPECT_EQ(Find(3_MiB), 0U);
 }
 
-// The comparison is made only while the block at hand is split (is_split()).
-TEST_F(ExpandableLanesTest, ABlockThatIsAllOfItsSegmentIsTaken) {
-  FreeExpandable(0, 40_MiB, /*room=*/0);
-  FreeExpandable(1_GiB, 41_MiB, /*room=*/0);
-  EXPECT_EQ(Find(20_MiB), 0U);
-}
-
 // get_free_block: with expandable_segments switched off again, blocks of expandable segments are
 // passed over.
 TEST_F(TorchLanesTest, BlocksOfReservationsArePassedOverWhereSegmentsDoNotExpand) {

@@ -50,7 +50,7 @@ TEST_F(TorchSegmentsTest, SegmentsAreCountedAsTheyAppearAndNumbersAreNotUsedAgai
 }
 
 TEST_F(TorchSegmentsTest, OnlyReservationsAreCountedAsSuch) {
-  segments_.Add(lane_, {kHigh, 2_MiB}, /*chunk=*/0);
+  segments_.Remove(segments_.Add(lane_, {kHigh, 2_MiB}, /*chunk=*/0));
   TorchSegment& reservation = segments_.Add(lane_, {kLow, 40_MiB}, /*chunk=*/20_MiB);
   EXPECT_TRUE(reservation.is_expandable());
   EXPECT_EQ(segments_.reservations(), 1U);
