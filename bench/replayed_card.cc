@@ -79,11 +79,12 @@ Bytes SmallestCard(const EventSequence& sequence, const SharedPlan& plan) {
 
 analysis::MemoryPlan PlanOf(const EventSequence& sequence) {
   analysis::RequestLog log;
+  std::vector<std::optional<analysis::RequestLog::Place>> places(sequence.blocks);
   for (const EventSequence::Event& event : sequence.events) {
     if (event.requested == 0) {
-      log.Free(0, event.block);
+      if (places[event.block]) log.Free(*places[event.block]);
     } else {
-      log.Allocate(0, event.stream, event.block, RoundedSize(event.requested));
+      places[event.block] = log.Allocate(0, event.stream, RoundedSize(event.requested));
     }
   }
   return analysis::PlanMemory(log);

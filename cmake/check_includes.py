@@ -104,6 +104,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "allocator/blocks",
         f"{ANALYSIS}/packing",
         f"{ANALYSIS}/source",
+        f"{ANALYSIS}/replayed",
     ],
     f"{ANALYSIS}/packing": [],
     f"{ANALYSIS}/replay": [*TRACE, *ALLOCATOR, ANALYSIS, *MOMENT, f"{CARD}/spec/heap_addresses.h"],

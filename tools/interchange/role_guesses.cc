@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "tools/analysis/replayed/block_lives.h"
 #include "tools/interchange/entry_order.h"
 #include "tools/interchange/phase_reader.h"
 #include "tools/interchange/stack_reader.h"
@@ -39,15 +40,14 @@ class RoleGuesses::Reading {
  public:
   Reading(const PickleTree& tree, const SnapshotRecords& records,
           const std::vector<SnapshotStart>& starts, RoleGuesses& guesses)
-      : stacks_(tree),
-        records_(records),
-        starts_(starts),
-        guesses_(guesses),
-        living_(records.devices.size()) {}
+      : stacks_(tree), records_(records), starts_(starts), guesses_(guesses) {}
 
   void Run();
 
  private:
+  // Torch's entries are followed as the events that they become.
+  using Lives = analysis::BlockLives<Birth>;
+
   // Where a block's life ended, or where the trace does.
   struct Death {
     bool gone = false;
@@ -57,9 +57,15 @@ class RoleGuesses::Reading {
   void ReadStarts();
   void Survey();
   void ReadEntry(size_t device, size_t index);
-  void Allocated(size_t device, size_t index, const StackClues& clues);
-  void Freed(size_t device, uint64_t address, const StackClues& clues);
-  void NoteReplacement(size_t device, const Birth& freed);
+  template <typename Event>
+  void Follow(const Event& event) {
+    lives_.Follow(event, [this](const auto& happened) { Apply(happened); });
+  }
+  void Apply(const Lives::Born& born);
+  void Apply(const Lives::LetGo& let_go);
+  void Apply(const Lives::Ended&) {}
+  void Apply(const Lives::Stray&) {}
+  void NoteReplacement(int32_t device, const Birth& freed);
   void NotePhase(size_t device, size_t index);
   void EndForward(bool backward_follows);
   Role Judge(const Birth& birth, const Death& death) const;
@@ -78,11 +84,13 @@ class RoleGuesses::Reading {
   uint32_t failures_ = 0;
   bool has_python_ = false;
   absl::flat_hash_set<uint64_t> parameter_sizes_;
-  std::vector<absl::flat_hash_map<uint64_t, Birth>> living_;  // by device and address
+  Lives lives_;
+  size_t index_ = 0;  // of the entry that is read, on its device
+  StackClues clues_;  // likewise
   // Blocks of this stay in forward that calls of modules made and the program let go of.
   std::vector<EntryOrder::Place> left_behind_;
   // The address of the latest block that an update made, by device and size.
-  absl::flat_hash_map<std::pair<size_t, uint64_t>, uint64_t> latest_update_;
+  absl::flat_hash_map<std::pair<int32_t, uint64_t>, uint64_t> latest_update_;
 };
 
 void RoleGuesses::Reading::Run() {
@@ -93,9 +101,11 @@ void RoleGuesses::Reading::Run() {
   EntryOrder order(records_);
   while (const auto place = order.Next()) ReadEntry(place->device, place->index);
   EndForward(false);
-  for (size_t device = 0; device < living_.size(); ++device) {
-    for (const auto& [address, birth] : living_[device])
-      guesses_.entries_[device][birth.index].role = Judge(birth, {});
+  for (const auto& [device, living] : lives_.cards()) {
+    std::vector<Entry>& entries = guesses_.entries_[static_cast<size_t>(device)];
+    living.ForEach([&](const Lives::Life& life) {
+      if (!life.waiting) entries[life.block.index].role = Judge(life.block, {});
+    });
   }
   ReadStarts();
 }
@@ -131,20 +141,26 @@ void RoleGuesses::Reading::ReadStarts() {
 
 void RoleGuesses::Reading::ReadEntry(size_t device, size_t index) {
   const SnapshotEntry& entry = records_.devices[device].trace[index];
-  const StackClues clues = stacks_.Read(entry.frames);
+  const auto card = static_cast<int32_t>(device);
+  index_ = index;
+  clues_ = stacks_.Read(entry.frames);
   switch (entry.action) {
     case SnapshotAction::kAllocate:
-      phases_.Allocated(clues);
+      phases_.Allocated(clues_);
       NotePhase(device, index);
       ends_failing_ = false;
-      return Allocated(device, index, clues);
+      return Follow(
+          trace::Allocate{.device = card, .address = entry.address, .requested = entry.size});
     case SnapshotAction::kFreeRequested:
-    case SnapshotAction::kFreeCompleted:
-      phases_.Freed(clues);
+      phases_.Freed(clues_);
       NotePhase(device, index);
-      return Freed(device, entry.address, clues);
+      return Follow(trace::FreeRequested{card, entry.address});
+    case SnapshotAction::kFreeCompleted:
+      phases_.Freed(clues_);
+      NotePhase(device, index);
+      return Follow(trace::FreeCompleted{card, entry.address});
     case SnapshotAction::kOutOfMemory:
-      phases_.Allocated(clues);
+      phases_.Allocated(clues_);
       ends_failing_ = true;
       ++failures_;
       break;
@@ -168,43 +184,43 @@ void RoleGuesses::Reading::NotePhase(size_t device, size_t index) {
   step_ = phases_.step();
 }
 
-void RoleGuesses::Reading::Allocated(size_t device, size_t index, const StackClues& clues) {
-  const SnapshotEntry& entry = records_.devices[device].trace[index];
-  const Role clue = stacks_.RoleOf(clues);
-  if (clue == Role::kParameter) parameter_sizes_.insert(entry.size);
-  living_[device][entry.address] = {.size = entry.size,
-                                    .index = static_cast<uint32_t>(index),
-                                    .clue = clue,
-                                    .has_native = clues.has_native,
-                                    .phase = phase_,
-                                    .phase_run = phase_run_,
-                                    .pass = phases_.pass(),
-                                    .failures = failures_,
-                                    .in_module_call = clues.in_module_call};
-  if (phase_ == Phase::kOptimizer) latest_update_[{device, entry.size}] = entry.address;
+void RoleGuesses::Reading::Apply(const Lives::Born& born) {
+  const trace::Allocate& allocation = born.allocation;
+  const Role clue = stacks_.RoleOf(clues_);
+  if (clue == Role::kParameter) parameter_sizes_.insert(allocation.requested);
+  born.block = {.size = allocation.requested,
+                .index = static_cast<uint32_t>(index_),
+                .clue = clue,
+                .has_native = clues_.has_native,
+                .phase = phase_,
+                .phase_run = phase_run_,
+                .pass = phases_.pass(),
+                .failures = failures_,
+                .in_module_call = clues_.in_module_call};
+  if (phase_ == Phase::kOptimizer)
+    latest_update_[{allocation.device, allocation.requested}] = allocation.address;
 }
 
-// The request of a free counts; where there is none, its completion.
-void RoleGuesses::Reading::Freed(size_t device, uint64_t address, const StackClues& clues) {
-  const auto birth = living_[device].find(address);
-  if (birth == living_[device].end()) return;
-  guesses_.entries_[device][birth->second.index].role =
-      Judge(birth->second, {.gone = true, .clues = clues});
-  const Birth freed = birth->second;
-  living_[device].erase(birth);
+// If the free was lost, nobody knows its stack.
+void RoleGuesses::Reading::Apply(const Lives::LetGo& let_go) {
+  const StackClues clues = let_go.by == analysis::FreeBy::kReuse ? StackClues() : clues_;
+  const auto device = static_cast<size_t>(let_go.device);
+  const Birth& freed = let_go.block;
+  guesses_.entries_[device][freed.index].role = Judge(freed, {.gone = true, .clues = clues});
   if (freed.phase == Phase::kForward && freed.phase_run == phase_run_ && freed.in_module_call &&
       clues.is_of_program && !clues.in_module_call)
     left_behind_.push_back({device, freed.index});
-  if (freed.clue == Role::kParameter && phase_ == Phase::kOptimizer) NoteReplacement(device, freed);
+  if (freed.clue == Role::kParameter && phase_ == Phase::kOptimizer)
+    NoteReplacement(let_go.device, freed);
 }
 
 // `p.data = p.data - update`: the new block is a parameter from the moment when the old one goes.
-void RoleGuesses::Reading::NoteReplacement(size_t device, const Birth& freed) {
+void RoleGuesses::Reading::NoteReplacement(int32_t device, const Birth& freed) {
   const auto latest = latest_update_.find({device, freed.size});
   if (latest == latest_update_.end()) return;
-  const auto block = living_[device].find(latest->second);
-  if (block == living_[device].end() || block->second.phase_run != phase_run_) return;
-  if (block->second.size == freed.size) block->second.clue = Role::kParameter;
+  Lives::Life* life = lives_.card(device).At(latest->second);
+  if (life == nullptr || life->waiting || life->block.phase_run != phase_run_) return;
+  if (life->block.size == freed.size) life->block.clue = Role::kParameter;
 }
 
 Role RoleGuesses::Reading::Judge(const Birth& birth, const Death& death) const {

@@ -15,7 +15,8 @@ namespace memtrace::interchange {
 
 // What a card held before the first entry of its trace: what it holds at the end, with every entry
 // undone, from the last to the first. Where the last entries are missing, the end tells nothing of
-// the beginning: then it is what the entries free and unmap that they did not make.
+// the beginning: then it is what the entries free and unmap that they did not make. As it goes
+// backwards, its rules are the reverse of those of analysis::BlockLives.
 class SnapshotStart {
  public:
   struct Mapping {

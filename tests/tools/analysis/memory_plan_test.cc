@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,12 +15,13 @@ namespace {
 // A run in words: "a4" asks for 4 MiB and calls them a, "-a" frees them.
 StreamRequests Asked(const std::string& words) {
   RequestLog log;
+  std::map<char, RequestLog::Place> alive;
   std::istringstream in(words);
   for (std::string word; in >> word;) {
     if (word[0] == '-') {
-      log.Free(0, static_cast<uint64_t>(word[1]));
+      if (const auto freed = alive.extract(word[1])) log.Free(freed.mapped());
     } else {
-      log.Allocate(0, 0, static_cast<uint64_t>(word[0]), 1_MiB * std::stoul(word.substr(1)));
+      alive[word[0]] = log.Allocate(0, 0, 1_MiB * std::stoul(word.substr(1))).value();
     }
   }
   return log.streams().at(0);
@@ -126,7 +128,7 @@ TEST(MemoryPlanTest, RunThatNeverRepeatsIsAPrologue) {
 
 TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
   RequestLog log;
-  for (uint64_t i = 0; i < 10; ++i) log.Allocate(0, 0, i, 2_MiB);
+  for (int i = 0; i < 10; ++i) log.Allocate(0, 0, 2_MiB);
   log.Fail(0, 0, 40_MiB);
   const MemoryPlan plan = PlanMemory(log);
   ASSERT_EQ(plan.streams.size(), 1u);
@@ -140,7 +142,7 @@ TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
 TEST(MemoryPlanTest, FailureThatTheProgramGotOverIsNotAskedFor) {
   RequestLog log;
   log.Fail(0, 0, 40_MiB);
-  log.Allocate(0, 0, 1, 20_MiB);
+  log.Allocate(0, 0, 20_MiB);
   const MemoryPlan plan = PlanMemory(log);
   EXPECT_FALSE(plan.streams.at(0).ends_in_failure);
   EXPECT_EQ(plan.streams[0].section.bytes, 20_MiB);
@@ -155,9 +157,9 @@ TEST(MemoryPlanTest, TailIsNotPlanned) {
 
 TEST(MemoryPlanTest, StreamsOfEachCardAreNumberedByThemselves) {
   RequestLog log;
-  log.Allocate(0, 5, 1, 2_MiB);
-  log.Allocate(1, 6, 1, 2_MiB);
-  log.Allocate(0, 7, 2, 2_MiB);
+  log.Allocate(0, 5, 2_MiB);
+  log.Allocate(1, 6, 2_MiB);
+  log.Allocate(0, 7, 2_MiB);
   const Plan plan = PlanMemory(log).plan();
   EXPECT_NE(plan.Find(DeviceIndex{0}, 1), nullptr);
   EXPECT_NE(plan.Find(DeviceIndex{1}, 0), nullptr);

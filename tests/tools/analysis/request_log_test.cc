@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/analysis/named_program.h"
+
 namespace memtrace::analysis {
 namespace {
 
@@ -23,11 +25,11 @@ std::string Lives(const StreamRequests& requests) {
 
 TEST(RequestLogTest, DeathsAreCountedInRequestsOfTheStream) {
   RequestLog log;
-  log.Allocate(0, 7, 100, 2_MiB);
-  log.Allocate(0, 7, 200, 3_MiB);
-  log.Free(0, 100);
-  log.Allocate(0, 7, 100, 4_MiB);
-  log.Free(0, 200);
+  const auto first = log.Allocate(0, 7, 2_MiB);
+  const auto second = log.Allocate(0, 7, 3_MiB);
+  log.Free(first.value());
+  log.Allocate(0, 7, 4_MiB);
+  log.Free(second.value());
   ASSERT_EQ(log.streams().size(), 1u);
   EXPECT_EQ(Lives(log.streams()[0]), "2M-2 3M-3 4M-");
   EXPECT_EQ(log.requested(), 9_MiB);
@@ -35,32 +37,31 @@ TEST(RequestLogTest, DeathsAreCountedInRequestsOfTheStream) {
 
 TEST(RequestLogTest, SmallRequestsAreOnlySummedUp) {
   RequestLog log;
-  log.Allocate(0, 7, 100, 1_MiB);
-  log.Free(0, 100);
+  EXPECT_FALSE(log.Allocate(0, 7, 1_MiB).has_value());
   EXPECT_TRUE(log.streams().empty());
   EXPECT_EQ(log.requested(), 1_MiB);
 }
 
 TEST(RequestLogTest, StreamsAreInTheOrderOfTheirFirstLargeRequest) {
   RequestLog log;
-  log.Allocate(0, 9, 100, 512);
-  log.Allocate(0, 8, 200, 2_MiB);
-  log.Allocate(1, 9, 200, 3_MiB);
-  log.Allocate(0, 9, 300, 4_MiB);
+  log.Allocate(0, 9, 512);
+  log.Allocate(0, 8, 2_MiB);
+  const auto of_other_card = log.Allocate(1, 9, 3_MiB);
+  log.Allocate(0, 9, 4_MiB);
   ASSERT_EQ(log.streams().size(), 3u);
   EXPECT_EQ(log.streams()[0].handle, 8u);
   EXPECT_EQ(log.streams()[1].device, 1);
   EXPECT_EQ(log.streams()[2].handle, 9u);
-  log.Free(1, 200);
+  log.Free(of_other_card.value());
   EXPECT_EQ(Lives(log.streams()[0]), "2M-");
   EXPECT_EQ(Lives(log.streams()[1]), "3M-1");
 }
 
 TEST(RequestLogTest, FailureAtTheEndIsALastRequest) {
   RequestLog log;
-  log.Allocate(0, 7, 100, 2_MiB);
+  const auto first = log.Allocate(0, 7, 2_MiB);
   log.Fail(0, 7, 9_MiB);
-  log.Free(0, 100);
+  log.Free(first.value());
   EXPECT_TRUE(log.EndsInFailure(0));
   EXPECT_FALSE(log.EndsInFailure(1));
   EXPECT_EQ(Lives(log.streams()[0]), "2M-2 9M-");
@@ -68,9 +69,9 @@ TEST(RequestLogTest, FailureAtTheEndIsALastRequest) {
 
 TEST(RequestLogTest, FailureThatTheProgramGotOverIsNone) {
   RequestLog log;
-  log.Allocate(0, 7, 100, 2_MiB);
+  log.Allocate(0, 7, 2_MiB);
   log.Fail(0, 7, 9_MiB);
-  log.Allocate(0, 7, 200, 3_MiB);
+  log.Allocate(0, 7, 3_MiB);
   EXPECT_FALSE(log.EndsInFailure(0));
   EXPECT_EQ(Lives(log.streams()[0]), "2M- 3M-");
 }
@@ -82,6 +83,16 @@ TEST(RequestLogTest, ReservedIsTheMostThatWasMapped) {
   log.Map(0, -15);
   log.Map(0, 5);
   EXPECT_EQ(log.reserved().at(0), 30u);
+}
+
+// Else it would keep its place in the plan for ever.
+TEST(RequestLogTest, ABlockWhoseFreeWasLostDiesAsItsAddressIsGivenAgain) {
+  NamedProgram program;
+  program.Allocate(100, 2_MiB).Allocate(200, 3_MiB).Allocate(100, 4_MiB);
+  program.Allocate({.address = 200, .requested = 8, .pool = 1});
+  const RequestLog log = RequestLog::Of(program, /*is_ours=*/true);
+  ASSERT_EQ(log.streams().size(), 1u);
+  EXPECT_EQ(Lives(log.streams()[0]), "2M-2 3M-3 4M-");
 }
 
 }  // namespace

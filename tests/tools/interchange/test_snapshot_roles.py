@@ -269,3 +269,11 @@ def test_the_report_says_that_roles_are_guessed(snapshot: Snapshot) -> None:
     for rows in (report["peak"]["by_role"], report["holdings"]):
         assert all(row["stated_bytes"] == row["inferred_bytes"] == 0 for row in rows)
         assert sum(row["guessed_bytes"] for row in rows) == sum(row["bytes"] for row in rows)
+
+
+def test_a_block_whose_free_was_lost_is_judged_as_one_that_was_let_go_of(snapshot: Snapshot) -> None:
+    snapshot.alloc(1, FORWARD)
+    snapshot.fail(FORWARD)
+    snapshot.alloc(1, PLAIN, 2 * MIB)
+    roles = [event["role"] for event in snapshot.read() if event["event"] == "alloc"]
+    assert roles[0] == "activation"

@@ -18,6 +18,10 @@ namespace memtrace::analysis {
 // mapped memory, none is freed that does not live, order and time do not go back, and what a sample
 // says is reserved is what is mapped. Where events are known to be missing (Lost, a beginning
 // without its live set) what only they could explain is let pass.
+//
+// It has a map of blocks of its own and does not use BlockLives, whose rules mend what is judged
+// here. It also needs the order of addresses and the end of each block at every event, to see a
+// block that lies in another, which no other reader does.
 class Consistency {
  public:
   // `begins_blind`: what lived at the beginning is not known.

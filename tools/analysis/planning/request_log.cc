@@ -3,9 +3,9 @@
 #include "tools/analysis/planning/request_log.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "allocator/blocks/size_policy.h"
+#include "tools/analysis/replayed/block_lives.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -14,29 +14,36 @@ class Reader {
  public:
   Reader(RequestLog& log, bool is_ours) : log_(log), is_ours_(is_ours) {}
 
-  void operator()(const trace::Allocate& event) {
-    if (event.pool != 0) return;
-    log_.Allocate(event.device, event.stream, event.address, SizeOf(event));
+  void Apply(const trace::Payload& payload) {
+    lives_.Apply(payload, [this](const auto& happened) { Apply(happened); });
   }
-  void operator()(const trace::FreeCompleted& event) { log_.Free(event.device, event.address); }
-  void operator()(const trace::OutOfMemory& event) {
+
+ private:
+  // Nothing: a small block, one of a private pool, or one that lived before recording began.
+  using Lives = BlockLives<std::optional<RequestLog::Place>>;
+
+  void Apply(const Lives::Born& born) {
+    const trace::Allocate& event = born.allocation;
+    if (event.pool == 0) born.block = log_.Allocate(event.device, event.stream, SizeOf(event));
+  }
+  void Apply(const Lives::Ended& ended) {
+    if (ended.block) log_.Free(*ended.block);
+  }
+  void Apply(const trace::OutOfMemory& event) {
     log_.Fail(event.device, event.stream, SizeOf(event));
   }
-  void operator()(const trace::Map& event) {
-    log_.Map(event.device, static_cast<int64_t>(event.size));
-  }
-  void operator()(const trace::Unmap& event) {
+  void Apply(const trace::Map& event) { log_.Map(event.device, static_cast<int64_t>(event.size)); }
+  void Apply(const trace::Unmap& event) {
     log_.Map(event.device, -static_cast<int64_t>(event.size));
   }
   // Ignores events that change nothing here.
-  template <trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Relabel, trace::Step,
-                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
-                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
-                         trace::Alive, trace::Activity>
+  template <trace::OneOf<Lives::Found, Lives::LetGo, Lives::Stray, trace::Reserve, trace::Relabel,
+                         trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
+                         trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                         trace::Resume, trace::Activity>
                 Ignored>
-  void operator()(const Ignored&) {}
+  void Apply(const Ignored&) {}
 
- private:
   template <typename Request>
   Bytes SizeOf(const Request& request) const {
     return is_ours_ ? request.allocated : RoundedSize(request.requested);
@@ -44,6 +51,7 @@ class Reader {
 
   RequestLog& log_;
   const bool is_ours_;
+  Lives lives_;
 };
 
 }  // namespace
@@ -51,7 +59,7 @@ class Reader {
 RequestLog RequestLog::Of(const EventSource& source, bool is_ours) {
   RequestLog log;
   Reader reader(log, is_ours);
-  source.ForEach([&](const trace::Event& event) { std::visit(reader, event.payload); });
+  source.ForEach([&](const trace::Event& event) { reader.Apply(event.payload); });
   return log;
 }
 
@@ -64,9 +72,9 @@ StreamRequests& RequestLog::StreamOf(int32_t device, uint64_t stream) {
   return streams_.emplace_back(StreamRequests{device, stream, {}});
 }
 
-void RequestLog::Allocate(int32_t device, uint64_t stream, uint64_t address, Bytes size) {
+std::optional<RequestLog::Place> RequestLog::Allocate(int32_t device, uint64_t stream, Bytes size) {
   requested_ += size;
-  if (IsSmall(size)) return;
+  if (IsSmall(size)) return std::nullopt;
   StreamRequests& requests = StreamOf(device, stream);
   // A failure that the program got over has no place.
   if (const auto failed = failed_.find(device); failed != failed_.end()) {
@@ -75,17 +83,13 @@ void RequestLog::Allocate(int32_t device, uint64_t stream, uint64_t address, Byt
     blocks.pop_back();
     failed_.erase(failed);
   }
-  alive_[{device, address}] = {static_cast<size_t>(&requests - streams_.data()),
-                               requests.blocks.size()};
   requests.blocks.push_back({size});
+  return Place{static_cast<size_t>(&requests - streams_.data()), requests.blocks.size() - 1};
 }
 
-void RequestLog::Free(int32_t device, uint64_t address) {
-  const auto found = alive_.find({device, address});
-  if (found == alive_.end()) return;
-  auto& blocks = streams_[found->second.stream].blocks;
-  blocks[found->second.block].death = blocks.size();
-  alive_.erase(found);
+void RequestLog::Free(const Place& place) {
+  std::vector<RequestedBlock>& blocks = streams_[place.stream].blocks;
+  blocks[place.block].death = blocks.size();
 }
 
 void RequestLog::Map(int32_t device, int64_t bytes) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -39,9 +39,15 @@ class RequestLog {
   // `is_ours`: our allocator served the run, so that blocks have the sizes they will have again.
   static RequestLog Of(const EventSource& source, bool is_ours);
 
-  // `size` is the rounded one; small ones are only summed up.
-  void Allocate(int32_t device, uint64_t stream, uint64_t address, Bytes size);
-  void Free(int32_t device, uint64_t address);
+  // Where a block stands in the log.
+  struct Place {
+    size_t stream = 0;
+    size_t block = 0;
+  };
+  // `size` is the rounded one; small ones are only summed up, and have no place.
+  std::optional<Place> Allocate(int32_t device, uint64_t stream, Bytes size);
+  // The block can be used again.
+  void Free(const Place& place);
   // A request that was not served.
   void Fail(int32_t device, uint64_t stream, Bytes size);
 
@@ -59,13 +65,7 @@ class RequestLog {
  private:
   StreamRequests& StreamOf(int32_t device, uint64_t stream);
 
-  struct Place {
-    size_t stream = 0;
-    size_t block = 0;
-  };
-
   std::vector<StreamRequests> streams_;
-  absl::flat_hash_map<std::pair<int32_t, uint64_t>, Place> alive_;
   absl::flat_hash_map<int32_t, size_t> failed_;  // card -> stream
   absl::flat_hash_map<int32_t, int64_t> mapped_;
   std::map<int32_t, Bytes> reserved_;

@@ -3,7 +3,6 @@
 #include "tools/analysis/replay/as_recorded.h"
 
 #include <utility>
-#include <variant>
 
 namespace memtrace::replay {
 namespace {
@@ -35,19 +34,20 @@ AsRecorded::AsRecorded(const RecordedRun& run, int32_t device, const PlacementSi
     : device_(device), sink_(sink), torch_(SettingsOf(run)), says_pools_(run.says_pools) {}
 
 void AsRecorded::See(const trace::Event& event) {
-  std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
+  lives_.Apply(event.payload, [&](const auto& happened) { Apply(event.sequence, happened); });
 }
 
-void AsRecorded::Apply(uint64_t sequence, const trace::Allocate& block) {
+void AsRecorded::Apply(uint64_t sequence, const Lives::Born& born) {
+  const trace::Allocate& block = born.allocation;
   ++allocations_;
   free_requested_ = {};
   if (is_beginning_) Settle(0);
-  Forget(AddressOf(block));
+  CarryOutAt(AddressOf(block));
   Request request = RequestOf(block);
   const Before before = FindPool(block, request);
   const std::optional<Placed> placed = Judge(block, request, before);
   if (!placed) return;
-  live_[AddressOf(block)] = placed->block;
+  born.block = placed->block;
   if (sink_) sink_(sequence, device_, *placed);
 }
 
@@ -106,36 +106,49 @@ void AsRecorded::Apply(uint64_t, const trace::Resume&) {
   is_beginning_ = true;
 }
 
-void AsRecorded::Apply(uint64_t, const trace::Alive& alive) {
-  const trace::Allocate& block = alive.block;
+void AsRecorded::Apply(uint64_t, const Lives::Found& found) {
+  const trace::Allocate& block = found.alive.block;
   const Request request = RequestOf(block);
   CarryOut();
   is_beginning_ = true;
   torch_.AddMappingOf(request, AddressOf(block));
-  Forget(AddressOf(block));
   const auto placed = torch_.AllocateAt(request, AddressOf(block), block.allocated);
   if (!placed) return;
-  live_[AddressOf(block)] = placed->block;
-  if (alive.waiting == 0) return;
-  torch_.policy().RequestFree(placed->block);
-  waiting_[AddressOf(block)] = placed->block;
-  live_.erase(AddressOf(block));
+  found.block = placed->block;
+  if (found.alive.waiting != 0) torch_.policy().RequestFree(placed->block);
 }
 
-void AsRecorded::Apply(uint64_t, const trace::FreeRequested& free) {
+// If only the end of a block is recorded, its free is requested then. A block whose address is
+// given again goes at once: the trace does not say when it did.
+void AsRecorded::Apply(uint64_t, const Lives::LetGo& let_go) {
+  if (let_go.by == analysis::FreeBy::kReuse) {
+    if (let_go.block) torch_.policy().RequestFree(*let_go.block);
+  } else {
+    RequestFree(AddressOf(let_go), let_go.block);
+  }
+}
+
+void AsRecorded::Apply(uint64_t, const Lives::Ended& ended) {
+  if (ended.by == analysis::FreeBy::kReuse) return CompleteFree(ended.block);
+  EndFree(AddressOf(ended), ended.block);
+}
+
+void AsRecorded::Apply(uint64_t, const Lives::Stray& stray) {
+  if (stray.by == analysis::FreeBy::kRequest) return RequestFree(AddressOf(stray), std::nullopt);
+  EndFree(AddressOf(stray), std::nullopt);
+}
+
+void AsRecorded::RequestFree(DeviceAddress address, const std::optional<BlockNumber>& block) {
   CarryOut();
   Settle(0);
-  free_requested_ = AddressOf(free);
-  const auto found = live_.find(AddressOf(free));
-  if (found == live_.end()) return;
-  torch_.policy().RequestFree(found->second);
-  waiting_[AddressOf(free)] = found->second;
-  live_.erase(found);
+  free_requested_ = address;
+  if (block) torch_.policy().RequestFree(*block);
 }
 
-void AsRecorded::Apply(uint64_t, const trace::FreeCompleted& free) {
-  if (free_requested_ == AddressOf(free)) return CompleteFree(AddressOf(free));
-  Defer({.is_memory = false, .range = AddressRange::Of(AddressOf(free), 0)});
+void AsRecorded::EndFree(DeviceAddress address, const std::optional<BlockNumber>& block) {
+  Release release{.is_memory = false, .range = AddressRange::Of(address, 0), .block = block};
+  if (free_requested_ == address) return CompleteFree(release.block);
+  Defer(release);
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Map& map) {
@@ -144,7 +157,7 @@ void AsRecorded::Apply(uint64_t, const trace::Map& map) {
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
-  Defer({.is_memory = true, .range = RangeOf(unmap)});
+  Defer({.is_memory = true, .range = RangeOf(unmap), .block = std::nullopt});
 }
 
 // The memory that it did get before it failed stays.
@@ -167,9 +180,9 @@ void AsRecorded::Defer(const Release& release) {
 
 void AsRecorded::CarryOut(bool memory_too) {
   std::vector<Release> kept;
-  for (const Release& release : deferred_) {
+  for (Release& release : deferred_) {
     if (!release.is_memory) {
-      CompleteFree(release.range.begin);
+      CompleteFree(release.block);
     } else if (memory_too) {
       torch_.policy().cache().Release(release.range);
     } else {
@@ -179,25 +192,21 @@ void AsRecorded::CarryOut(bool memory_too) {
   deferred_.swap(kept);
 }
 
-void AsRecorded::CompleteFree(DeviceAddress address) {
-  const auto found = waiting_.find(address);
-  if (found == waiting_.end()) return;
-  torch_.policy().CompleteFree(found->second);
-  waiting_.erase(found);
+// Completes the frees of blocks that began where a block begins now. They were carried out before
+// it was asked for, whatever the other frees were for.
+void AsRecorded::CarryOutAt(DeviceAddress address) {
+  for (Release& release : deferred_)
+    if (!release.is_memory && release.range.begin == address) CompleteFree(release.block);
+}
+
+void AsRecorded::CompleteFree(std::optional<BlockNumber>& block) {
+  if (block) torch_.policy().CompleteFree(*block);
+  block.reset();
 }
 
 void AsRecorded::Settle(uint32_t pool) {
   is_beginning_ = false;
   torch_.Settle(pool);
-}
-
-// A block whose free was lost.
-void AsRecorded::Forget(DeviceAddress address) {
-  CompleteFree(address);
-  const auto found = live_.find(address);
-  if (found == live_.end()) return;
-  torch_.policy().Free(found->second);
-  live_.erase(found);
 }
 
 }  // namespace memtrace::replay

@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/trace/events/event.h"
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/pool_guess.h"
 #include "tools/analysis/replay/recorded_run.h"
 #include "tools/analysis/replay/recorded_torch.h"
 #include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replayed/block_lives.h"
 
 namespace memtrace::replay {
 
@@ -40,17 +40,21 @@ class AsRecorded {
   uint32_t guessed_pools() const { return pools_.pools(); }
 
  private:
-  // Of kinds that change nothing here.
+  // Nothing: it has no place.
+  using Lives = analysis::BlockLives<std::optional<BlockNumber>>;
+
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
                          trace::TagChange, trace::Annotate, trace::CardSample, trace::Lost,
                          trace::OutsideAllocate, trace::OutsideFree, trace::Activity>
                 Ignored>
   void Apply(uint64_t, const Ignored&) {}
-  void Apply(uint64_t sequence, const trace::Allocate& block);
+  void Apply(uint64_t sequence, const Lives::Born& born);
+  void Apply(uint64_t sequence, const Lives::Found& found);
+  void Apply(uint64_t sequence, const Lives::LetGo& let_go);
+  void Apply(uint64_t sequence, const Lives::Ended& ended);
+  void Apply(uint64_t sequence, const Lives::Stray& stray);
   void Apply(uint64_t sequence, const trace::Resume& begin);
-  void Apply(uint64_t sequence, const trace::Alive& alive);
-  void Apply(uint64_t sequence, const trace::FreeRequested& free);
-  void Apply(uint64_t sequence, const trace::FreeCompleted& free);
   void Apply(uint64_t sequence, const trace::Map& map);
   void Apply(uint64_t sequence, const trace::Unmap& unmap);
   void Apply(uint64_t sequence, const trace::OutOfMemory& failure);
@@ -59,9 +63,13 @@ class AsRecorded {
   struct Release {
     bool is_memory = false;  // else a block
     AddressRange range;
+    std::optional<BlockNumber> block;
   };
+  void RequestFree(DeviceAddress address, const std::optional<BlockNumber>& block);
+  void EndFree(DeviceAddress address, const std::optional<BlockNumber>& block);
   void Defer(const Release& release);
   void CarryOut(bool memory_too = true);
+  void CarryOutAt(DeviceAddress address);
   // What held when a block was asked for, before what had been put off was carried out.
   struct Before {
     bool fitted = false;
@@ -74,17 +82,15 @@ class AsRecorded {
   std::optional<Placed> Predict(const Request& request, const Before& before);
   std::optional<Placed> Judge(const trace::Allocate& block, const Request& request,
                               const Before& before);
-  void CompleteFree(DeviceAddress address);
+  void CompleteFree(std::optional<BlockNumber>& block);
   void Settle(uint32_t pool);
-  void Forget(DeviceAddress address);
 
   const int32_t device_;
   const PlacementSink& sink_;
   RecordedTorch torch_;
   PoolGuess pools_{torch_};
   const bool says_pools_;
-  absl::flat_hash_map<DeviceAddress, BlockNumber> live_;  // by recorded address
-  absl::flat_hash_map<DeviceAddress, BlockNumber> waiting_;
+  Lives lives_;
   std::vector<Release> deferred_;
   DeviceAddress free_requested_;  // address, if that was the event before
   bool has_failed_once_ = false;  // the next request: it got some memory, and then none

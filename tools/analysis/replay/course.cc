@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/replay/course.h"
 
-#include <variant>
+#include <utility>
 
 namespace memtrace::replay {
 
@@ -13,36 +13,46 @@ void Course::See(const trace::Event& event) {
     policy_.EmptyCache();
     ++emptied_;
   }
-  std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
+  lives_.Apply(event.payload, [&](const auto& happened) { Apply(event.sequence, happened); });
 }
 
-void Course::Apply(uint64_t sequence, const trace::Allocate& block) {
+void Course::Apply(uint64_t sequence, const Lives::Born& born) {
+  const trace::Allocate& block = born.allocation;
   ++allocations_;
-  Forget(block.address);
   const auto placed = Serve(sequence, {block.requested, StreamId{block.stream}, block.pool});
   if (!placed) return;
-  live_[block.address] = {placed->block, false};
+  born.block = placed->block;
   if (sink_) sink_(sequence, device_, *placed);
 }
 
-void Course::Apply(uint64_t sequence, const trace::Alive& alive) {
-  const trace::Allocate& block = alive.block;
-  Forget(block.address);
+void Course::Apply(uint64_t sequence, const Lives::Found& found) {
+  const trace::Allocate& block = found.alive.block;
   const auto placed = Serve(sequence, {block.requested, StreamId{block.stream}, block.pool});
   if (!placed) return;
-  live_[block.address] = {placed->block, false};
-  if (alive.waiting != 0) Apply(sequence, trace::FreeRequested{device_, block.address});
+  found.block = placed->block;
+  if (found.alive.waiting != 0) LetGo(found.block);
 }
 
-void Course::Apply(uint64_t, const trace::FreeRequested& free) {
+void Course::Apply(uint64_t, const Lives::LetGo& let_go) { LetGo(let_go.block); }
+
+void Course::LetGo(std::optional<BlockNumber> block) {
   EndFree();
-  freed_ = free.address;
+  let_go_ = block;
 }
 
-void Course::Apply(uint64_t, const trace::FreeCompleted& free) {
-  if (freed_ == free.address) freed_.reset();
-  Forget(free.address);
+void Course::Apply(uint64_t, const Lives::Ended& ended) {
+  const bool is_at_once = ended.block && let_go_ == ended.block;
+  if (is_at_once) let_go_.reset();
+  EndFree();
+  if (!ended.block) return;
+  if (is_at_once) {
+    policy_.Free(*ended.block);
+  } else {
+    policy_.CompleteFree(*ended.block);
+  }
 }
+
+void Course::Apply(uint64_t, const Lives::Stray&) { EndFree(); }
 
 // It is not known how long the block would have lived.
 void Course::Apply(uint64_t sequence, const trace::OutOfMemory& failure) {
@@ -61,25 +71,7 @@ std::optional<Placed> Course::Serve(uint64_t sequence, const Request& request) {
 }
 
 void Course::EndFree() {
-  if (!freed_) return;
-  const auto found = live_.find(*freed_);
-  freed_.reset();
-  if (found == live_.end() || found->second.is_waiting) return;
-  found->second.is_waiting = true;
-  policy_.RequestFree(found->second.block);
-}
-
-// Also of a block whose free was lost.
-void Course::Forget(uint64_t address) {
-  EndFree();
-  const auto found = live_.find(address);
-  if (found == live_.end()) return;
-  if (found->second.is_waiting) {
-    policy_.CompleteFree(found->second.block);
-  } else {
-    policy_.Free(found->second.block);
-  }
-  live_.erase(found);
+  if (const auto block = std::exchange(let_go_, std::nullopt)) policy_.RequestFree(*block);
 }
 
 }  // namespace memtrace::replay

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/trace/events/event.h"
 #include "tools/analysis/replay/placement_sink.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/recorded_run.h"
+#include "tools/analysis/replayed/block_lives.h"
 
 namespace memtrace::replay {
 
@@ -38,6 +38,9 @@ class Course {
   const std::optional<Failure>& first_failure() const { return first_failure_; }
 
  private:
+  // Nothing: it was not served.
+  using Lives = analysis::BlockLives<std::optional<BlockNumber>>;
+
   // Of kinds that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
@@ -45,28 +48,24 @@ class Course {
                          trace::Activity>
                 Ignored>
   void Apply(uint64_t, const Ignored&) {}
-  void Apply(uint64_t sequence, const trace::Allocate& block);
-  void Apply(uint64_t sequence, const trace::Alive& alive);
-  void Apply(uint64_t sequence, const trace::FreeRequested& free);
-  void Apply(uint64_t sequence, const trace::FreeCompleted& free);
+  void Apply(uint64_t sequence, const Lives::Born& born);
+  void Apply(uint64_t sequence, const Lives::Found& found);
+  void Apply(uint64_t sequence, const Lives::LetGo& let_go);
+  void Apply(uint64_t sequence, const Lives::Ended& ended);
+  void Apply(uint64_t sequence, const Lives::Stray& stray);
   void Apply(uint64_t sequence, const trace::OutOfMemory& failure);
 
   std::optional<Placed> Serve(uint64_t sequence, const Request& request);
+  void LetGo(std::optional<BlockNumber> block);
   void EndFree();
-  void Forget(uint64_t address);
-
-  struct Live {
-    BlockNumber block = 0;
-    bool is_waiting = false;
-  };
 
   Policy& policy_;
   const RecordedDevice& recorded_;
   const int32_t device_;
   const PlacementSink& sink_;
-  absl::flat_hash_map<uint64_t, Live> live_;  // by recorded address
-  // A free that was requested by the event before: complete at once, or not?
-  std::optional<uint64_t> freed_;
+  Lives lives_;
+  // The block of the latest event, if that let go of it: does it end at once, or not?
+  std::optional<BlockNumber> let_go_;
   size_t emptied_ = 0;  // of recorded_.empty_cache
   uint64_t allocations_ = 0;
   uint64_t failures_ = 0;

@@ -6,9 +6,9 @@
 #include <map>
 #include <variant>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/trace/reading/mapped_ranges.h"
 #include "tools/analysis/replay/event_device.h"
+#include "tools/analysis/replayed/block_lives.h"
 
 namespace memtrace::replay {
 namespace {
@@ -32,7 +32,7 @@ class DeviceWatch {
     } else if (std::holds_alternative<trace::Allocate>(event.payload)) {
       EndSample(0);
     }
-    std::visit([&](const auto& payload) { Apply(event.sequence, payload); }, event.payload);
+    lives_.Apply(event.payload, [&](const auto& happened) { Apply(event.sequence, happened); });
   }
 
   // A growth that would have fitted into what the allocator had at another time was not refused:
@@ -55,28 +55,35 @@ class DeviceWatch {
   bool looks_native() const { return expandable_growths_ == 0; }
 
  private:
+  using Lives = analysis::BlockLives<Bytes>;
+
   // Of kinds that change nothing here.
-  template <trace::OneOf<trace::FreeCompleted, trace::Reserve, trace::Relabel, trace::Step,
+  template <trace::OneOf<Lives::Ended, trace::Reserve, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::Lost,
                          trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
                 Ignored>
   void Apply(uint64_t, const Ignored&) {}
 
-  void Apply(uint64_t, const trace::Allocate& block) {
+  void Apply(uint64_t, const Lives::Born& born) {
+    const trace::Allocate& block = born.allocation;
     EndRelease();
     ++device_.allocations;
     device_.ends_in_failure = false;
     if (!mapped_.Contains(block.address)) device_.is_complete = false;
     JudgeGrowth(block);
-    Add(block);
+    born.block = RoundedUp(block);
+    Rise(born.block);
   }
-  void Apply(uint64_t, const trace::Alive& alive) { Add(alive.block); }
-  void Apply(uint64_t, const trace::FreeRequested& free) {
-    EndRelease();
-    const auto found = sizes_.find(free.address);
-    if (found == sizes_.end()) return;
-    live_ -= found->second;
-    sizes_.erase(found);
+  void Apply(uint64_t, const Lives::Found& found) {
+    found.block = RoundedUp(found.alive.block);
+    if (found.alive.waiting == 0) Rise(found.block);
+  }
+  void Apply(uint64_t, const Lives::LetGo& let_go) {
+    if (let_go.by == analysis::FreeBy::kRequest) EndRelease();
+    live_ -= let_go.block;
+  }
+  void Apply(uint64_t, const Lives::Stray& stray) {
+    if (stray.by == analysis::FreeBy::kRequest) EndRelease();
   }
   void Apply(uint64_t, const trace::Map& map) {
     mapped_.Map(map.address, map.size);
@@ -106,10 +113,12 @@ class DeviceWatch {
     release_.reset();
   }
 
-  void Add(const trace::Allocate& block) {
-    const Bytes rounded = RoundUp(std::max<Bytes>(block.requested, 1), TorchSettings::kUnit);
-    if (!sizes_.emplace(block.address, rounded).second) return;
-    live_ += rounded;
+  static Bytes RoundedUp(const trace::Allocate& block) {
+    return RoundUp(std::max<Bytes>(block.requested, 1), TorchSettings::kUnit);
+  }
+
+  void Rise(Bytes bytes) {
+    live_ += bytes;
     device_.lower_bound = std::max(device_.lower_bound, live_);
   }
 
@@ -149,7 +158,7 @@ class DeviceWatch {
   Bytes outside_ = 0;
   std::vector<Candidate> candidates_;
   trace::Map last_map_;
-  absl::flat_hash_map<uint64_t, Bytes> sizes_;
+  Lives lives_;  // the rounded bytes of each block
   trace::MappedRanges mapped_;
   Bytes live_ = 0;
   Bytes reserved_ = 0;

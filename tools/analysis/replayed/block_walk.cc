@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/replayed/block_walk.h"
 
-#include <iterator>
-#include <variant>
-
 namespace memtrace::analysis {
 
 void BlockWalk::Apply(const trace::Event& event) {
@@ -12,82 +9,69 @@ void BlockWalk::Apply(const trace::Event& event) {
   now_.sequence = event.sequence;
   now_.time_ns = event.time_ns;
   now_.at.Advance(event);
+  if (ended_) blocks_.Remove(*ended_);
   block_.reset();
   ended_.reset();
   let_go_.reset();
-  std::visit([this](const auto& payload) { this->Apply(payload); }, event.payload);
-  if (ended_ && !ended_->free_requested) let_go_ = ended_;
+  lives_.Apply(event.payload, [this](const auto& happened) { Apply(happened); });
 }
 
-void BlockWalk::Apply(const trace::Allocate& allocation) {
-  const WalkedBlock born{.number = blocks_++,
-                         .allocation = allocation,
-                         .birth = now_,
-                         .before_trace = false,
-                         .free_requested = std::nullopt};
-  const auto [entry, is_new] = devices_[allocation.device].try_emplace(allocation.address, born);
-  if (!is_new) {
-    ended_ = entry->second;
-    entry->second = born;
-  }
-  block_ = born;
+BlockId BlockWalk::Begin(const trace::Allocate& allocation) {
+  block_ = blocks_.Add();
+  WalkedBlock& block = blocks_[*block_];
+  block.number = births_++;
+  block.allocation = allocation;
+  block.birth = now_;
+  return *block_;
 }
 
-void BlockWalk::Apply(const trace::Alive& alive) {
-  Apply(alive.block);
-  WalkedBlock& block = devices_[alive.block.device][alive.block.address];
-  block.birth.sequence = alive.birth;
-  block.birth.at = now_.at.BirthOf(alive);
+void BlockWalk::Apply(const Lives::Found& found) {
+  found.block = Begin(found.alive.block);
+  WalkedBlock& block = blocks_[found.block];
+  block.birth.sequence = found.alive.birth;
+  block.birth.at = now_.at.BirthOf(found.alive);
   block.before_trace = true;
-  if (alive.waiting != 0) block.free_requested = now_;
-  block_ = block;
+  if (found.alive.waiting != 0) block.free_requested = now_;
 }
 
-void BlockWalk::Apply(const trace::FreeRequested& free) {
-  Blocks& blocks = devices_[free.device];
-  const auto found = blocks.find(free.address);
-  if (found == blocks.end()) return;
-  if (!found->second.free_requested) let_go_ = found->second;
-  found->second.free_requested = now_;
-  block_ = found->second;
+void BlockWalk::Apply(const Lives::LetGo& let_go) {
+  if (let_go.by == FreeBy::kRequest) {
+    block_ = let_go.block;
+    blocks_[let_go.block].free_requested = now_;
+  }
+  let_go_ = let_go.block;
 }
 
-void BlockWalk::Apply(const trace::FreeCompleted& free) {
-  Blocks& blocks = devices_[free.device];
-  const auto found = blocks.find(free.address);
-  if (found == blocks.end()) return;
-  block_ = found->second;
-  ended_ = found->second;
-  blocks.erase(found);
+void BlockWalk::Apply(const Lives::Ended& ended) {
+  if (ended.by == FreeBy::kCompletion) block_ = ended.block;
+  ended_ = ended.block;
+}
+
+void BlockWalk::Apply(const Lives::Stray& stray) {
+  if (stray.block != nullptr) block_ = *stray.block;
 }
 
 void BlockWalk::Apply(const trace::Relabel& relabel) {
-  const Blocks& blocks = devices_[relabel.device];
-  const auto after = blocks.upper_bound(relabel.address);
-  if (after == blocks.begin()) return;
-  const WalkedBlock& home = std::prev(after)->second;
-  if (relabel.address - home.allocation.address < home.allocation.requested) block_ = home;
+  const auto labelled =
+      lives_.LabelledBy(relabel, [this](BlockId id) { return blocks_[id].allocation.requested; });
+  if (labelled) block_ = labelled->block;
 }
 
 void BlockWalk::ForEachLiving(const std::function<void(const WalkedBlock&)>& visit) const {
-  for (const auto& [device, blocks] : devices_) {
-    for (const auto& [address, block] : blocks) visit(block);
-  }
+  for (const auto& [device, living] : lives_.cards()) ForEachLiving(device, visit);
 }
 
 void BlockWalk::ForEachLiving(int32_t device,
                               const std::function<void(const WalkedBlock&)>& visit) const {
-  const auto found = devices_.find(device);
-  if (found == devices_.end()) return;
-  for (const auto& [address, block] : found->second) visit(block);
+  const auto found = lives_.cards().find(device);
+  if (found == lives_.cards().end()) return;
+  found->second.ForEachInOrder([&](const Lives::Life& life) { visit(blocks_[life.block]); });
 }
 
 void BlockWalk::ForEachLiving(int32_t device, uint64_t begin, uint64_t end,
-                              const std::function<void(const WalkedBlock&)>& visit) const {
-  const auto found = devices_.find(device);
-  if (found == devices_.end()) return;
-  auto at = found->second.lower_bound(begin);
-  for (; at != found->second.end() && at->first < end; ++at) visit(at->second);
+                              const std::function<void(const WalkedBlock&)>& visit) {
+  lives_.card(device).ForEachFrom(begin, end,
+                                  [&](const Lives::Life& life) { visit(blocks_[life.block]); });
 }
 
 }  // namespace memtrace::analysis

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 
-#include "absl/container/btree_map.h"
 #include "profiler/trace/events/event.h"
+#include "tools/analysis/replayed/block_lives.h"
+#include "tools/analysis/replayed/block_slots.h"
 #include "tools/analysis/source/moment.h"
 
 namespace memtrace::analysis {
@@ -22,20 +22,21 @@ struct WalkedBlock {
   std::optional<Moment> free_requested;
 };
 
-// The second reading of a trace: which block an event is of. Keeps the living blocks only.
+// The second reading of a trace: which block an event is of. Keeps the living blocks only. The
+// pointers that it returns are good until the next event.
 class BlockWalk {
  public:
   void Apply(const trace::Event& event);
 
-  // Of the event applied last: the block it allocates, frees or labels; null if it is of none.
-  const WalkedBlock* block() const { return block_ ? &*block_ : nullptr; }
-  // Blocks that the event ended, if any: one freed, or one whose free was lost (its address was
-  // given again).
-  const WalkedBlock* ended() const { return ended_ ? &*ended_ : nullptr; }
-
-  // One that was in use until the event: its free was requested or, where no trace has the request,
-  // it ended.
-  const WalkedBlock* let_go() const { return let_go_ ? &*let_go_ : nullptr; }
+  // Returns the block that the event applied last allocates, frees or labels; null if it is of
+  // none.
+  const WalkedBlock* block() const { return At(block_); }
+  // Returns the block that the event ended: one freed, or one whose free was lost (its address was
+  // given again). Null if there is none.
+  const WalkedBlock* ended() const { return At(ended_); }
+  // Returns the block that was in use until the event: its free was requested or, where no trace
+  // has the request, it ended. Null if there is none.
+  const WalkedBlock* let_go() const { return At(let_go_); }
 
   uint64_t ordinal() const { return now_.ordinal; }
   const Moment& now() const { return now_; }
@@ -45,15 +46,16 @@ class BlockWalk {
   void ForEachLiving(int32_t device, const std::function<void(const WalkedBlock&)>& visit) const;
   // Those that begin in [begin, end).
   void ForEachLiving(int32_t device, uint64_t begin, uint64_t end,
-                     const std::function<void(const WalkedBlock&)>& visit) const;
+                     const std::function<void(const WalkedBlock&)>& visit);
 
  private:
-  using Blocks = absl::btree_map<uint64_t, WalkedBlock>;
+  using Lives = BlockLives<BlockId>;
 
-  void Apply(const trace::Allocate& allocation);
-  void Apply(const trace::Alive& alive);
-  void Apply(const trace::FreeRequested& free);
-  void Apply(const trace::FreeCompleted& free);
+  void Apply(const Lives::Born& born) { born.block = Begin(born.allocation); }
+  void Apply(const Lives::Found& found);
+  void Apply(const Lives::LetGo& let_go);
+  void Apply(const Lives::Ended& ended);
+  void Apply(const Lives::Stray& stray);
   void Apply(const trace::Relabel& relabel);
   // Of kinds that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Step, trace::PhaseChange,
@@ -63,11 +65,17 @@ class BlockWalk {
                 Ignored>
   void Apply(const Ignored&) {}
 
-  std::map<int32_t, Blocks> devices_;
-  std::optional<WalkedBlock> block_;
-  std::optional<WalkedBlock> ended_;
-  std::optional<WalkedBlock> let_go_;
-  uint64_t blocks_ = 0;
+  BlockId Begin(const trace::Allocate& allocation);
+  const WalkedBlock* At(const std::optional<BlockId>& id) const {
+    return id ? &blocks_[*id] : nullptr;
+  }
+
+  Lives lives_;
+  BlockSlots<WalkedBlock> blocks_;
+  std::optional<BlockId> block_;
+  std::optional<BlockId> ended_;  // its slot is given back by the next event
+  std::optional<BlockId> let_go_;
+  uint64_t births_ = 0;
   Moment now_;
 };
 

@@ -4,14 +4,15 @@
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_LIVE_SET_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "profiler/trace/events/event.h"
 #include "profiler/trace/reading/label_ranges.h"
 #include "profiler/trace/reading/mapped_ranges.h"
-#include "tools/analysis/replayed/living_blocks.h"
+#include "tools/analysis/replayed/block_lives.h"
+#include "tools/analysis/replayed/block_slots.h"
+#include "tools/analysis/replayed/by_card.h"
 #include "tools/analysis/source/position.h"
 
 namespace memtrace::analysis {
@@ -26,13 +27,13 @@ struct Block {
   uint64_t sequence = 0;  // of its allocation
   uint64_t born_ns = 0;   // since the trace began; when recording began, if it lived then
   Position birth;
-  Position death;        // meaningful if `freed`; of the free's request
+  Position death;        // meaningful if `waiting`: when it was let go of
   uint64_t died_ns = 0;  // ... as this, and the next
   // Requested bytes in use on its card just before its birth, and just after its free's request.
   uint64_t level_before = 0;
   uint64_t level_after = 0;
-  bool waiting = false;  // its free was requested
-  bool freed = false;    // and completed
+  bool waiting = false;  // it is in use no more: its free was requested, or it ended without
+  bool freed = false;    // and it ended
   bool captured = false;
   bool labelled = false;      // a part of it, at least
   uint32_t labels_begin = 0;  // its labels in the archive, once freed
@@ -45,12 +46,24 @@ struct CapturedBlock {
   bool waiting = false;  // its free had been requested
 };
 
+// Hears of each block of a LiveSet once as it begins to live and once as it ends.
+class BlockListener {
+ public:
+  virtual ~BlockListener() = default;
+  virtual void Began(BlockId id) = 0;
+  // The last moment at which its labels are known, unless it was captured.
+  virtual void Ends(BlockId id) = 0;
+};
+
 // Replays a trace: which blocks are alive, with their labels. Blocks that Capture() named are kept
 // for ever, and go on to collect labels until they are freed: a role is often stated long after
 // the moment that is asked about. All others are forgotten when freed.
 class LiveSet {
+  using Lives = BlockLives<BlockId>;
+
  public:
-  void Apply(const trace::Event& event);
+  void Apply(const trace::Event& event) { Apply(event, nullptr); }
+  void Apply(const trace::Event& event, BlockListener* listener);
 
   // The blocks of `device` whose memory is not free for others yet, in order of address.
   std::vector<CapturedBlock> Capture(int32_t device);
@@ -58,16 +71,19 @@ class LiveSet {
   // The blocks of `device` in use now, in no order.
   template <typename Visit>
   void ForEachInUse(int32_t device, const Visit& visit) const {
-    const auto card = devices_.find(device);
-    if (card == devices_.end()) return;
-    card->second.living.ForEach([&](BlockId id) {
-      if (!blocks_[id].waiting) visit(id);
+    const auto card = lives_.cards().find(device);
+    if (card == lives_.cards().end()) return;
+    card->second.ForEach([&](const Lives::Life& life) {
+      if (!life.waiting) visit(life.block);
     });
   }
 
   const Block& block(BlockId id) const { return blocks_[id]; }
   // The living block that begins at `address`.
-  std::optional<BlockId> At(int32_t device, uint64_t address) const;
+  std::optional<BlockId> At(int32_t device, uint64_t address) const {
+    const Lives::Life* life = lives_.At(device, address);
+    return life == nullptr ? std::nullopt : std::optional(life->block);
+  }
   // The stated labels of a captured or living block, by address, clipped to the bytes requested.
   std::vector<LabelledRange> Labels(BlockId id) const;
 
@@ -76,36 +92,34 @@ class LiveSet {
 
  private:
   struct Device {
-    LivingBlocks living;
     LabelRanges labels;
     MappedRanges mapped;
     uint64_t in_use = 0;  // requested bytes
   };
 
-  void Apply(const trace::Allocate& allocation);
-  void Apply(const trace::Alive& alive);
-  void Apply(const trace::FreeRequested& free);
-  void Apply(const trace::FreeCompleted& free);
+  void Apply(const Lives::Born& born);
+  void Apply(const Lives::Found& found);
+  void Apply(const Lives::LetGo& let_go);
+  void Apply(const Lives::Ended& ended);
   void Apply(const trace::Relabel& relabel);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
   // Of kinds that change nothing here.
-  template <trace::OneOf<trace::Reserve, trace::Step, trace::PhaseChange, trace::TagChange,
-                         trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,
-                         trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
-                Ignored>
+  template <
+      trace::OneOf<Lives::Stray, trace::Reserve, trace::Step, trace::PhaseChange, trace::TagChange,
+                   trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,
+                   trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
+          Ignored>
   void Apply(const Ignored&) {}
 
-  Block* Find(int32_t device, uint64_t address);
-  BlockId NewBlock();
-  // Its free is requested.
-  void Die(Device& device, Block& block) const;
-  void Retire(Device& device, BlockId id);
+  BlockId Begin(const trace::Allocate& allocation);
+  void LetGo(Block& block);
 
-  std::map<int32_t, Device> devices_;
-  std::vector<Block> blocks_;
-  std::vector<BlockId> vacant_;         // entries of blocks_ to use again
+  Lives lives_;
+  ByCard<Device> devices_;
+  BlockSlots<Block> blocks_;
   std::vector<LabelledRange> archive_;  // labels of captured blocks that were freed
+  BlockListener* listener_ = nullptr;   // during Apply; null if nobody listens
   Position position_;
   uint64_t sequence_ = 0;  // of the event that is replayed
   uint64_t now_ns_ = 0;

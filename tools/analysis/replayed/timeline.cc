@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -20,30 +19,30 @@ void Timeline::Apply(const trace::Event& event) {
   now_ns_ = event.time_ns;
   position_.Advance(event);
   activities_.Apply(event, source_);
-  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+  lives_.Apply(event.payload, [this](const auto& happened) { Apply(happened); });
 }
 
-void Timeline::Apply(const trace::Allocate& allocation) {
+void Timeline::Apply(const Lives::Born& born) {
   ++counts_.allocations;
   last_allocation_ = counts_.events;
-  Add(allocation, /*waiting=*/false);
+  Add(born.allocation, /*waiting=*/false, born.block);
 }
 
 // No allocation of the part that was recorded, but as alive as one.
-void Timeline::Apply(const trace::Alive& alive) { Add(alive.block, alive.waiting != 0); }
+void Timeline::Apply(const Lives::Found& found) {
+  Add(found.alive.block, found.alive.waiting != 0, found.block);
+}
 
-void Timeline::Add(const trace::Allocate& allocation, bool waiting) {
+void Timeline::Add(const trace::Allocate& allocation, bool waiting, Holding& block) {
   CardTimeline& card = cards_[allocation.device];
   Replay& replay = replays_[allocation.device];
-  const auto [block, is_new] = replay.blocks.try_emplace(allocation.address);
-  if (!is_new) Let(block->second, card);  // an address given twice: its free was lost
   replay.curve.Allocated(allocation.stack, allocation.requested, card.held());
   replay.micro_batches.Allocated(allocation.stack, allocation.requested, card.held());
-  block->second = {allocation.requested, allocation.allocated};
+  block = {allocation.requested, allocation.allocated};
   card.live_requested += allocation.requested;
   in_use_ += allocation.requested;
   card.live_allocated += allocation.allocated;
-  if (waiting) Wait(block->second, card);
+  if (waiting) Wait(block, card);
   updates_.Level(allocation.device, card.held());
   card.most_allocated = std::max(card.most_allocated, card.live_allocated);
   if (card.live_requested > card.peak) Rise(card);
@@ -68,9 +67,8 @@ void Timeline::Rise(CardTimeline& card) const {
   card.peak_ns = now_ns_;
 }
 
-// One that is live begins to wait.
-void Timeline::Wait(Holding& block, CardTimeline& card) {
-  block.waiting = true;
+// Moves a block from those that are live to those that wait.
+void Timeline::Wait(const Holding& block, CardTimeline& card) {
   card.live_requested -= block.requested;
   in_use_ -= block.requested;
   card.live_allocated -= block.allocated;
@@ -78,26 +76,15 @@ void Timeline::Wait(Holding& block, CardTimeline& card) {
   card.waiting_allocated += block.allocated;
 }
 
-// It is neither live nor waits any more.
-void Timeline::Let(const Holding& block, CardTimeline& card) {
-  (block.waiting ? card.waiting_requested : card.live_requested) -= block.requested;
-  if (!block.waiting) in_use_ -= block.requested;
-  (block.waiting ? card.waiting_allocated : card.live_allocated) -= block.allocated;
+void Timeline::Apply(const Lives::Ended& ended) {
+  if (ended.by == FreeBy::kCompletion) ++counts_.frees;
+  CardTimeline& card = cards_[ended.device];
+  card.waiting_requested -= ended.block.requested;
+  card.waiting_allocated -= ended.block.allocated;
 }
 
-void Timeline::Apply(const trace::FreeRequested& free) {
-  auto& blocks = replays_[free.device].blocks;
-  const auto block = blocks.find(free.address);
-  if (block != blocks.end() && !block->second.waiting) Wait(block->second, cards_[free.device]);
-}
-
-void Timeline::Apply(const trace::FreeCompleted& free) {
-  ++counts_.frees;
-  auto& blocks = replays_[free.device].blocks;
-  const auto block = blocks.find(free.address);
-  if (block == blocks.end()) return;
-  Let(block->second, cards_[free.device]);
-  blocks.erase(block);
+void Timeline::Apply(const Lives::Stray& stray) {
+  if (stray.by == FreeBy::kCompletion) ++counts_.frees;
 }
 
 void Timeline::Apply(const trace::Map& map) {
@@ -117,7 +104,7 @@ void Timeline::Apply(const trace::Step& step) {
   ++counts_.steps;
   step_events_.push_back(counts_.events);
   latest_micro_batch_ = 0;
-  for (auto& [device, card] : cards_) {
+  for (auto& [device, card] : cards_.values()) {
     card.live_at_steps.push_back(card.live_requested);
     card.peak_of_earlier_steps = card.peak;
     replays_[device].curve.BeginStep(step.number);
@@ -128,10 +115,11 @@ void Timeline::Apply(const trace::PhaseChange& change) {
   if (change.micro_batch != 0 && change.micro_batch != latest_micro_batch_) {
     latest_micro_batch_ = change.micro_batch;
     micro_batches_.Add(counts_.events, in_use());
-    for (auto& [device, replay] : replays_) replay.micro_batches.BeginStep(micro_batches_.count());
+    for (auto& [device, replay] : replays_.values())
+      replay.micro_batches.BeginStep(micro_batches_.count());
   }
   std::map<int32_t, uint64_t> level;
-  for (const auto& [device, card] : cards_) level[device] = card.held();
+  for (const auto& [device, card] : cards()) level[device] = card.held();
   updates_.PhaseChanged(position_, counts_.events, level);
 }
 
@@ -166,8 +154,8 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
 }
 
 std::vector<uint64_t> Timeline::LevelsAtSteps(int32_t device, uint64_t end) const {
-  const auto card = cards_.find(device);
-  if (card == cards_.end()) return {};
+  const auto card = cards().find(device);
+  if (card == cards().end()) return {};
   std::vector<uint64_t> levels = card->second.live_at_steps;
   const auto after = std::upper_bound(step_events_.begin(), step_events_.end(), end);
   const auto later = static_cast<size_t>(step_events_.end() - after);

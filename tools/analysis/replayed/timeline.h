@@ -8,9 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/trace/events/event.h"
 #include "tools/analysis/replayed/activity_watch.h"
+#include "tools/analysis/replayed/block_lives.h"
+#include "tools/analysis/replayed/by_card.h"
 #include "tools/analysis/replayed/step_curve.h"
 #include "tools/analysis/replayed/update_watch.h"
 #include "tools/analysis/replayed/visit_marks.h"
@@ -85,7 +86,7 @@ class Timeline {
 
   void Apply(const trace::Event& event);
 
-  const std::map<int32_t, CardTimeline>& cards() const { return cards_; }
+  const std::map<int32_t, CardTimeline>& cards() const { return cards_.values(); }
   const std::optional<FailedRequest>& failed() const { return failed_; }
   // True if the program ended by itself, without an exception, and allocated on a card after its
   // last out-of-memory: torch tried something smaller, or the program tried again.
@@ -107,19 +108,19 @@ class Timeline {
   struct Holding {
     uint64_t requested = 0;
     uint64_t allocated = 0;
-    bool waiting = false;
   };
+  using Lives = BlockLives<Holding>;
   struct Replay {
-    absl::flat_hash_map<uint64_t, Holding> blocks;
     StepCurve curve;
     StepCurve micro_batches;
     uint64_t occupied_at_most = 0;  // the most, as long as most is reserved
   };
 
-  void Apply(const trace::Allocate& allocation);
-  void Apply(const trace::Alive& alive);
-  void Apply(const trace::FreeRequested& free);
-  void Apply(const trace::FreeCompleted& free);
+  void Apply(const Lives::Born& born);
+  void Apply(const Lives::Found& found);
+  void Apply(const Lives::LetGo& let_go) { Wait(let_go.block, cards_[let_go.device]); }
+  void Apply(const Lives::Ended& ended);
+  void Apply(const Lives::Stray& stray);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
   void Apply(const trace::Relabel&) { ++counts_.relabels; }
@@ -135,16 +136,16 @@ class Timeline {
                 Ignored>
   void Apply(const Ignored&) {}
 
-  void Add(const trace::Allocate& allocation, bool waiting);
+  void Add(const trace::Allocate& allocation, bool waiting, Holding& block);
   void Rise(CardTimeline& card) const;
   void NoteFullest(CardTimeline& card, Replay& replay) const;
-  void Wait(Holding& block, CardTimeline& card);
-  void Let(const Holding& block, CardTimeline& card);
+  void Wait(const Holding& block, CardTimeline& card);
 
   const EventSource& source_;
   uint64_t wanted_oom_;
-  std::map<int32_t, CardTimeline> cards_;
-  std::map<int32_t, Replay> replays_;
+  Lives lives_;
+  ByCard<CardTimeline> cards_;
+  ByCard<Replay> replays_;
   std::optional<FailedRequest> failed_;
   Annotations annotations_;
   EventCounts counts_;

@@ -3,7 +3,6 @@
 #include "tools/analysis/views/block_index.h"
 
 #include <utility>
-#include <variant>
 
 namespace memtrace::analysis {
 namespace {
@@ -25,34 +24,17 @@ std::vector<Part> JoinedPartsOf(const Block& block, const std::vector<trace::Lab
 
 }  // namespace
 
-void BlockIndex::Apply(const trace::Event& event) {
-  const auto* allocation = std::get_if<trace::Allocate>(&event.payload);
-  const auto* alive = std::get_if<trace::Alive>(&event.payload);
-  if (alive != nullptr) allocation = &alive->block;
-  // An address given twice: its free was lost.
-  if (allocation != nullptr) End(allocation->device, allocation->address);
-  if (const auto* freed = std::get_if<trace::FreeCompleted>(&event.payload)) {
-    End(freed->device, freed->address);
-  }
-  live_.Apply(event);
-  if (allocation != nullptr) Begin(allocation->device, allocation->address);
-}
+void BlockIndex::Apply(const trace::Event& event) { live_.Apply(event, this); }
 
-void BlockIndex::Begin(int32_t device, uint64_t address) {
-  devices_.insert(device);
-  const BlockId id = *live_.At(device, address);
+void BlockIndex::Began(BlockId id) {
+  devices_.insert(live_.block(id).allocation.device);
   if (number_of_.size() <= id) number_of_.resize(id + 1);
   number_of_[id] = identities_.size();
   identities_.push_back(0);
 }
 
-void BlockIndex::End(int32_t device, uint64_t address) {
-  if (const auto id = live_.At(device, address)) End(*id, true);
-}
-
 void BlockIndex::End(BlockId id, bool freed) {
   Block block = live_.block(id);
-  if (freed && !block.waiting) block.death = live_.position();
   block.freed = freed;
   std::vector<Part> parts = JoinedPartsOf(block, live_.Labels(id), live_.position(), best_);
   uint32_t& identity = identities_[number_of_[id]];

@@ -20,7 +20,7 @@ namespace memtrace::analysis {
 //
 // Blocks are numbered from 0 in the order of Allocate and Alive events. Takes 4 bytes a block, and
 // some 40 for each part of one whose parts differ (flat buffers).
-class BlockIndex {
+class BlockIndex : private BlockListener {
  public:
   // `best`: EventSource::best_evidence.
   explicit BlockIndex(Evidence best) : best_(best) {}
@@ -44,8 +44,8 @@ class BlockIndex {
     std::vector<Part> parts;
   };
 
-  void Begin(int32_t device, uint64_t address);
-  void End(int32_t device, uint64_t address);
+  void Began(BlockId id) override;
+  void Ends(BlockId id) override { End(id, /*freed=*/true); }
   void End(BlockId id, bool freed);
   uint32_t Intern(const Identity& identity);
 

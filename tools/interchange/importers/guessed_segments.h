@@ -17,6 +17,9 @@ namespace memtrace::interchange {
 // expandable one grows at its end. So what is reserved with an allocation begins at the block, or
 // where the segment around it ends. What is given back is some segments without a block in them;
 // which is not known. The sum is always as recorded; what finds no place lies far from all blocks.
+//
+// Its map of blocks is of no trace: it says which ranges are in use, for which analysis::BlockLives
+// keeps no ends.
 class GuessedSegments {
  public:
   using Visit = std::function<void(const trace::Payload&)>;

@@ -73,6 +73,27 @@ TEST_F(ReplayTest, ARunWhoseLastRequestFailedSaysSo) {
   EXPECT_FALSE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
 }
 
+// The block whose address is given again is gone, and the new one counts.
+TEST_F(ReplayTest, LowerBoundCountsTheBlockThatLivesAfterALostFree) {
+  events_.Map(kA, 40_MiB).Allocate(kA, 2_MiB).Allocate(kA, 30_MiB).Free(kA).Allocate(kA, 4_MiB);
+  EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 30_MiB);
+}
+
+TEST_F(ReplayTest, LowerBoundCountsNoBlockOnceItIsLetGoOf) {
+  trace::Alive alive;
+  alive.block = {.address = kA, .requested = 30_MiB, .allocated = 30_MiB};
+  alive.waiting = 1;
+  events_.Map(kA, 40_MiB).Add(trace::Resume{}).Add(alive).Allocate(kB, 2_MiB).Complete(kA);
+  events_.Allocate(kA, 5_MiB).Complete(kA).Allocate(kC, 6_MiB);
+  EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 8_MiB);
+}
+
+TEST_F(ReplayTest, AFreeOfWhichOnlyTheCompletionIsRecordedGivesTheBlockBack) {
+  events_.Map(kA, 20_MiB).Allocate(kA, 10_MiB).Complete(kA).Map(kB, 20_MiB);
+  events_.Allocate(kB, 16_MiB).Complete(kB).Allocate(kB, 16_MiB);
+  EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_allocated, 16_MiB) << "not both blocks";
+}
+
 TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
   events_.Allocate(kB, 2_MiB).Map(kA, 20_MiB).Allocate(kA, 2_MiB);
   EXPECT_EQ(Placed(), "1 of 1 of 2");
