@@ -41,7 +41,7 @@ class Course {
   // Nothing: it was not served.
   using Lives = analysis::BlockLives<std::optional<BlockNumber>>;
 
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,

@@ -57,7 +57,7 @@ class DeviceWatch {
  private:
   using Lives = analysis::BlockLives<Bytes>;
 
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<Lives::Ended, trace::Reserve, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::Lost,
                          trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>

@@ -57,7 +57,7 @@ class BlockWalk {
   void Apply(const Lives::Ended& ended);
   void Apply(const Lives::Stray& stray);
   void Apply(const trace::Relabel& relabel);
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Step, trace::PhaseChange,
                          trace::TagChange, trace::Annotate, trace::OutOfMemory, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,

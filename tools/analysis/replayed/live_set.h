@@ -104,7 +104,7 @@ class LiveSet {
   void Apply(const trace::Relabel& relabel);
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <
       trace::OneOf<Lives::Stray, trace::Reserve, trace::Step, trace::PhaseChange, trace::TagChange,
                    trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,

@@ -130,7 +130,7 @@ class Timeline {
   void Apply(const trace::OutOfMemory& out_of_memory);
   void Apply(const trace::CardSample& sample);
   void Apply(const trace::Lost& lost) { counts_.lost += lost.events; }
-  // Of kinds that change nothing here.
+  // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::TagChange, trace::OutsideAllocate,
                          trace::OutsideFree, trace::Resume, trace::Activity>
                 Ignored>
