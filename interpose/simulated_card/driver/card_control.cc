@@ -244,7 +244,7 @@ int memtrace_card_note_use(std::uint64_t address, std::uint64_t bytes, void* str
     Work work;
     if (machine.stream_table.LastWork(stream, device, &work) != Result::kSuccess)
       return MEMTRACE_CARD_INVALID_ARGUMENT;
-    machine.uses.Used(address, bytes, work, what);
+    machine.uses.Used(Address{address}, bytes, work, what);
     return MEMTRACE_CARD_OK;
   });
 }
@@ -309,10 +309,10 @@ void memtrace_card_register_variable(const void* shadow, std::size_t bytes) {
 
 int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes) {
   return WithContext([&](Machine& machine, int device) {
-    Address address = 0;
+    Address address;
     std::uint64_t size = 0;
     const Result result = machine.device_variables.Find(shadow, device, &address, &size);
-    *begin = address;
+    *begin = address.value();
     *bytes = size;
     return result;
   });

@@ -30,7 +30,7 @@ std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes
 int memtrace_card_known_at(std::uint64_t address, std::uint64_t bytes) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || machine->known == nullptr) return MEMTRACE_CARD_UNKNOWN;
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   return extents.empty() ? MEMTRACE_CARD_UNKNOWN
                          : static_cast<int>(machine->known->Weakest(extents));
 }
@@ -39,7 +39,7 @@ void memtrace_card_read_known(std::uint64_t address, std::uint64_t bytes, char* 
   Machine* machine = Machine::OfProcess();
   std::fill_n(states, bytes, static_cast<char>(MEMTRACE_CARD_UNKNOWN));
   if (machine == nullptr || machine->known == nullptr) return;
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   if (!extents.empty()) machine->known->Read(extents, {states, bytes});
 }
 
@@ -47,14 +47,14 @@ void memtrace_card_set_known(std::uint64_t address, std::uint64_t bytes, int kno
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || machine->known == nullptr) return;
   const int clamped = std::clamp<int>(known, MEMTRACE_CARD_UNKNOWN, MEMTRACE_CARD_KNOWN);
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   if (!extents.empty()) machine->known->Set(extents, static_cast<Known>(clamped));
 }
 
 int memtrace_card_clear(std::uint64_t address, std::uint64_t bytes) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || machine->known == nullptr) return 0;
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   for (const Extent& extent : extents) {
     if (!machine->file.Clear(extent.offset, extent.bytes)) return 0;
   }
@@ -66,12 +66,12 @@ void memtrace_card_hand_out(std::uint64_t address, std::uint64_t bytes) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || machine->kernel_writes == nullptr || bytes == 0) return;
   memtrace_card_set_known(address, bytes, MEMTRACE_CARD_UNKNOWN);
-  machine->kernel_writes->HandOut(address, bytes);
+  machine->kernel_writes->HandOut(Address{address}, bytes);
 }
 
 int memtrace_card_read(std::uint64_t address, std::uint64_t bytes, void* to) {
   Machine* machine = Machine::OfProcess();
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   auto* at = static_cast<std::byte*>(to);
   for (const Extent& extent : extents) {
     if (!machine->file.Read(extent.offset, {at, static_cast<std::size_t>(extent.bytes)})) return 0;
@@ -82,7 +82,7 @@ int memtrace_card_read(std::uint64_t address, std::uint64_t bytes, void* to) {
 
 int memtrace_card_write(std::uint64_t address, std::uint64_t bytes, const void* from) {
   Machine* machine = Machine::OfProcess();
-  const std::vector<Extent> extents = Extents(machine, address, bytes);
+  const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   const auto* at = static_cast<const std::byte*>(from);
   for (const Extent& extent : extents) {
     if (!machine->file.Write(extent.offset, {at, static_cast<std::size_t>(extent.bytes)})) return 0;

@@ -17,13 +17,13 @@ bool HostWaits(Machine& machine, Address to, Address from, Blocking blocking) {
   const bool to_host = !AddressRanges::Contains(to);
   if (blocking == Blocking::kOnReturn) return to_host || !AddressRanges::Contains(from);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to));
+  return to_host && !machine.host_memory.Find(reinterpret_cast<const void*>(to.value()));
 }
 
 Result MoveBytes(Machine& machine, const Work& work, Address to, Address from, std::uint64_t bytes,
                  const char* call) {
   const Result result = machine.copies.Copy(to, from, bytes);
-  if (result != Result::kSuccess && to != 0 && from != 0)
+  if (result != Result::kSuccess && !to.is_null() && !from.is_null())
     machine.uses.Missed(to, from, bytes, call);
   if (result != Result::kSuccess) return result;
   machine.uses.Used(to, bytes, work, call);
@@ -33,8 +33,10 @@ Result MoveBytes(Machine& machine, const Work& work, Address to, Address from, s
 
 namespace {
 
-CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream,
+CUresult Copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream stream,
               Blocking blocking, const char* call = __builtin_FUNCTION()) {
+  const Address to{target};
+  const Address from{source};
   return WithContext(
       [&](Machine& machine, int device) {
         WatchedCalls::NoteBytes(bytes);
@@ -57,17 +59,19 @@ CUresult Copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stre
 Result FillNow(Machine& machine, const Work& work, Address to, std::size_t bytes,
                std::span<const std::byte> pattern, const char* call) {
   const Result result = machine.copies.Fill(to, bytes, pattern);
-  if (result != Result::kSuccess && to != 0) machine.uses.Missed(to, to, bytes, call);
+  if (result != Result::kSuccess && !to.is_null()) machine.uses.Missed(to, to, bytes, call);
   if (result == Result::kSuccess) machine.uses.Used(to, bytes, work, call);
   return result;
 }
 
 template <typename Value>
-CUresult Fill(CUdeviceptr to, Value value, std::size_t count, CUstream stream, Blocking blocking,
-              const char* call = __builtin_FUNCTION()) {
+CUresult Fill(CUdeviceptr target, Value value, std::size_t count, CUstream stream,
+              Blocking blocking, const char* call = __builtin_FUNCTION()) {
+  const Address to{target};
   return WithContext(
       [&](Machine& machine, int device) {
-        if (to % sizeof(Value) != 0 || count > AddressRanges::kEnd) return Result::kInvalidValue;
+        if (to.value() % sizeof(Value) != 0 || count > AddressRanges::kEnd.value())
+          return Result::kInvalidValue;
         const std::size_t bytes = count * sizeof(Value);
         WatchedCalls::NoteBytes(bytes);
         Work work;

@@ -66,7 +66,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphN
     const Result reserved = machine.graph_memory.Reserve(parameters->poolProps.location.id,
                                                          parameters->bytesize, &step.block);
     if (reserved != Result::kSuccess) return reserved;
-    parameters->dptr = step.block->begin;
+    parameters->dptr = step.block->begin.value();
     return static_cast<Result>(Add(node, graph, dependencies, count, step));
   });
 }
@@ -74,7 +74,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphN
 CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                std::size_t count, CUdeviceptr pointer) {
   return WithMachine([&](Machine& machine) {
-    const GraphMemoryStep step{machine.graph_memory.Find(pointer), true};
+    const GraphMemoryStep step{machine.graph_memory.Find(Address{pointer}), true};
     return static_cast<Result>(Add(node, graph, dependencies, count, step));
   });
 }
@@ -89,7 +89,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
     parameters->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     parameters->poolProps.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = block->device};
     parameters->bytesize = block->bytes;
-    parameters->dptr = block->begin;
+    parameters->dptr = block->begin.value();
     return Result::kSuccess;
   });
 }
@@ -99,7 +99,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* pointer) {
     if (pointer == nullptr) return Result::kInvalidValue;
     GraphBlockPointer block;
     const Result found = BlockOf(machine, node, NodeType::kMemFree, &block);
-    if (found == Result::kSuccess) *pointer = block->begin;
+    if (found == Result::kSuccess) *pointer = block->begin.value();
     return found;
   });
 }

@@ -31,7 +31,7 @@ Result FillRows(const CUDA_MEMSET_NODE_PARAMS& fill) {
   const auto pattern = std::span(value).first(fill.elementSize);
   Result result = Result::kSuccess;
   for (std::size_t row = 0; row < fill.height && result == Result::kSuccess; ++row) {
-    result = Machine::OfProcess()->copies.Fill(fill.dst + row * fill.pitch,
+    result = Machine::OfProcess()->copies.Fill(Address{fill.dst} + row * fill.pitch,
                                                fill.width * fill.elementSize, pattern);
   }
   return result;

@@ -40,10 +40,10 @@ Record ReadFrom(const Handle& handle) {
 }
 
 // cudaMalloc's memory, by the begin of a block.
-Result Describe(Machine& machine, CUdeviceptr pointer, SharedMemoryRecord* record) {
-  const auto block = machine.heap.Find(pointer);
-  if (!block.has_value() || block->begin != pointer) return Result::kInvalidValue;
-  return machine.space.DescribeAt(pointer, record);
+Result Describe(Machine& machine, Address begin, SharedMemoryRecord* record) {
+  const auto block = machine.heap.Find(begin);
+  if (!block.has_value() || block->begin != begin) return Result::kInvalidValue;
+  return machine.space.DescribeAt(begin, record);
 }
 
 // Once memory is shared, other processes write to it, and which of their bytes are known is theirs
@@ -81,9 +81,9 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
   return WithContext([&](Machine& machine, int) {
     if (handle == nullptr) return Result::kInvalidValue;
     SharedMemoryRecord record;
-    const Result result = Describe(machine, pointer, &record);
+    const Result result = Describe(machine, Address{pointer}, &record);
     if (result != Result::kSuccess) return result;
-    SharesMapped(machine, pointer);
+    SharesMapped(machine, Address{pointer});
     WriteTo(handle, record);
     return result;
   });
@@ -93,18 +93,19 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* pointer, CUipcMemHandle handle, unsigne
   return WithContext([&](Machine& machine, int device) {
     if (pointer == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
       return Result::kInvalidValue;
-    Address begin = 0;
+    Address begin;
     const auto record = ReadFrom<SharedMemoryRecord>(handle);
     const Result result = machine.imported.Open(record, device, &begin);
     if (result != Result::kSuccess) return result;
     SharesMapped(machine, begin);
-    *pointer = begin;
+    *pointer = begin.value();
     return result;
   });
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
-  return WithContext([&](Machine& machine, int) { return machine.imported.Close(pointer); });
+  return WithContext(
+      [&](Machine& machine, int) { return machine.imported.Close(Address{pointer}); });
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {

@@ -29,9 +29,10 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int
     const Result result = machine.managed.Allocate(bytes, device, &begin, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
     *pointer = reinterpret_cast<CUdeviceptr>(begin);
-    TellAllocated(
-        machine,
-        {.device = device, .address = *pointer, .bytes = bytes, .kind = MEMTRACE_CARD_MANAGED});
+    TellAllocated(machine, {.device = device,
+                            .address = Address{*pointer},
+                            .bytes = bytes,
+                            .kind = MEMTRACE_CARD_MANAGED});
     return result;
   });
 }

@@ -26,40 +26,41 @@ Result FreeOnHost(Machine& machine, HostMemory& memory, void* pointer,
   const auto range = memory.Find(pointer);
   const Result result = memory.Free(pointer);
   if (result == Result::kSuccess && range.has_value()) {
-    TellReleased(
-        machine,
-        {.device = range->device, .address = range->begin, .bytes = range->bytes, .kind = kind});
+    TellReleased(machine, {.device = range->device,
+                           .address = Address{range->begin},
+                           .bytes = range->bytes,
+                           .kind = kind});
   }
   return result;
 }
 
 // cuda.h: cuMemFree takes stream-ordered and managed memory and that of graphs, too.
-Result FreeOther(Machine& machine, CUdeviceptr pointer) {
+Result FreeOther(Machine& machine, Address begin) {
   MemoryPools::Block block;
-  if (machine.pools.Free(pointer, &block) == Result::kSuccess) {
+  if (machine.pools.Free(begin, &block) == Result::kSuccess) {
     TellReleased(
         machine,
-        {.device = block.device, .address = pointer, .bytes = block.bytes, .pool = block.pool});
+        {.device = block.device, .address = begin, .bytes = block.bytes, .pool = block.pool});
     return Result::kSuccess;
   }
   GraphBlockPointer of_graph;
-  if (machine.graph_memory.FreeOutside(pointer, &of_graph) == Result::kSuccess)
+  if (machine.graph_memory.FreeOutside(begin, &of_graph) == Result::kSuccess)
     return Result::kSuccess;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  auto* on_host = reinterpret_cast<void*>(pointer);
+  auto* on_host = reinterpret_cast<void*>(begin.value());
   return FreeOnHost(machine, machine.managed, on_host, MEMTRACE_CARD_MANAGED);
 }
 
 // cudaFree waits for all work of the card that has the memory.
-Result FreeWhenIdle(Machine& machine, CUdeviceptr pointer) {
-  const auto mapped = machine.space.Find(pointer);
-  const auto block = machine.heap.Find(pointer);
-  if (!mapped.has_value() || !block.has_value()) return FreeOther(machine, pointer);
+Result FreeWhenIdle(Machine& machine, Address begin) {
+  const auto mapped = machine.space.Find(begin);
+  const auto block = machine.heap.Find(begin);
+  if (!mapped.has_value() || !block.has_value()) return FreeOther(machine, begin);
   Result result = machine.streams.SynchronizeDevice(mapped->device);
-  if (result == Result::kSuccess) result = machine.heap.Free(pointer);
+  if (result == Result::kSuccess) result = machine.heap.Free(begin);
   if (result != Result::kSuccess) return result;
-  machine.uses.Freed(pointer, block->bytes, "cuMemFree");
-  TellReleased(machine, {.device = mapped->device, .address = pointer, .bytes = block->bytes});
+  machine.uses.Freed(begin, block->bytes, "cuMemFree");
+  TellReleased(machine, {.device = mapped->device, .address = begin, .bytes = block->bytes});
   return result;
 }
 
@@ -75,10 +76,11 @@ struct PointerFacts {
 };
 
 PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
-  if (const auto mapped = machine.space.Find(pointer)) {
-    PointerFacts facts{true, true, false, mapped->device, mapped->begin, mapped->bytes, 0};
-    if (const auto block = machine.heap.Find(pointer)) {
-      facts.begin = block->begin;
+  const Address address{pointer};
+  if (const auto mapped = machine.space.Find(address)) {
+    PointerFacts facts{true, true, false, mapped->device, mapped->begin.value(), mapped->bytes, 0};
+    if (const auto block = machine.heap.Find(address)) {
+      facts.begin = block->begin.value();
       facts.bytes = block->bytes;
       facts.owner = block->owner;
     }
@@ -125,7 +127,7 @@ Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_at
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return Answer<bool>(data, true);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      return Answer<bool>(data, machine.heap.Find(pointer).has_value());
+      return Answer<bool>(data, machine.heap.Find(Address{pointer}).has_value());
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return Answer<unsigned long long>(data, facts.begin);
     default:
@@ -150,10 +152,10 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
   return WithContextOutsideCapture([&](Machine& machine, int device) {
     WatchedCalls::NoteBytes(bytes);
     if (pointer == nullptr || bytes == 0) return Result::kInvalidValue;
-    Address begin = 0;
+    Address begin;
     const Result result = machine.heap.Allocate(device, bytes, &begin, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
-    *pointer = begin;
+    *pointer = begin.value();
     TellAllocated(machine, {.device = device, .address = begin, .bytes = bytes});
     return result;
   });
@@ -161,7 +163,7 @@ CUresult cuMemAlloc(CUdeviceptr* pointer, std::size_t bytes) {
 
 CUresult cuMemFree(CUdeviceptr pointer) {
   return WithContextOutsideCapture([&](Machine& machine, int) {
-    return pointer == 0 ? Result::kSuccess : FreeWhenIdle(machine, pointer);
+    return pointer == 0 ? Result::kSuccess : FreeWhenIdle(machine, Address{pointer});
   });
 }
 
@@ -183,7 +185,7 @@ CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned int) {
         machine.host_memory.Allocate(bytes, device, pointer, Contexts::Current()->id);
     if (result != Result::kSuccess) return result;
     TellAllocated(machine, {.device = device,
-                            .address = reinterpret_cast<Address>(*pointer),
+                            .address = Address{reinterpret_cast<std::uintptr_t>(*pointer)},
                             .bytes = bytes,
                             .kind = MEMTRACE_CARD_PINNED});
     return result;

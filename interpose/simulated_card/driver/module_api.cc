@@ -81,11 +81,11 @@ CUresult GetVariable(CUdeviceptr* pointer, std::size_t* bytes, const void* modul
                      const char* call = __builtin_FUNCTION()) {
   const auto look = [&](Machine& machine, int device) {
     if (name == nullptr) return Result::kInvalidValue;
-    Address begin = 0;
+    Address begin;
     std::uint64_t size = 0;
     const Result result = machine.modules.GetVariable(module, name, device, &begin, &size);
     if (result != Result::kSuccess) return result;
-    if (pointer != nullptr) *pointer = begin;
+    if (pointer != nullptr) *pointer = begin.value();
     if (bytes != nullptr) *bytes = size;
     return Result::kSuccess;
   };

@@ -30,17 +30,17 @@ CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUs
     if (entered != Result::kSuccess) return entered;
     *pointer = 0;
     if (bytes == 0) return Result::kSuccess;
-    Address begin = 0;
+    Address begin;
     if (is_capturing) {
       // As in cuGraphAddMemAllocNode, memory in a graph has a device and no pool.
       const Result captured = AllocateInCapture(machine, device, stream, bytes, &begin);
-      *pointer = begin;
+      *pointer = begin.value();
       return captured;
     }
     const void* from = pool != nullptr ? pool : machine.pools.Current(device);
     const Result result = machine.pools.Allocate(from, bytes, &begin);
     if (result != Result::kSuccess) return result;
-    *pointer = begin;
+    *pointer = begin.value();
     TellAllocated(machine, {.device = device,
                             .address = begin,
                             .bytes = bytes,
@@ -107,23 +107,24 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemo
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
   return WithContext([&](Machine& machine, int device) {
+    const Address begin{pointer};
     bool is_capturing = false;
     const Result entered = EnterOrCapture(machine, device, stream, &is_capturing);
-    if (entered != Result::kSuccess || pointer == 0) return entered;
-    if (is_capturing) return FreeInCapture(machine, device, stream, pointer);
+    if (entered != Result::kSuccess || begin.is_null()) return entered;
+    if (is_capturing) return FreeInCapture(machine, device, stream, begin);
     if (GraphBlockPointer freed;
-        machine.graph_memory.FreeOutside(pointer, &freed) == Result::kSuccess)
+        machine.graph_memory.FreeOutside(begin, &freed) == Result::kSuccess)
       return Result::kSuccess;
     MemoryPools::Block block;
-    if (machine.pools.Free(pointer, &block) != Result::kSuccess) {
+    if (machine.pools.Free(begin, &block) != Result::kSuccess) {
       // cuda.h: cudaMalloc's memory may be freed so, too.
-      const auto found = machine.heap.Find(pointer);
-      const Result freed = machine.heap.Free(pointer);
+      const auto found = machine.heap.Find(begin);
+      const Result freed = machine.heap.Free(begin);
       if (freed != Result::kSuccess) return freed;
       block = {.bytes = found->bytes, .device = device};
     }
     TellReleased(machine, {.device = block.device,
-                           .address = pointer,
+                           .address = begin,
                            .bytes = block.bytes,
                            .stream = stream,
                            .pool = block.pool,

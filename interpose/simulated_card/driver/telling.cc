@@ -8,7 +8,7 @@ namespace {
 memtrace_card_memory_kind KindOf(Machine& machine, Address address) {
   if (AddressRanges::Contains(address)) return MEMTRACE_CARD_DEVICE;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-  const auto* on_host = reinterpret_cast<const void*>(address);
+  const auto* on_host = reinterpret_cast<const void*>(address.value());
   if (machine.host_memory.Find(on_host)) return MEMTRACE_CARD_PINNED;
   if (machine.managed.Find(on_host)) return MEMTRACE_CARD_MANAGED;
   return MEMTRACE_CARD_PAGEABLE;
@@ -29,7 +29,7 @@ void TellMemory(Machine& machine, memtrace_card_event_kind kind, const ToldMemor
   Stream described;
   machine.stream_table.Describe(memory.stream, memory.device, &described);
   memtrace_card_event event = EventOf(kind, memory.device, described.id);
-  event.address = memory.address;
+  event.address = memory.address.value();
   event.bytes = memory.bytes;
   event.to = memory.kind;
   event.is_async = memory.is_async;
@@ -43,7 +43,7 @@ void TellCopy(Machine& machine, const Work& at, Address to, Address from, std::u
               bool is_async) {
   if (!machine.listening.IsOn()) return;
   memtrace_card_event event = WorkIn(at, MEMTRACE_CARD_COPY);
-  event.address = to;
+  event.address = to.value();
   event.bytes = bytes;
   event.from = KindOf(machine, from);
   event.to = KindOf(machine, to);
@@ -57,7 +57,7 @@ void TellFill(Machine& machine, const Work& at, Address to, std::uint64_t bytes,
               std::uint32_t value, bool is_async) {
   if (!machine.listening.IsOn()) return;
   memtrace_card_event event = WorkIn(at, MEMTRACE_CARD_FILL);
-  event.address = to;
+  event.address = to.value();
   event.bytes = bytes;
   event.value = value;
   event.to = KindOf(machine, to);

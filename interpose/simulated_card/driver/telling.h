@@ -28,7 +28,7 @@ void TellWait(Machine& machine, memtrace_card_event_kind kind, int device, const
 // One range of memory, allocated or released.
 struct ToldMemory {
   int device = 0;
-  Address address = 0;
+  Address address;
   std::uint64_t bytes = 0;
   memtrace_card_memory_kind kind = MEMTRACE_CARD_DEVICE;
   const void* stream = nullptr;

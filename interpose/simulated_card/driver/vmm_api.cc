@@ -23,13 +23,13 @@ Result CheckProperties(const CUmemAllocationProp* properties) {
 }
 
 // cuMem* does not apply to what cudaMalloc made.
-bool BelongsToHeap(Machine& machine, CUdeviceptr address) {
+bool BelongsToHeap(Machine& machine, Address address) {
   const auto mapped = machine.space.Find(address);
   return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
 }
 
 // Does not wait for work that uses the memory: machine.uses notices.
-Result Unmap(Machine& machine, CUdeviceptr begin, std::size_t bytes) {
+Result Unmap(Machine& machine, Address begin, std::size_t bytes) {
   if (BelongsToHeap(machine, begin)) return Result::kInvalidValue;
   const std::vector<MappedRange> mappings = machine.space.MappingsIn(begin, bytes);
   const Result result = machine.space.Unmap(begin, bytes);
@@ -60,7 +60,7 @@ CUmemAccess_flags ToFlags(Access access) {
 }
 
 // All descriptors are checked before the first takes effect.
-Result SetAccess(Machine& machine, CUdeviceptr begin, std::size_t bytes,
+Result SetAccess(Machine& machine, Address begin, std::size_t bytes,
                  const CUmemAccessDesc* descriptors, std::size_t count) {
   if (descriptors == nullptr || count == 0 || BelongsToHeap(machine, begin))
     return Result::kInvalidValue;
@@ -100,9 +100,9 @@ CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t 
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
     if (begin == nullptr || flags != 0) return Result::kInvalidValue;
-    Address reserved = 0;
-    const Result result = machine.space.Reserve(bytes, alignment, hint, &reserved);
-    if (result == Result::kSuccess) *begin = reserved;
+    Address reserved;
+    const Result result = machine.space.Reserve(bytes, alignment, Address{hint}, &reserved);
+    if (result == Result::kSuccess) *begin = reserved.value();
     return result;
   });
 }
@@ -110,7 +110,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t 
 CUresult cuMemAddressFree(CUdeviceptr begin, std::size_t bytes) {
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
-    return machine.space.FreeReservation(begin, bytes);
+    return machine.space.FreeReservation(Address{begin}, bytes);
   });
 }
 
@@ -139,7 +139,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
   return WithMachine([&](Machine& machine) {
-    const auto begin = reinterpret_cast<Address>(address);
+    const Address begin{reinterpret_cast<std::uintptr_t>(address)};
     if (handle == nullptr || BelongsToHeap(machine, begin)) return Result::kInvalidValue;
     HandleId retained = 0;
     const Result result = machine.space.RetainAt(begin, &retained);
@@ -166,8 +166,8 @@ CUresult cuMemMap(CUdeviceptr begin, std::size_t bytes, std::size_t offset,
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
     if (flags != 0) return Result::kInvalidValue;
-    const Result result = machine.space.Map(begin, bytes, offset, handle);
-    if (result == Result::kSuccess) machine.uses.Mapped(handle, begin, "cuMemMap");
+    const Result result = machine.space.Map(Address{begin}, bytes, offset, handle);
+    if (result == Result::kSuccess) machine.uses.Mapped(handle, Address{begin}, "cuMemMap");
     return result;
   });
 }
@@ -175,7 +175,7 @@ CUresult cuMemMap(CUdeviceptr begin, std::size_t bytes, std::size_t offset,
 CUresult cuMemUnmap(CUdeviceptr begin, std::size_t bytes) {
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
-    return Unmap(machine, begin, bytes);
+    return Unmap(machine, Address{begin}, bytes);
   });
 }
 
@@ -183,7 +183,7 @@ CUresult cuMemSetAccess(CUdeviceptr begin, std::size_t bytes, const CUmemAccessD
                         std::size_t count) {
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
-    return SetAccess(machine, begin, bytes, descriptors, count);
+    return SetAccess(machine, Address{begin}, bytes, descriptors, count);
   });
 }
 
@@ -193,7 +193,7 @@ CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location
     if (flags == nullptr || location == nullptr) return Result::kInvalidValue;
     if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
     Access access = Access::kNone;
-    const Result result = machine.space.GetAccess(pointer, location->id, &access);
+    const Result result = machine.space.GetAccess(Address{pointer}, location->id, &access);
     if (result == Result::kSuccess) *flags = ToFlags(access);
     return result;
   });

@@ -25,7 +25,7 @@ Result ForEachRow(const VolumeCopy& copy, Visit visit) {
 Result MoveRows(Machine& machine, const Work& work, const VolumeCopy& copy, const char* call) {
   const Result found = ForEachRow(copy, [&](Address to, Address from) {
     const Result result = machine.copies.Check(to, from, copy.width);
-    if (result != Result::kSuccess && to != 0 && from != 0)
+    if (result != Result::kSuccess && !to.is_null() && !from.is_null())
       machine.uses.Missed(to, from, copy.width, call);
     return result;
   });
@@ -56,7 +56,7 @@ Result Perform(Machine& machine, int device, CUstream stream, VolumeCopy copy, B
 }
 
 Address BaseOf(CUmemorytype type, CUdeviceptr on_card, const void* on_host) {
-  return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<Address>(on_host) : on_card;
+  return Address{type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(on_host) : on_card};
 }
 
 // All of these structs name their members alike.

@@ -11,8 +11,8 @@ namespace memtrace::card {
 
 Address AddressRanges::Take(std::uint64_t bytes, std::uint64_t alignment) {
   Address begin = FirstFit(next_, bytes, alignment);
-  if (begin == 0) begin = FirstFit(kBegin, bytes, alignment);
-  if (begin == 0) return 0;
+  if (begin.is_null()) begin = FirstFit(kBegin, bytes, alignment);
+  if (begin.is_null()) return {};
   taken_.emplace(begin, bytes);
   next_ = begin + bytes;
   return begin;
@@ -43,8 +43,8 @@ AddressRanges::Range AddressRanges::Find(Address address) const {
 
 // The lowest unused place at or above from, 0 if there is none.
 Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const {
-  if (bytes > kHeap - kBegin || alignment > kEnd) return 0;
-  const auto align = [alignment](Address a) { return RoundUp(a, alignment); };
+  if (bytes > kHeap - kBegin || alignment > kEnd.value()) return {};
+  const auto align = [alignment](Address a) { return Address{RoundUp(a.value(), alignment)}; };
   Address candidate = align(from);
   auto next = taken_.upper_bound(candidate);
   if (next != taken_.begin()) {
@@ -54,7 +54,7 @@ Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t
   for (; next != taken_.end() && next->first < candidate + bytes; ++next) {
     candidate = align(next->first + next->second);
   }
-  return candidate <= kHeap - bytes ? candidate : 0;
+  return candidate <= kHeap - bytes ? candidate : Address();
 }
 
 }  // namespace memtrace::card

@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <map>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 
-using Address = std::uint64_t;
+// Of the one address space of all cards.
+using Address = DeviceAddress;
 
 // Hands out device addresses for cuMemAddressReserve: ascending, a given-back range only after the
 // end was reached once. Where cudaMalloc's lie: HeapAddresses.
@@ -21,13 +24,13 @@ using Address = std::uint64_t;
 // Not safe from several threads: its owner locks.
 class AddressRanges {
  public:
-  static constexpr Address kBegin = 0x2000'0000'0000;  // 32 TiB
-  static constexpr Address kHeap = 0x3800'0000'0000;   // above: HeapAddresses
-  static constexpr Address kEnd = 0x5000'0000'0000;    // 80 TiB
+  static constexpr Address kBegin{0x2000'0000'0000};  // 32 TiB
+  static constexpr Address kHeap{0x3800'0000'0000};   // above: HeapAddresses
+  static constexpr Address kEnd{0x5000'0000'0000};    // 80 TiB
 
   static bool Contains(Address address) { return address >= kBegin && address < kEnd; }
 
-  // 0 if there is no room. REQUIRES: bytes > 0, alignment a power of two.
+  // Returns null if there is no room. REQUIRES: bytes > 0, alignment a power of two.
   Address Take(std::uint64_t bytes, std::uint64_t alignment);
   // Takes exactly [address, address + bytes) if it is unused and below the heap.
   bool TakeAt(Address address, std::uint64_t bytes);
@@ -38,7 +41,7 @@ class AddressRanges {
 
   // The taken range that holds address: {begin, bytes}; bytes 0 if none does.
   struct Range {
-    Address begin = 0;
+    Address begin;
     std::uint64_t bytes = 0;
   };
   Range Find(Address address) const;

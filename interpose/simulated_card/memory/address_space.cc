@@ -36,10 +36,10 @@ AddressSpace::AddressSpace(const Cards& cards, PhysicalMemory& physical)
 
 Result AddressSpace::ReserveForHeap(int device, std::uint64_t bytes, Address* begin) {
   const auto card = static_cast<std::size_t>(device);
-  if (cards_[card]->Spec().addresses_ascend) return Reserve(bytes, kGranularity, 0, begin);
+  if (cards_[card]->Spec().addresses_ascend) return Reserve(bytes, kGranularity, Address(), begin);
   const MutexLock lock(mutex_);
   const Address taken = heaps_[card].Take(bytes);
-  if (taken == 0) return Result::kOutOfMemory;
+  if (taken.is_null()) return Result::kOutOfMemory;
   reservations_.AddHeap(taken, bytes);
   *begin = taken;
   return Result::kSuccess;
@@ -51,12 +51,12 @@ Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Addre
     return Result::kInvalidValue;
   const std::uint64_t aligned_to = std::max(alignment, kGranularity);
   const MutexLock lock(mutex_);
-  if (hint != 0 && hint % aligned_to == 0 && reservations_.TakeAt(hint, bytes)) {
+  if (!hint.is_null() && hint.value() % aligned_to == 0 && reservations_.TakeAt(hint, bytes)) {
     *begin = hint;
     return Result::kSuccess;
   }
   const Address taken = reservations_.Take(bytes, aligned_to);
-  if (taken == 0) return Result::kOutOfMemory;
+  if (taken.is_null()) return Result::kOutOfMemory;
   *begin = taken;
   return Result::kSuccess;
 }
@@ -91,7 +91,7 @@ Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
 Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
                          HandleId handle) {
   const MutexLock lock(mutex_);
-  if (begin % kGranularity != 0 || !Fits(reservations_.Find(begin), begin, bytes))
+  if (begin.value() % kGranularity != 0 || !Fits(reservations_.Find(begin), begin, bytes))
     return Result::kInvalidValue;
   Mapping mapping;
   mapping.handle = handle;

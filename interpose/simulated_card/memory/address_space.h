@@ -24,7 +24,7 @@ enum class Access { kNone, kRead, kReadWrite };
 
 // What is known of a mapped device address.
 struct MappedRange {
-  Address begin = 0;
+  Address begin;
   std::uint64_t bytes = 0;
   HandleId handle = 0;
   int device = 0;

@@ -18,7 +18,7 @@ bool IsZero(std::span<const std::byte> pattern) {
 }
 
 // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
-std::byte* HostPointer(Address address) { return reinterpret_cast<std::byte*>(address); }
+std::byte* HostPointer(Address address) { return reinterpret_cast<std::byte*>(address.value()); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
 Result Copies::Resolve(Address begin, std::uint64_t bytes, Access least, Side* side) {
   side->begin = begin;
   side->on_card = AddressRanges::Contains(begin);
-  if (begin == 0) return Result::kInvalidValue;
+  if (begin.is_null()) return Result::kInvalidValue;
   if (!side->on_card) return Result::kSuccess;
   const Result result = space_.Translate(begin, bytes, least, &side->extents);
   if (result != Result::kSuccess) ++faults_;

@@ -55,7 +55,7 @@ class Copies {
  private:
   // Where one side of a copy is. For the host: no extents.
   struct Side {
-    Address begin = 0;
+    Address begin;
     bool on_card = false;
     std::vector<Extent> extents;
   };

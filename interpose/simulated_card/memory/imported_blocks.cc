@@ -33,7 +33,7 @@ Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped*
   HandleId handle = 0;
   const Result attached = space_.physical().Attach(record, device, &handle);
   if (attached != Result::kSuccess) return attached;
-  const Result reserved = space_.Reserve(record.bytes, kGranularity, 0, &mapped->begin);
+  const Result reserved = space_.Reserve(record.bytes, kGranularity, Address(), &mapped->begin);
   if (reserved == Result::kSuccess) {
     mapped->bytes = record.bytes;
     space_.Map(mapped->begin, record.bytes, 0, handle);

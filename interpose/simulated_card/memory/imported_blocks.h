@@ -34,7 +34,7 @@ class ImportedBlocks {
 
  private:
   struct Mapped {
-    Address begin = 0;
+    Address begin;
     std::uint64_t bytes = 0;
     std::uint64_t opened = 0;
   };

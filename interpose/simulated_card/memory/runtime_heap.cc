@@ -68,7 +68,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
   HandleId handle = 0;
   const Result created = space_.physical().Create(device, bytes, kind_, &handle);
   if (created != Result::kSuccess) return created;
-  Address reserved = 0;
+  Address reserved;
   const Result placed = space_.ReserveForHeap(device, bytes, &reserved);
   if (placed == Result::kSuccess) {
     space_.Map(reserved, bytes, 0, handle);
@@ -89,8 +89,8 @@ void RuntimeHeap::FreeGranules(Address begin, std::uint64_t bytes) {
 
 Result RuntimeHeap::AllocateShared(int device, std::uint64_t bytes, Address* begin) {
   for (auto& granule : shared_) {
-    const Address place = granule.second.device == device ? BestFit(granule, bytes) : 0;
-    if (place == 0) continue;
+    const Address place = granule.second.device == device ? BestFit(granule, bytes) : Address();
+    if (place.is_null()) continue;
     granule.second.used.emplace(place, bytes);
     *begin = place;
     return Result::kSuccess;
@@ -111,7 +111,7 @@ void RuntimeHeap::FreeShared(Address begin) {
 // The smallest place in a granule, 0 if it is too full.
 Address RuntimeHeap::BestFit(const std::pair<const Address, Granule>& granule,
                              std::uint64_t bytes) {
-  Address best = 0;
+  Address best;
   std::uint64_t best_room = kGranularity + 1;
   const auto consider = [&](Address begin, Address end) {
     if (end - begin < bytes || end - begin >= best_room) return;

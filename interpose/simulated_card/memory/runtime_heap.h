@@ -41,7 +41,7 @@ class RuntimeHeap {
   std::uint64_t HeldBytes() const;
 
   struct Block {
-    Address begin = 0;
+    Address begin;
     std::uint64_t bytes = 0;  // as asked for
     std::uint64_t owner = 0;
   };

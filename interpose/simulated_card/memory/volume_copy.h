@@ -14,7 +14,7 @@ namespace memtrace::card {
 // slices of `height` rows, and where in them the copy begins. A pitch or a height of 0 is not
 // specified: as small as it can be.
 struct VolumeSide {
-  Address base = 0;
+  Address base;
   std::uint64_t pitch = 0;
   std::uint64_t height = 0;
   std::uint64_t x = 0;  // bytes

@@ -31,14 +31,14 @@ HeapAddresses::HeapAddresses(Address begin, Address end) : begin_(begin), end_(e
                              .holes = {{lower, kLowerHole}, {upper, kUpperHole}}});
 }
 
-// The lower end of the smallest hole that is large enough; 0 if there is none.
+// The lower end of the smallest hole that is large enough; null if there is none.
 HeapAddresses::Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
   auto best = area.holes.end();
   for (auto hole = area.holes.begin(); hole != area.holes.end(); ++hole) {
     if (hole->second < bytes) continue;
     if (best == area.holes.end() || hole->second < best->second) best = hole;
   }
-  if (best == area.holes.end()) return 0;
+  if (best == area.holes.end()) return {};
   const auto [begin, room] = *best;
   area.holes.erase(best);
   if (room > bytes) area.holes.emplace(begin + bytes, room - bytes);
@@ -46,7 +46,7 @@ HeapAddresses::Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
   return begin;
 }
 
-// The upper end of the highest gap that is larger; 0 if there is none.
+// The upper end of the highest gap that is larger; null if there is none.
 HeapAddresses::Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
   Address gap_end = end_;
   for (auto area = areas_.rbegin(); area != areas_.rend(); ++area) {
@@ -54,18 +54,18 @@ HeapAddresses::Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
     if (gap_end - area_end > bytes) return gap_end - bytes;
     gap_end = area->first;
   }
-  return gap_end - begin_ > bytes ? gap_end - bytes : 0;
+  return gap_end - begin_ > bytes ? gap_end - bytes : Address();
 }
 
 HeapAddresses::Address HeapAddresses::Take(std::uint64_t bytes) {
   for (auto& [begin, area] : areas_) {
     const Address place = CutFrom(area, bytes);
-    if (place != 0) return place;
+    if (!place.is_null()) return place;
   }
-  if (bytes > end_ - begin_) return 0;
+  if (bytes > end_ - begin_) return {};
   const std::uint64_t whole = RoundUp(bytes, kAreaUnit);
   const Address begin = PlaceForArea(whole);
-  if (begin == 0) return 0;
+  if (begin.is_null()) return {};
   Area& area = areas_.emplace(begin, Area{.bytes = whole}).first->second;
   area.holes.emplace(begin, whole);
   return CutFrom(area, bytes);

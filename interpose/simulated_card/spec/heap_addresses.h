@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 
 // Where a Linux driver puts what cudaMalloc asks for. Torch's best fit breaks ties by address, so
@@ -31,12 +33,12 @@ namespace memtrace::card {
 // Not safe from several threads: its owner locks.
 class HeapAddresses {
  public:
-  using Address = std::uint64_t;
+  using Address = DeviceAddress;
 
   // The range of one card. REQUIRES: multiples of 32 MiB, a GiB or more.
   HeapAddresses(Address begin, Address end);
 
-  // 0 if there is no room. REQUIRES: bytes > 0, whole granules of 2 MiB.
+  // Returns null if there is no room. REQUIRES: bytes > 0, whole granules of 2 MiB.
   Address Take(std::uint64_t bytes);
   // REQUIRES: [begin, begin + bytes) was taken and not given back.
   void GiveBack(Address begin, std::uint64_t bytes);

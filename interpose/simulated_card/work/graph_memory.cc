@@ -57,8 +57,9 @@ Result GraphMemory::Reserve(int device, std::uint64_t bytes, GraphBlockPointer* 
   const bool has_device = device >= 0 && static_cast<std::size_t>(device) < cards_.size();
   if (!has_device || bytes == 0) return Result::kInvalidValue;
   if (bytes > std::numeric_limits<std::uint64_t>::max() - kGranularity) return Result::kOutOfMemory;
-  Address begin = 0;
-  const Result reserved = space_.Reserve(RoundUp(bytes, kGranularity), kGranularity, 0, &begin);
+  Address begin;
+  const Result reserved =
+      space_.Reserve(RoundUp(bytes, kGranularity), kGranularity, Address(), &begin);
   if (reserved != Result::kSuccess) return reserved;
   const auto forget = [this](GraphBlock* last) {
     Forget(*last);

@@ -18,7 +18,7 @@ constexpr std::uintptr_t kBufferSize = 2;
 void AddAddresses(const void* begin, std::size_t bytes, std::vector<Address>& addresses) {
   const auto* at = static_cast<const char*>(begin);
   for (std::size_t offset = 0; offset + sizeof(Address) <= bytes; offset += sizeof(Address)) {
-    Address value = 0;
+    Address value;
     std::memcpy(&value, at + offset, sizeof(value));
     if (AddressRanges::Contains(value)) addresses.push_back(value);
   }

@@ -43,7 +43,7 @@ class KernelWrites {
 
  private:
   struct Block {
-    Address begin = 0;
+    Address begin;
     std::uint64_t bytes = 0;
   };
 

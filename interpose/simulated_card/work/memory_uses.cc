@@ -13,14 +13,8 @@ namespace {
 
 constexpr std::size_t kMostGraves = 4096;
 
-std::string Hex(Address address) {
-  char text[2 + 16 + 1];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
-  return text;
-}
-
 std::string RangeText(Address begin, std::uint64_t bytes) {
-  return std::to_string(bytes) + " bytes at " + Hex(begin);
+  return std::to_string(bytes) + " bytes at " + begin.ToString();
 }
 
 // "work 7 of stream 3": as submitted, counted from 1.
@@ -58,8 +52,9 @@ void MemoryUses::Missed(Address to, Address from, std::uint64_t bytes, const cha
     why = std::string("was taken away by ") + grave->call;
     break;
   }
-  faults_.Count(std::string(call) + " of " + std::to_string(bytes) + " bytes from " + Hex(from) +
-                " to " + Hex(to) + " touches memory that " + why + " or is not accessible");
+  faults_.Count(std::string(call) + " of " + std::to_string(bytes) + " bytes from " +
+                from.ToString() + " to " + to.ToString() + " touches memory that " + why +
+                " or is not accessible");
 }
 
 void MemoryUses::MadeAccessible(const std::vector<MappedRange>& mappings) {
@@ -72,7 +67,7 @@ void MemoryUses::MadeAccessible(const std::vector<MappedRange>& mappings) {
 void MemoryUses::Mapped(HandleId handle, Address begin, const char* call) {
   if (!progress_.Defers()) return;
   const MutexLock lock(mutex_);
-  CheckLeftOver(handle, call, "at " + Hex(begin));
+  CheckLeftOver(handle, call, "at " + begin.ToString());
 }
 
 void MemoryUses::Unmapped(const std::vector<MappedRange>& mappings, const char* call) {

@@ -54,15 +54,15 @@ class MemoryUses {
 
  private:
   struct Use {
-    Address begin = 0;
-    Address end = 0;
+    Address begin;
+    Address end;
     Work work;
     const char* call = nullptr;
   };
   // Taken away, and by whom.
   struct Grave {
-    Address begin = 0;
-    Address end = 0;
+    Address begin;
+    Address end;
     const char* call = nullptr;
   };
 

@@ -7,7 +7,7 @@
 namespace memtrace::replay {
 
 DeviceAddress DriverSegments::ForSegment(Bytes size, StreamId /*stream*/) {
-  const DeviceAddress address{heap_.Take(RoundUp(size, TorchSettings::kSegmentUnit))};
+  const DeviceAddress address = heap_.Take(RoundUp(size, TorchSettings::kSegmentUnit));
   return address.is_null() ? Unused(size) : address;
 }
 
@@ -17,7 +17,7 @@ DeviceAddress DriverSegments::ForReservation(Bytes size, StreamId /*stream*/) {
 
 void DriverSegments::Released(const AddressRange& segment) {
   if (segment.begin < kEnd) {
-    heap_.GiveBack(segment.begin.value(), RoundUp(segment.size(), TorchSettings::kSegmentUnit));
+    heap_.GiveBack(segment.begin, RoundUp(segment.size(), TorchSettings::kSegmentUnit));
   }
 }
 

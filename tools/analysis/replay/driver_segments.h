@@ -20,7 +20,7 @@ class DriverSegments : public SegmentAddresses {
   static constexpr DeviceAddress kBegin{uint64_t{1} << 60};
   static constexpr DeviceAddress kEnd = kBegin + (Bytes{1} << 46);
 
-  card::HeapAddresses heap_{kBegin.value(), kEnd.value()};
+  card::HeapAddresses heap_{kBegin, kEnd};
 };
 
 }  // namespace memtrace::replay

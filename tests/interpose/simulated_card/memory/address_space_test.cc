@@ -18,8 +18,8 @@ namespace {
 class AddressSpaceTest : public ::testing::Test {
  protected:
   Address Reserved(std::uint64_t bytes) {
-    Address begin = 0;
-    EXPECT_EQ(space_.Reserve(bytes, 0, 0, &begin), Result::kSuccess);
+    Address begin;
+    EXPECT_EQ(space_.Reserve(bytes, 0, Address(), &begin), Result::kSuccess);
     return begin;
   }
 
@@ -37,10 +37,10 @@ TEST_F(AddressSpaceTest, AddressesAscendAndAreAligned) {
   std::vector<Address> begins(10);
   for (Address& begin : begins) begin = Reserved(6_MiB);
   EXPECT_TRUE(std::is_sorted(begins.begin(), begins.end()));
-  for (const Address begin : begins) EXPECT_EQ(begin % kGranularity, 0u);
-  Address aligned = 0;
-  ASSERT_EQ(space_.Reserve(2_MiB, 64_MiB, 0, &aligned), Result::kSuccess);
-  EXPECT_EQ(aligned % 64_MiB, 0u);
+  for (const Address begin : begins) EXPECT_EQ(begin.value() % kGranularity, 0u);
+  Address aligned;
+  ASSERT_EQ(space_.Reserve(2_MiB, 64_MiB, Address(), &aligned), Result::kSuccess);
+  EXPECT_EQ(aligned.value() % 64_MiB, 0u);
 }
 
 TEST_F(AddressSpaceTest, GivenBackAddressesAreNotHandedOutAgainSoon) {
@@ -51,7 +51,7 @@ TEST_F(AddressSpaceTest, GivenBackAddressesAreNotHandedOutAgainSoon) {
 
 TEST_F(AddressSpaceTest, HintIsHonouredWhereItIsFree) {
   const Address wanted = AddressRanges::kBegin + 1_GiB;
-  Address begin = 0;
+  Address begin;
   ASSERT_EQ(space_.Reserve(4_MiB, 0, wanted, &begin), Result::kSuccess);
   EXPECT_EQ(begin, wanted);
   ASSERT_EQ(space_.Reserve(4_MiB, 0, wanted + 2_MiB, &begin), Result::kSuccess);
@@ -59,11 +59,11 @@ TEST_F(AddressSpaceTest, HintIsHonouredWhereItIsFree) {
 }
 
 TEST_F(AddressSpaceTest, ReservingPartsOfGranulesIsInvalid) {
-  Address begin = 0;
-  EXPECT_EQ(space_.Reserve(0, 0, 0, &begin), Result::kInvalidValue);
-  EXPECT_EQ(space_.Reserve(1_MiB, 0, 0, &begin), Result::kInvalidValue);
-  EXPECT_EQ(space_.Reserve(2_MiB, 3_MiB, 0, &begin), Result::kInvalidValue);
-  EXPECT_EQ(space_.Reserve(1ull << 60, 0, 0, &begin), Result::kOutOfMemory);
+  Address begin;
+  EXPECT_EQ(space_.Reserve(0, 0, Address(), &begin), Result::kInvalidValue);
+  EXPECT_EQ(space_.Reserve(1_MiB, 0, Address(), &begin), Result::kInvalidValue);
+  EXPECT_EQ(space_.Reserve(2_MiB, 3_MiB, Address(), &begin), Result::kInvalidValue);
+  EXPECT_EQ(space_.Reserve(1ull << 60, 0, Address(), &begin), Result::kOutOfMemory);
 }
 
 TEST_F(AddressSpaceTest, OnlyAWholeEmptyReservationCanBeFreed) {
@@ -98,7 +98,7 @@ TEST_F(AddressSpaceTest, OnlyWholeHandlesAreMappedIntoReservations) {
   EXPECT_EQ(space_.Map(begin, 4_MiB, 2_MiB, handle), Result::kNotSupported);
   EXPECT_EQ(space_.Map(begin + 1_MiB, 4_MiB, 0, handle), Result::kInvalidValue);
   EXPECT_EQ(space_.Map(begin + 6_MiB, 4_MiB, 0, handle), Result::kInvalidValue);
-  EXPECT_EQ(space_.Map(0x1000'0000, 4_MiB, 0, handle), Result::kInvalidValue);
+  EXPECT_EQ(space_.Map(Address{0x1000'0000}, 4_MiB, 0, handle), Result::kInvalidValue);
   EXPECT_EQ(space_.Map(begin, 4_MiB, 0, handle + 1), Result::kInvalidValue);
   EXPECT_EQ(space_.Map(begin, 4_MiB, 0, handle), Result::kSuccess);
 }
@@ -195,8 +195,8 @@ TEST(AddressSpaceScaleTest, ScatteredChunksOf640GiBCostNoHostMapping) {
   constexpr std::uint64_t kChunks = 640_GiB / 2_MiB;
   Machine machine({{.bytes = 700_GiB}}, 64_MiB);
   AddressSpace& space = machine.space;
-  Address begin = 0;
-  ASSERT_EQ(space.Reserve(2 * kChunks * 2_MiB, 0, 0, &begin), Result::kSuccess);
+  Address begin;
+  ASSERT_EQ(space.Reserve(2 * kChunks * 2_MiB, 0, Address(), &begin), Result::kSuccess);
   const long before = HostMappings();
   for (std::uint64_t i = 0; i < kChunks; ++i) {
     HandleId handle = 0;

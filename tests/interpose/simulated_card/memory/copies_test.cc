@@ -18,12 +18,12 @@ using Bytes = std::vector<std::byte>;
 
 class CopiesTest : public ::testing::Test {
  protected:
-  Address Host(const void* pointer) { return reinterpret_cast<Address>(pointer); }
+  Address Host(const void* pointer) { return Address{reinterpret_cast<std::uintptr_t>(pointer)}; }
 
   // A range of whole granules, each its own handle, readable and writable.
   Address Mapped(const std::vector<HandleId>& handles) {
-    Address begin = 0;
-    EXPECT_EQ(space_.Reserve(handles.size() * 2_MiB, 0, 0, &begin), Result::kSuccess);
+    Address begin;
+    EXPECT_EQ(space_.Reserve(handles.size() * 2_MiB, 0, Address(), &begin), Result::kSuccess);
     for (std::size_t i = 0; i < handles.size(); ++i) {
       EXPECT_EQ(space_.Map(begin + i * 2_MiB, 2_MiB, 0, handles[i]), Result::kSuccess);
     }
@@ -114,7 +114,7 @@ TEST_F(CopiesTest, NewMemoryNeverShowsAnOldOwnersBytes) {
 }
 
 TEST_F(CopiesTest, CopiesAboveTheLimitAreDroppedAndCounted) {
-  Address range = 0;
+  Address range;
   ASSERT_EQ(machine_.heap.Allocate(0, 100_MiB, &range), Result::kSuccess);
   const Bytes large(64_MiB + 1, std::byte{1});
   Write(range, large);
@@ -139,7 +139,7 @@ TEST_F(CopiesTest, FillsRepeatTheirPattern) {
 }
 
 TEST_F(CopiesTest, ZeroingIsExactAndCostsNothingAtAnySize) {
-  Address range = 0;
+  Address range;
   ASSERT_EQ(machine_.heap.Allocate(0, 100_GiB, &range), Result::kSuccess);
   Write(range + 50_GiB, Pattern(9000, 1));
   const std::array zero = {std::byte{0}};
@@ -154,7 +154,7 @@ TEST_F(CopiesTest, TouchingMissingMemoryIsACountedFault) {
   const HandleId handle = Created();
   const Address range = Mapped({handle});
   Bytes bytes(100);
-  Address freed = 0;
+  Address freed;
   ASSERT_EQ(machine_.heap.Allocate(0, 4_MiB, &freed), Result::kSuccess);
   ASSERT_EQ(machine_.heap.Free(freed), Result::kSuccess);
   EXPECT_EQ(copies_.Copy(Host(bytes.data()), freed, 100), Result::kInvalidValue);
@@ -165,7 +165,7 @@ TEST_F(CopiesTest, TouchingMissingMemoryIsACountedFault) {
   ASSERT_EQ(space_.Unmap(range, 2_MiB), Result::kSuccess);
   EXPECT_EQ(copies_.Copy(Host(bytes.data()), range, 100), Result::kInvalidValue);
   EXPECT_EQ(copies_.Counts().faults, 4u);
-  EXPECT_EQ(copies_.Copy(0, range, 100), Result::kInvalidValue);
+  EXPECT_EQ(copies_.Copy(Address(), range, 100), Result::kInvalidValue);
 }
 
 TEST_F(CopiesTest, HostToHostIsAPlainCopy) {
@@ -173,7 +173,7 @@ TEST_F(CopiesTest, HostToHostIsAPlainCopy) {
   Bytes to(100);
   ASSERT_EQ(copies_.Copy(Host(to.data()), Host(from.data()), 100), Result::kSuccess);
   EXPECT_EQ(to, from);
-  EXPECT_EQ(copies_.Copy(0, Host(from.data()), 100), Result::kInvalidValue);
+  EXPECT_EQ(copies_.Copy(Address(), Host(from.data()), 100), Result::kInvalidValue);
 }
 
 }  // namespace

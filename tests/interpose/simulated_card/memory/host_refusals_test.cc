@@ -59,13 +59,14 @@ TEST(HostRefusalsTest, PinnedMemoryThatTheHostRefusesLeavesNothing) {
 
 TEST(HostRefusalsTest, ContentsThatTheHostRefusesAreDroppedAndSaid) {
   Machine machine({{.bytes = 8_GiB}}, 64_MiB);
-  Address begin = 0;
+  Address begin;
   ASSERT_EQ(machine.heap.Allocate(0, 2_MiB, &begin), Result::kSuccess);
   const std::vector<std::byte> bytes(4096, std::byte{7});
   {
     const FileSizeLimit limit(1_MiB);
     testing::internal::CaptureStderr();
-    EXPECT_EQ(machine.copies.Copy(begin, reinterpret_cast<Address>(bytes.data()), bytes.size()),
+    EXPECT_EQ(machine.copies.Copy(begin, Address{reinterpret_cast<std::uintptr_t>(bytes.data())},
+                                  bytes.size()),
               Result::kSuccess);
   }
   const std::string said = testing::internal::GetCapturedStderr();

@@ -78,13 +78,15 @@ class ImportedBlocksTest : public ::testing::Test {
   }
 
   static void Write(Machine& machine, Address to, std::uint64_t value) {
-    EXPECT_EQ(machine.copies.Copy(to, reinterpret_cast<Address>(&value), sizeof(value)),
-              Result::kSuccess);
+    EXPECT_EQ(
+        machine.copies.Copy(to, Address{reinterpret_cast<std::uintptr_t>(&value)}, sizeof(value)),
+        Result::kSuccess);
   }
   static std::uint64_t Read(Machine& machine, Address from) {
     std::uint64_t value = 0;
-    EXPECT_EQ(machine.copies.Copy(reinterpret_cast<Address>(&value), from, sizeof(value)),
-              Result::kSuccess);
+    EXPECT_EQ(
+        machine.copies.Copy(Address{reinterpret_cast<std::uintptr_t>(&value)}, from, sizeof(value)),
+        Result::kSuccess);
     return value;
   }
   static SharedMemoryRecord RecordOf(Machine& machine, Address begin) {
@@ -100,8 +102,8 @@ class ImportedBlocksTest : public ::testing::Test {
 TEST_F(ImportedBlocksTest, BothProcessesSeeOneAnothersWritesAndTheExporterPays) {
   OtherProcess exporter([&](int receive, int send) {
     Machine machine = MakeMachine();
-    Address small = 0;
-    Address begin = 0;
+    Address small;
+    Address begin;
     EXPECT_EQ(machine.heap.Allocate(0, 512, &small), Result::kSuccess);
     EXPECT_EQ(machine.heap.Allocate(0, 512, &begin), Result::kSuccess);
     OtherProcess::SendTo(send, RecordOf(machine, begin));
@@ -117,7 +119,7 @@ TEST_F(ImportedBlocksTest, BothProcessesSeeOneAnothersWritesAndTheExporterPays) 
   const auto record = exporter.Receive<SharedMemoryRecord>();
   EXPECT_EQ(record.block, 512u);
   Machine machine = MakeMachine();
-  Address begin = 0;
+  Address begin;
   ASSERT_EQ(machine.imported.Open(record, 0, &begin), Result::kSuccess);
   EXPECT_EQ(Read(machine, begin), 0u);
   exporter.Send(0);
@@ -135,15 +137,15 @@ TEST_F(ImportedBlocksTest, BothProcessesSeeOneAnothersWritesAndTheExporterPays) 
 TEST_F(ImportedBlocksTest, AHandleOpenedTwiceIsMappedOnceAndClosedTwice) {
   OtherProcess exporter([&](int receive, int send) {
     Machine machine = MakeMachine();
-    Address begin = 0;
+    Address begin;
     EXPECT_EQ(machine.heap.Allocate(0, 4_MiB, &begin), Result::kSuccess);
     OtherProcess::SendTo(send, RecordOf(machine, begin));
     OtherProcess::ReceiveFrom<int>(receive);
   });
   const auto record = exporter.Receive<SharedMemoryRecord>();
   Machine machine = MakeMachine();
-  Address first = 0;
-  Address second = 0;
+  Address first;
+  Address second;
   EXPECT_EQ(machine.imported.Open(record, 0, &first), Result::kSuccess);
   EXPECT_EQ(machine.imported.Open(record, 0, &second), Result::kSuccess);
   EXPECT_EQ(first, second);
@@ -158,16 +160,16 @@ TEST_F(ImportedBlocksTest, AHandleOpenedTwiceIsMappedOnceAndClosedTwice) {
 
 TEST_F(ImportedBlocksTest, WhatCannotBeOpenedChangesNothing) {
   Machine machine = MakeMachine();
-  Address own = 0;
+  Address own;
   ASSERT_EQ(machine.heap.Allocate(0, 2_MiB, &own), Result::kSuccess);
   SharedMemoryRecord record = RecordOf(machine, own);
-  Address begin = 0;
+  Address begin;
   EXPECT_EQ(machine.imported.Open(record, 0, &begin), Result::kInvalidContext);
   record.process = 1 << 30;  // nobody
   EXPECT_EQ(machine.imported.Open(record, 0, &begin), Result::kMapFailed);
   EXPECT_EQ(machine.imported.Open(record, 1, &begin), Result::kPeerAccessUnsupported);
   EXPECT_EQ(machine.imported.Open({}, 0, &begin), Result::kInvalidHandle);
-  EXPECT_EQ(begin, 0u);
+  EXPECT_TRUE(begin.is_null());
   EXPECT_EQ(machine.imported.Close(own), Result::kInvalidValue);
   const LiveMemory live = machine.space.Live();
   EXPECT_EQ(live.handles + live.mappings + live.reservations, 0u);
@@ -213,8 +215,8 @@ TEST_F(ImportedBlocksTest, ImportedContentsOutliveTheExportersHandle) {
   Machine machine = MakeMachine();
   HandleId handle = 0;
   ASSERT_EQ(machine.physical.Create(0, 2_MiB, ChargeKind::kVmm, &handle, true), Result::kSuccess);
-  Address begin = 0;
-  ASSERT_EQ(machine.space.Reserve(2_MiB, 0, 0, &begin), Result::kSuccess);
+  Address begin;
+  ASSERT_EQ(machine.space.Reserve(2_MiB, 0, Address(), &begin), Result::kSuccess);
   ASSERT_EQ(machine.space.Map(begin, 2_MiB, 0, handle), Result::kSuccess);
   ASSERT_EQ(machine.space.SetAccess(begin, 2_MiB, 0, Access::kReadWrite), Result::kSuccess);
   Write(machine, begin, 7);
@@ -226,8 +228,8 @@ TEST_F(ImportedBlocksTest, ImportedContentsOutliveTheExportersHandle) {
     EXPECT_EQ(theirs.physical.Import(descriptor, &imported), Result::kSuccess);
     OtherProcess::SendTo(send, 0);
     OtherProcess::ReceiveFrom<int>(receive);
-    Address mapped = 0;
-    EXPECT_EQ(theirs.space.Reserve(2_MiB, 0, 0, &mapped), Result::kSuccess);
+    Address mapped;
+    EXPECT_EQ(theirs.space.Reserve(2_MiB, 0, Address(), &mapped), Result::kSuccess);
     EXPECT_EQ(theirs.space.Map(mapped, 2_MiB, 0, imported), Result::kSuccess);
     EXPECT_EQ(theirs.space.SetAccess(mapped, 2_MiB, 0, Access::kReadWrite), Result::kSuccess);
     EXPECT_EQ(Read(theirs, mapped), 7u);

@@ -21,7 +21,7 @@ class MemoryPoolsTest : public ::testing::Test {
     return figures;
   }
   Address Take(std::uint64_t bytes) {
-    Address begin = 0;
+    Address begin;
     EXPECT_EQ(pools_.Allocate(pool_, bytes, &begin), Result::kSuccess);
     return begin;
   }
@@ -67,7 +67,7 @@ TEST_F(MemoryPoolsTest, TheThresholdStaysReservedAndServesLaterRequests) {
 TEST_F(MemoryPoolsTest, ARefusedRequestChangesNothing) {
   Take(160_MiB);
   const PoolFigures before = Figures();
-  Address begin = 0;
+  Address begin;
   EXPECT_EQ(pools_.Allocate(pool_, 100_MiB, &begin), Result::kOutOfMemory);
   EXPECT_EQ(Figures().reserved, before.reserved);
   EXPECT_EQ(Figures().used, before.used);

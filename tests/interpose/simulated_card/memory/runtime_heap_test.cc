@@ -15,7 +15,7 @@ namespace {
 class RuntimeHeapTest : public ::testing::Test {
  protected:
   Address Allocated(std::uint64_t bytes, int device = 0) {
-    Address begin = 0;
+    Address begin;
     EXPECT_EQ(heap_.Allocate(device, bytes, &begin), Result::kSuccess);
     return begin;
   }
@@ -26,8 +26,8 @@ class RuntimeHeapTest : public ::testing::Test {
 };
 
 TEST_F(RuntimeHeapTest, LargeRequestsTakeWholeGranules) {
-  EXPECT_EQ(Allocated(20_MiB) % kGranularity, 0u);
-  EXPECT_EQ(Allocated(20_MiB + 1) % kGranularity, 0u);
+  EXPECT_EQ(Allocated(20_MiB).value() % kGranularity, 0u);
+  EXPECT_EQ(Allocated(20_MiB + 1).value() % kGranularity, 0u);
   EXPECT_EQ(Charged(), 42_MiB);
 }
 
@@ -57,19 +57,19 @@ TEST_F(RuntimeHeapTest, CardsDoNotShareGranules) {
 TEST_F(RuntimeHeapTest, RequestThatDoesNotFitChangesNothing) {
   Allocated(90_MiB);
   const Ledger before = machine_.CardAt(0).CurrentLedger();
-  Address begin = 42;
+  Address begin{42};
   EXPECT_EQ(heap_.Allocate(0, 11_MiB, &begin), Result::kOutOfMemory);
   EXPECT_EQ(heap_.Allocate(0, std::numeric_limits<std::uint64_t>::max(), &begin),
             Result::kOutOfMemory);
-  EXPECT_EQ(begin, 42u);
+  EXPECT_EQ(begin, Address{42});
   EXPECT_EQ(machine_.CardAt(0).CurrentLedger(), before);
-  EXPECT_NE(Allocated(10_MiB), 0u);
+  EXPECT_FALSE(Allocated(10_MiB).is_null());
 }
 
 TEST_F(RuntimeHeapTest, OnlyTheBeginOfALiveBlockCanBeFreed) {
   const Address begin = Allocated(4_MiB);
   EXPECT_EQ(heap_.Free(begin + 2_MiB), Result::kInvalidValue);
-  EXPECT_EQ(heap_.Free(0x1234), Result::kInvalidValue);
+  EXPECT_EQ(heap_.Free(Address{0x1234}), Result::kInvalidValue);
   EXPECT_EQ(heap_.Free(begin), Result::kSuccess);
   EXPECT_EQ(heap_.Free(begin), Result::kInvalidValue);
 }

@@ -11,8 +11,8 @@ namespace {
 
 VolumeCopy Box(std::uint64_t width, std::uint64_t height, std::uint64_t depth) {
   VolumeCopy copy;
-  copy.to.base = 1000;
-  copy.from.base = 5000;
+  copy.to.base = Address{1000};
+  copy.from.base = Address{5000};
   copy.width = width;
   copy.height = height;
   copy.depth = depth;
@@ -32,18 +32,18 @@ TEST(VolumeCopyTest, WhatIsNotSpecifiedIsAsSmallAsItCanBe) {
 
 TEST(VolumeCopyTest, RowsAreFoundByPitchHeightAndPosition) {
   VolumeCopy copy = Box(4, 3, 2);
-  copy.to = {.base = 1000, .pitch = 16, .height = 10, .x = 2, .y = 1, .z = 3};
+  copy.to = {.base = Address{1000}, .pitch = 16, .height = 10, .x = 2, .y = 1, .z = 3};
   ASSERT_EQ(Complete(&copy), Result::kSuccess);
-  EXPECT_EQ(RowOf(copy.to, 0, 0), 1000u + 3 * 160 + 1 * 16 + 2);
-  EXPECT_EQ(RowOf(copy.to, 2, 1), 1000u + 4 * 160 + 3 * 16 + 2);
+  EXPECT_EQ(RowOf(copy.to, 0, 0), Address{1000} + 3 * 160 + 1 * 16 + 2);
+  EXPECT_EQ(RowOf(copy.to, 2, 1), Address{1000} + 4 * 160 + 3 * 16 + 2);
 }
 
 TEST(VolumeCopyTest, RowsThatDoNotFitTheirPitchOrSliceAreRefused) {
   VolumeCopy wide = Box(4, 3, 2);
-  wide.from = {.base = 5000, .pitch = 4, .x = 1};
+  wide.from = {.base = Address{5000}, .pitch = 4, .x = 1};
   EXPECT_EQ(Complete(&wide), Result::kInvalidValue);
   VolumeCopy high = Box(4, 3, 2);
-  high.to = {.base = 1000, .height = 3, .y = 1};
+  high.to = {.base = Address{1000}, .height = 3, .y = 1};
   EXPECT_EQ(Complete(&high), Result::kInvalidValue);
 }
 

@@ -19,7 +19,7 @@ class KernelWritesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     HandleId handle = 0;
-    ASSERT_EQ(space_.Reserve(4_MiB, 0, 0, &begin_), Result::kSuccess);
+    ASSERT_EQ(space_.Reserve(4_MiB, 0, Address(), &begin_), Result::kSuccess);
     ASSERT_EQ(machine_.physical.Create(0, 4_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
     ASSERT_EQ(space_.Map(begin_, 4_MiB, 0, handle), Result::kSuccess);
     ASSERT_EQ(space_.SetAccess(begin_, 4_MiB, 0, Access::kReadWrite), Result::kSuccess);
@@ -49,7 +49,7 @@ class KernelWritesTest : public ::testing::Test {
   AddressSpace& space_ = machine_.space;
   KnownRanges known_;
   KernelWrites writes_{machine_.space, machine_.file, known_};
-  Address begin_ = 0;
+  Address begin_;
 };
 
 TEST_F(KernelWritesTest, OnlyTheBlockThatAKernelIsGivenIsForgotten) {
@@ -80,7 +80,7 @@ TEST_F(KernelWritesTest, APointerTableIsFollowedAtEachLaunch) {
   HandOut(0, 512);
   HandOut(512, 512);
   HandOut(1024, 512);
-  const std::array<Address, 2> table = {begin_ + 520, 7};
+  const std::array<Address, 2> table = {begin_ + 520, Address{7}};
   ASSERT_TRUE(machine_.file.Write(ExtentsOf(0, 16)[0].offset, std::as_bytes(std::span(table))));
   for (int launch = 0; launch < 2; ++launch) {
     known_.Set(ExtentsOf(512, 1024), Known::kKnown);
@@ -98,7 +98,7 @@ TEST_F(KernelWritesTest, AKernelOfUnknownParametersMayHaveWrittenEverything) {
 }
 
 TEST_F(KernelWritesTest, ValuesThatAreNoAddressesChangeNothing) {
-  const std::array<Address, 3> given = {0, 64, AddressRanges::kEnd};
+  const std::array<Address, 3> given = {Address(), Address{64}, AddressRanges::kEnd};
   writes_.MayWriteThrough(given);
   EXPECT_TRUE(IsKnown(0, 4_MiB));
 }

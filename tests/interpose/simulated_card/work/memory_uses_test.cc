@@ -19,6 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr Address kBegin = AddressRanges::kBegin;
+constexpr Address kOnHost{4096};
 const MappedRange kMapping{
     .begin = kBegin, .bytes = kGranularity, .handle = 1, .device = 0, .kind = ChargeKind::kVmm};
 
@@ -131,9 +132,9 @@ TEST_F(MemoryUsesTest, WaitThatIsPastNewLaunchesExcusesNothing) {
 TEST_F(MemoryUsesTest, TouchOfLostMemoryNamesWhoTookIt) {
   Unmap();
   uses_.Freed(kBegin + 2 * kGranularity, 512, "cuMemFree");
-  uses_.Missed(kBegin, 4096, 16, "cuMemcpyHtoD");
-  uses_.Missed(4096, kBegin + 2 * kGranularity, 16, "cuMemcpyDtoH");
-  uses_.Missed(4096, kBegin + 3 * kGranularity, 16, "cuMemcpyDtoH");
+  uses_.Missed(kBegin, kOnHost, 16, "cuMemcpyHtoD");
+  uses_.Missed(kOnHost, kBegin + 2 * kGranularity, 16, "cuMemcpyDtoH");
+  uses_.Missed(kOnHost, kBegin + 3 * kGranularity, 16, "cuMemcpyDtoH");
   EXPECT_THAT(FaultTexts(),
               ElementsAre(HasSubstr("taken away by cuMemUnmap"),
                           HasSubstr("taken away by cuMemFree"), HasSubstr("was never mapped")));

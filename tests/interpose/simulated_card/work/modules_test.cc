@@ -86,17 +86,19 @@ TEST_F(ModulesTest, VariablesHaveMemoryThatIsPartOfTheContext) {
   const std::vector<char> cubin = MakeCubin();
   ASSERT_EQ(modules_.Load(cubin.data(), &module_), Result::kSuccess);
   const Ledger before = machine_.CardAt(0).CurrentLedger();
-  Address begin = 0;
+  Address begin;
   std::uint64_t bytes = 0;
   ASSERT_EQ(modules_.GetVariable(module_, "table", 0, &begin, &bytes), Result::kSuccess);
   EXPECT_EQ(bytes, 256u);
   EXPECT_EQ(machine_.CardAt(0).CurrentLedger(), before);
   int value = 7;
   int back = 0;
-  ASSERT_EQ(machine_.copies.Copy(begin, reinterpret_cast<Address>(&value), sizeof(value)),
-            Result::kSuccess);
-  ASSERT_EQ(machine_.copies.Copy(reinterpret_cast<Address>(&back), begin, sizeof(back)),
-            Result::kSuccess);
+  ASSERT_EQ(
+      machine_.copies.Copy(begin, Address{reinterpret_cast<std::uintptr_t>(&value)}, sizeof(value)),
+      Result::kSuccess);
+  ASSERT_EQ(
+      machine_.copies.Copy(Address{reinterpret_cast<std::uintptr_t>(&back)}, begin, sizeof(back)),
+      Result::kSuccess);
   EXPECT_EQ(back, 7);
 }
 
