@@ -57,7 +57,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlace(group, size);
-  const absl::StatusOr<Block*> placed = grower_.TryPlace(group, place, size, allowed);
+  const absl::StatusOr<Block*> placed = grower_.TryPlace(group, size, place, allowed);
   if (!placed.ok()) return placed.status();
   Block* block = *placed != nullptr ? *placed : group.Take(size);
   const bool may_be_rejected = request.reject_above != AllocationRequest{}.reject_above;
@@ -170,7 +170,7 @@ absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes si
                                                    DeviceAddress place) {
   for (const Bytes wanted : {grower_.Shortfall(group, size, place), SegmentGroups::kEverything}) {
     MEMTRACE_RETURN_IF_ERROR(groups_.TakeBack(wanted, &group));
-    absl::StatusOr<Block*> block = grower_.TryPlace(group, place, size, /*most=*/~Bytes{0});
+    absl::StatusOr<Block*> block = grower_.TryPlace(group, size, place, /*most=*/~Bytes{0});
     if (!block.ok() || *block != nullptr) return block;
     block = grower_.TryGrow(group, size);
     if (!block.ok() || *block != nullptr) return block;

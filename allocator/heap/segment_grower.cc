@@ -30,7 +30,7 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = room_.Look();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const SegmentShape shape = group.segments().NextShape(size, card->total);
+  const SegmentShape shape = group.segments().NextShape(size, *card);
   // A segment of a pool's own source has its memory at once, so the limit is checked before.
   const bool is_over_limit = group.segments().has_source() && shape.size > room_.UnderLimit();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
@@ -70,7 +70,7 @@ DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
   return planned->segment()->reservation().address() + *offset;
 }
 
-absl::StatusOr<Block*> SegmentGrower::TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size,
+absl::StatusOr<Block*> SegmentGrower::TryPlace(SegmentGroup& group, Bytes size, DeviceAddress place,
                                                Bytes most) {
   if (place.is_null()) return nullptr;
   for (;;) {

@@ -35,7 +35,7 @@ class SegmentGrower {
 
   // Takes the block at its place, of which no more than `most` bytes may have to be mapped; null
   // also if something there is in use, or `place` is 0.
-  absl::StatusOr<Block*> TryPlace(SegmentGroup& group, DeviceAddress place, Bytes size, Bytes most);
+  absl::StatusOr<Block*> TryPlace(SegmentGroup& group, Bytes size, DeviceAddress place, Bytes most);
 
   // Takes or grows from planned memory, whose places others may need soon.
   absl::StatusOr<Block*> TrySpare(SegmentGroup& group, Bytes size);

@@ -42,9 +42,9 @@ Bytes GroupSegments::LeastGrowth(Bytes size) const {
   return growth.has_value() ? growth->size : RoundUp(size, card_.granularity());
 }
 
-SegmentShape GroupSegments::NextShape(Bytes size, Bytes card) const {
+SegmentShape GroupSegments::NextShape(Bytes size, const DeviceMemory& card) const {
   const Bytes granularity = card_.granularity();
-  if (!is_fixed()) return {ReservationSize(card, granularity), granularity};
+  if (!is_fixed()) return {ReservationSize(card.total, granularity), granularity};
   return {FixedSize(size), FixedSize(size), pool_->no_split};
 }
 

@@ -61,8 +61,8 @@ class GroupSegments {
   // Returns the least that has to be mapped for a request that fits no free range.
   Bytes LeastGrowth(Bytes size) const;
 
-  // Returns what one more segment for a request of `size` would reserve; `card` is the card's size.
-  SegmentShape NextShape(Bytes size, Bytes card) const;
+  // Returns what one more segment for a request of `size` would reserve on `card`.
+  SegmentShape NextShape(Bytes size, const DeviceMemory& card) const;
   // Reserves one more segment.
   absl::StatusOr<ExpandableSegment*> Add(const SegmentShape& shape);
 

@@ -49,21 +49,22 @@ uint64_t EventClock::AskTheKernel() {
   const uint64_t now = MonotonicNs() - began_ns_;
   const uint64_t took = __rdtsc() - before;
   // Not if another program, or the host, was let run between the two readings.
-  if (by_counter_ && took < kMostTicks && now - anchor_ns_ >= kFirstInterval) Anchor(before, now);
+  if (by_counter_ && took < kMostTicks && now - anchor_ns_ >= kFirstInterval)
+    Anchor({.ticks = before, .ns = now});
   return now;
 #else
   return MonotonicNs() - began_ns_;
 #endif
 }
 
-void EventClock::Anchor(uint64_t ticks, uint64_t ns) {
-  const uint64_t passed = ticks - anchor_ticks_;
+void EventClock::Anchor(const Moment& now) {
+  const uint64_t passed = now.ticks - anchor_ticks_;
   rate_ = 0;
-  if (passed != 0 && ns - anchor_ns_ < uint64_t{1} << kRateBits) {
-    rate_ = ((ns - anchor_ns_) << kRateBits) / passed;
+  if (passed != 0 && now.ns - anchor_ns_ < uint64_t{1} << kRateBits) {
+    rate_ = ((now.ns - anchor_ns_) << kRateBits) / passed;
   }
-  anchor_ticks_ = ticks;
-  anchor_ns_ = ns;
+  anchor_ticks_ = now.ticks;
+  anchor_ns_ = now.ns;
   // After a pause of seconds, or if the counter jumped, the next interval tells the rate.
   const bool is_known = rate_ >= kLeastRate && rate_ <= kMostRate;
   interval_ns_ = is_known ? std::clamp(2 * interval_ns_, kFirstInterval, kLongestInterval) : 0;

@@ -44,7 +44,11 @@ class EventClock {
   static constexpr unsigned kRateBits = 32;
 
   uint64_t AskTheKernel();
-  void Anchor(uint64_t ticks, uint64_t ns);
+  struct Moment {
+    uint64_t ticks = 0;
+    uint64_t ns = 0;
+  };
+  void Anchor(const Moment& now);
 
   const bool by_counter_;
   const uint64_t began_ns_;

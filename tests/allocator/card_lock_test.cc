@@ -19,7 +19,7 @@ class CardLockTest : public HeapParts {
   ~CardLockTest() override { lock_.Lock(); }
   // True if the heap need not be asked for a block that lies free.
   bool ServesQuickly(Bytes size) {
-    const DeviceAddress address = quick_.TryAllocate(kMain, size, size, /*context=*/0);
+    const DeviceAddress address = quick_.TryAllocate(kMain, size, size, ContextId{0});
     return address != DeviceAddress{} && quick_.TryFree(address);
   }
   // Does something under the lock.

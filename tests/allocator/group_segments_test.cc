@@ -44,7 +44,7 @@ class GroupSegmentsTest : public testing::Test {
 };
 
 TEST_F(GroupSegmentsTest, ASegmentUsuallyGrowsOverTheWholeCard) {
-  const SegmentShape shape = segments_.NextShape(4_MiB, kCard);
+  const SegmentShape shape = segments_.NextShape(4_MiB, {.total = kCard});
   EXPECT_EQ(shape.size, 72_MiB);
   EXPECT_EQ(shape.granule, 2_MiB);
   EXPECT_FALSE(shape.is_fixed());
@@ -55,7 +55,7 @@ TEST_F(GroupSegmentsTest, APoolThatDoesNotSplitHasASegmentForEachRequest) {
   Pool pool;
   pool.no_split = true;
   const GroupSegments fixed = SegmentsOf(&pool);
-  const SegmentShape shape = fixed.NextShape(3_MiB, kCard);
+  const SegmentShape shape = fixed.NextShape(3_MiB, {.total = kCard});
   EXPECT_EQ(shape.size, 4_MiB);
   EXPECT_TRUE(shape.is_fixed());
   EXPECT_TRUE(shape.holds_one);
@@ -68,9 +68,9 @@ TEST_F(GroupSegmentsTest, ASourceIsAskedForTorchsSizes) {
   pool.source = std::make_shared<NoSource>();
   const GroupSegments fixed = SegmentsOf(&pool);
   EXPECT_TRUE(fixed.has_source());
-  EXPECT_EQ(fixed.NextShape(512, kCard).size, 2_MiB);
-  EXPECT_EQ(fixed.NextShape(2_MiB, kCard).size, 20_MiB);
-  EXPECT_FALSE(fixed.NextShape(2_MiB, kCard).holds_one);
+  EXPECT_EQ(fixed.NextShape(512, {.total = kCard}).size, 2_MiB);
+  EXPECT_EQ(fixed.NextShape(2_MiB, {.total = kCard}).size, 20_MiB);
+  EXPECT_FALSE(fixed.NextShape(2_MiB, {.total = kCard}).holds_one);
   EXPECT_EQ(fixed.LeastGrowth(11_MiB), 12_MiB);
   EXPECT_EQ(fixed.Obtainable(/*available=*/40_MiB, /*reservation=*/72_MiB), 0U)
       << "the card's memory is not its";
@@ -122,7 +122,7 @@ TEST_F(GroupSegmentsTest, AFixedSegmentWithoutMemoryIsDroppedUnlessTheDriverRefu
   Pool pool;
   pool.no_split = true;
   GroupSegments fixed = SegmentsOf(&pool);
-  ASSERT_TRUE(fixed.Add(fixed.NextShape(4_MiB, kCard)).ok());
+  ASSERT_TRUE(fixed.Add(fixed.NextShape(4_MiB, {.total = kCard})).ok());
   failures_.FailNth(DriverCall::kReleaseReservation, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("not now"));
   fixed.DropUnmapped(/*all=*/false);

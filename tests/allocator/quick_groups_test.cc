@@ -22,7 +22,7 @@ class QuickGroupsTest : public HeapParts {
     is_locked_ = false;
   }
   DeviceAddress Try(Bytes size, StreamId stream = kMain) {
-    return quick_.TryAllocate(stream, size, size, /*context=*/0);
+    return quick_.TryAllocate(stream, size, size, ContextId{0});
   }
   ~QuickGroupsTest() override {
     if (!is_locked_) Lock();

@@ -14,7 +14,7 @@ class SegmentGroupTest : public HeapParts {
   // Where a request would go: takes the block and gives it back.
   DeviceAddress Peek(SegmentGroup& group, Bytes size) {
     Block* block = group.Take(size);
-    return block == nullptr ? DeviceAddress{} : group.Hand(block, size, /*context=*/0);
+    return block == nullptr ? DeviceAddress{} : group.Hand(block, size, ContextId{0});
   }
 };
 
@@ -89,8 +89,8 @@ TEST_F(SegmentGroupTest, AnAddressIsTakenIfAllOfItIsFree) {
   EXPECT_EQ(group.TakeAt(second, 4_MiB + 512), nullptr);
   Block* block = group.TakeAt(second + 1_MiB, 2_MiB);
   ASSERT_NE(block, nullptr);
-  EXPECT_EQ(group.Hand(block, 2_MiB, /*context=*/9), second + 1_MiB);
-  EXPECT_EQ(group.blocks().Find(second + 1_MiB)->context, 9U);
+  EXPECT_EQ(group.Hand(block, 2_MiB, ContextId{9}), second + 1_MiB);
+  EXPECT_EQ(group.blocks().Find(second + 1_MiB)->context, ContextId{9});
   heap_.CheckInvariants();
 }
 
@@ -98,11 +98,11 @@ TEST_F(SegmentGroupTest, WhatIsMergedSaysNothingOfWhoHadIt) {
   const DeviceAddress address = Allocate(4_MiB);
   Share(address, kMain);
   Block* block = BlockAt(address);
-  block->context = 5;
+  block->context = ContextId{5};
   Free(address);
   Group().MergeRecent();
   EXPECT_EQ(block->requested, 0U);
-  EXPECT_EQ(block->context, 0U);
+  EXPECT_EQ(block->context, ContextId{});
 }
 
 }  // namespace

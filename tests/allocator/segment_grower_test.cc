@@ -116,7 +116,7 @@ TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrSaysNothing)
 
 TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlaces) {
   EXPECT_TRUE(grower_.NextPlace(Group(), 4_MiB).is_null());
-  EXPECT_EQ(grower_.TryPlace(Group(), kNoPlace, 4_MiB, kUnlimited).value(), nullptr);
+  EXPECT_EQ(grower_.TryPlace(Group(), 4_MiB, kNoPlace, kUnlimited).value(), nullptr);
   EXPECT_EQ(grower_.TrySpare(Group(), 4_MiB).value(), nullptr);
   EXPECT_EQ(failures_.calls(), 0u);
 }
@@ -166,7 +166,7 @@ class PlannedGrowthTest : public SegmentGrowerTest {
   }
 
   Block* Place(DeviceAddress place, Bytes most = kUnlimited) {
-    const auto block = grower_.TryPlace(Group(), place, 4_MiB, most);
+    const auto block = grower_.TryPlace(Group(), 4_MiB, place, most);
     EXPECT_TRUE(block.ok()) << block.status();
     return block.value_or(nullptr);
   }

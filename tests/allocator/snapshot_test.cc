@@ -52,7 +52,7 @@ TEST_F(SnapshotTest, EachMappedRangeIsASegmentOfItsOwn) {
 
 TEST_F(SnapshotTest, BlocksTileTheirSegmentAndSayWhatTheyAre) {
   const AllocationResult kept =
-      heap_.Allocate({.bytes = 3_MiB - 100, .stream = kMain, .context = 77}, 3_MiB);
+      heap_.Allocate({.bytes = 3_MiB - 100, .stream = kMain, .context = ContextId{77}}, 3_MiB);
   const DeviceAddress waits = Allocate(2_MiB);
   Share(waits, kSide);
   Free(waits);
@@ -62,7 +62,7 @@ TEST_F(SnapshotTest, BlocksTileTheirSegmentAndSayWhatTheyAre) {
   EXPECT_EQ(view.blocks[0].state, State::kAllocated);
   EXPECT_EQ(view.blocks[0].address, std::get<DeviceAddress>(kept));
   EXPECT_EQ(view.blocks[0].requested, 3_MiB - 100);
-  EXPECT_EQ(view.blocks[0].context, 77U);
+  EXPECT_EQ(view.blocks[0].context, ContextId{77});
   EXPECT_EQ(view.blocks[1].state, State::kPendingFree);
   EXPECT_EQ(view.blocks[2].state, State::kFree);
   EXPECT_EQ(view.blocks[2].requested, 0U);

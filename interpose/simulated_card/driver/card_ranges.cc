@@ -56,7 +56,7 @@ int memtrace_card_clear(std::uint64_t address, std::uint64_t bytes) {
   if (machine == nullptr || machine->known == nullptr) return 0;
   const std::vector<Extent> extents = Extents(machine, Address{address}, bytes);
   for (const Extent& extent : extents) {
-    if (!machine->file.Clear(extent.offset, extent.bytes)) return 0;
+    if (!machine->file.Clear(extent)) return 0;
   }
   machine->known->Set(extents, Known::kKnown);
   return extents.empty() ? 0 : 1;

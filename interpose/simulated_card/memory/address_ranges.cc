@@ -42,6 +42,7 @@ AddressRanges::Range AddressRanges::Find(Address address) const {
 }
 
 // The lowest unused place at or above from, 0 if there is none.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as Take has them.
 Address AddressRanges::FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const {
   if (bytes > kHeap - kBegin || alignment > kEnd.value()) return {};
   const auto align = [alignment](Address a) { return Address{RoundUp(a.value(), alignment)}; };

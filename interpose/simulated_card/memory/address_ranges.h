@@ -48,6 +48,7 @@ class AddressRanges {
   std::size_t Count() const { return taken_.size(); }
 
  private:
+  // NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as Take has them.
   Address FirstFit(Address from, std::uint64_t bytes, std::uint64_t alignment) const;
 
   std::map<Address, std::uint64_t> taken_;  // begin -> bytes

@@ -45,6 +45,7 @@ Result AddressSpace::ReserveForHeap(int device, std::uint64_t bytes, Address* be
   return Result::kSuccess;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as cuMemAddressReserve has them.
 Result AddressSpace::Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint,
                              Address* begin) {
   if (!IsWholeGranules(bytes) || (alignment != 0 && !IsPowerOfTwo(alignment)))
@@ -88,6 +89,7 @@ Result AddressSpace::DescribeAt(Address address, SharedMemoryRecord* record) {
   return result;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as cuMemMap has them.
 Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offset,
                          HandleId handle) {
   const MutexLock lock(mutex_);

@@ -199,7 +199,7 @@ bool BackingFile::Write(std::uint64_t offset, std::span<const std::byte> from) {
     std::size_t end = done;
     while (end < from.size() && IsZero(BlockAt(from, end)) == zero)
       end += BlockAt(from, end).size();
-    const bool ok = zero ? Clear(offset + done, end - done)
+    const bool ok = zero ? Clear({offset + done, end - done})
                          : WriteAll(offset + done, from.subspan(done, end - done));
     if (!ok) return false;
     done = end;
@@ -219,16 +219,16 @@ bool BackingFile::WriteAll(std::uint64_t offset, std::span<const std::byte> from
   return written || Refused(from.size(), errno);
 }
 
-bool BackingFile::Fill(std::uint64_t offset, std::uint64_t bytes,
-                       std::span<const std::byte> pattern) {
+bool BackingFile::Fill(const Extent& range, std::span<const std::byte> pattern) {
   std::array<std::byte, kBlock> block;
-  const std::size_t filled = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, block.size()));
+  const std::size_t filled =
+      static_cast<std::size_t>(std::min<std::uint64_t>(range.bytes, block.size()));
   for (std::size_t at = 0; at < filled; at += pattern.size()) {
     std::memcpy(block.data() + at, pattern.data(), pattern.size());
   }
-  for (std::uint64_t done = 0; done < bytes; done += block.size()) {
-    const std::uint64_t part = std::min<std::uint64_t>(bytes - done, block.size());
-    if (!Write(offset + done, std::span(block.data(), static_cast<std::size_t>(part))))
+  for (std::uint64_t done = 0; done < range.bytes; done += block.size()) {
+    const std::uint64_t part = std::min<std::uint64_t>(range.bytes - done, block.size());
+    if (!Write(range.offset + done, std::span(block.data(), static_cast<std::size_t>(part))))
       return false;
   }
   return true;
@@ -236,14 +236,14 @@ bool BackingFile::Fill(std::uint64_t offset, std::uint64_t bytes,
 
 bool BackingFile::CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
   const Place source = Locate(from);
-  if (!source.written) return Clear(to, bytes);
+  if (!source.written) return Clear({to, bytes});
   const std::uint64_t begin = source.offset;
   for (std::uint64_t done = 0; done < bytes;) {
     // Past the last written byte SEEK_DATA fails: the rest is a hole.
     const off_t data = lseek(source.file, static_cast<off_t>(begin + done), SEEK_DATA);
     const std::uint64_t hole_end =
         data < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(data) - begin);
-    if (!Clear(to + done, hole_end - done)) return false;
+    if (!Clear({to + done, hole_end - done})) return false;
     done = hole_end;
     if (done == bytes) break;
     const off_t hole = lseek(source.file, static_cast<off_t>(begin + done), SEEK_HOLE);
@@ -265,11 +265,11 @@ bool BackingFile::CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_
   return true;
 }
 
-bool BackingFile::Clear(std::uint64_t offset, std::uint64_t bytes) {
-  const Place place = Locate(offset);
-  if (bytes == 0 || !place.written) return true;
+bool BackingFile::Clear(const Extent& range) {
+  const Place place = Locate(range.offset);
+  if (range.bytes == 0 || !place.written) return true;
   return fallocate(place.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   static_cast<off_t>(place.offset), static_cast<off_t>(bytes)) == 0;
+                   static_cast<off_t>(place.offset), static_cast<off_t>(range.bytes)) == 0;
 }
 
 }  // namespace memtrace::card

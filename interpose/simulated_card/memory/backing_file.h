@@ -17,6 +17,12 @@
 
 namespace memtrace::card {
 
+// A piece of the backing file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 // The contents of all device memory: one sparse anonymous file, read and written by offset.
 //
 // Why a file and not mappings: nothing of it is mapped into the process, so that a card of 640 GiB
@@ -53,12 +59,12 @@ class BackingFile {
   // range is then in part unwritten.
   bool Read(std::uint64_t offset, std::span<std::byte> to) const;
   bool Write(std::uint64_t offset, std::span<const std::byte> from);
-  // Repeats pattern over the range. REQUIRES: bytes is a multiple of pattern.size().
-  bool Fill(std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern);
+  // Repeats pattern over the range. REQUIRES: range.bytes is a multiple of pattern.size().
+  bool Fill(const Extent& range, std::span<const std::byte> pattern);
   // The source's unwritten parts become unwritten in the target and cost nothing.
   bool CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
   // Makes the range zero and gives its pages back to the host.
-  bool Clear(std::uint64_t offset, std::uint64_t bytes);
+  bool Clear(const Extent& range);
 
  private:
   // Where an offset really is.

@@ -59,8 +59,7 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
   const bool zero = IsZero(pattern);
   bool done = zero || bytes <= limit_;
   for (const Extent& extent : target.extents) {
-    done = done && (zero ? file_.Clear(extent.offset, extent.bytes)
-                         : file_.Fill(extent.offset, extent.bytes, pattern));
+    done = done && (zero ? file_.Clear(extent) : file_.Fill(extent, pattern));
   }
   if (known_ != nullptr) {
     ++ReadingThread().writes;

@@ -71,6 +71,7 @@ void KnownRanges::Read(std::span<const Extent> extents, std::span<char> states) 
   }
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as memcpy has them.
 void KnownRanges::Copy(std::span<const Extent> to, std::span<const Extent> from) {
   if (empty_) return;
   const MutexLock lock(mutex_);

@@ -180,7 +180,7 @@ void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
   const bool is_ours_alone =
       allocation.lent < 0 || card.sharing().Reclaim(allocation.record, allocation.lent);
   // A failure to clear only delays the host's pages: the offset is never handed out again.
-  if (is_ours_alone) file_.Clear(backing.contents.offset, backing.contents.bytes);
+  if (is_ours_alone) file_.Clear(backing.contents);
   card.Discharge(backing.kind, backing.contents.bytes);
 }
 

@@ -24,12 +24,6 @@ inline constexpr std::uint64_t kGranularity = 2ull << 20;
 
 inline bool IsWholeGranules(std::uint64_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
 
-// A piece of the backing file.
-struct Extent {
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
-
 // What is behind a mapping; fixed for as long as the allocation is alive.
 struct Backing {
   Extent contents;

@@ -107,7 +107,7 @@ TEST(CheckpointStateTest, TheLiveSetIsThatOfTheBeginningOfTheCheckpoint) {
 }
 
 TEST(CheckpointStateTest, AnEmptyFieldOfALaterLabelLeavesWhatWasStated) {
-  constexpr DeviceAddress kAddress = 0x200;
+  constexpr DeviceAddress kAddress{0x200};
   RecordedRun kept({.keep_bytes = trace::kLeastKeptBytes});
   BlockRecorder& blocks = kept.recorder().blocks();
   kept.Allocate(kAddress, 100);
@@ -119,7 +119,7 @@ TEST(CheckpointStateTest, AnEmptyFieldOfALaterLabelLeavesWhatWasStated) {
   int found = 0;
   reader.ForEach([&](const trace::Event& event) {
     const auto* alive = std::get_if<trace::Alive>(&event.payload);
-    if (alive == nullptr || alive->block.address != kAddress) return;
+    if (alive == nullptr || alive->block.address != kAddress.value()) return;
     ++found;
     EXPECT_EQ(alive->role, trace::Role::kGradient);
     EXPECT_EQ(reader.String(alive->block.owner), "policy");

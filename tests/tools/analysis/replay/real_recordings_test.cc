@@ -30,7 +30,7 @@ class FollowedRecording {
     if (const auto* map = std::get_if<trace::Map>(&event.payload)) {
       if (map->size == 0) return;  // it says that nothing was there before
       EXPECT_FALSE(mapped_) << "two segments for one request";
-      mapped_ = {DeviceAddress{map->address}, map->size};
+      mapped_ = AddressRange::Of(DeviceAddress{map->address}, map->size);
     } else if (const auto* block = std::get_if<trace::Allocate>(&event.payload)) {
       Allocate(*block);
     } else if (const auto* free = std::get_if<trace::FreeCompleted>(&event.payload)) {
@@ -56,7 +56,7 @@ class FollowedRecording {
     ++allocations_;
     if (mapped_) {
       EXPECT_EQ(found, nullptr) << "torch asks the driver only if nothing fits";
-      EXPECT_EQ(settings_.SegmentFor(rounded), mapped_->size);
+      EXPECT_EQ(settings_.SegmentFor(rounded), mapped_->size());
       ++segments_;
       heap_.lanes().Put(*heap_.AddSegment(lane, *mapped_));
       mapped_.reset();

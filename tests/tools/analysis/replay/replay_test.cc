@@ -81,7 +81,7 @@ TEST_F(ReplayTest, LowerBoundCountsTheBlockThatLivesAfterALostFree) {
 
 TEST_F(ReplayTest, LowerBoundCountsNoBlockOnceItIsLetGoOf) {
   trace::Alive alive;
-  alive.block = {.address = kA, .requested = 30_MiB, .allocated = 30_MiB};
+  alive.block = {.address = kA.value(), .requested = 30_MiB, .allocated = 30_MiB};
   alive.waiting = 1;
   events_.Map(kA, 40_MiB).Add(trace::Resume{}).Add(alive).Allocate(kB, 2_MiB).Complete(kA);
   events_.Allocate(kA, 5_MiB).Complete(kA).Allocate(kC, 6_MiB);

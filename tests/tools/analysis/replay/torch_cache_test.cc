@@ -65,12 +65,12 @@ TEST_F(TorchCacheTest, AFreeBlockWithoutAWholeChunkStays) {
 TEST_F(TorchCacheTest, OnlyThisRangeIsReleased) {
   TorchBlock& segment = FreeSegment(Large(), 30_MiB);
   const DeviceAddress base = segment.address;
-  cache_.Release({base, 20_MiB});
-  cache_.Release({base + 10_MiB, 20_MiB});
-  cache_.Release({base, 40_MiB});
-  cache_.Release({base + 1_GiB, 20_MiB});
+  cache_.Release(AddressRange::Of(base, 20_MiB));
+  cache_.Release(AddressRange::Of(base + 10_MiB, 20_MiB));
+  cache_.Release(AddressRange::Of(base, 40_MiB));
+  cache_.Release(AddressRange::Of(base + 1_GiB, 20_MiB));
   EXPECT_THAT(Segments(), ElementsAre("free 30M"));
-  cache_.Release({base, 30_MiB});
+  cache_.Release(AddressRange::Of(base, 30_MiB));
   EXPECT_THAT(Segments(), IsEmpty());
   EXPECT_EQ(cache_.frees(), 1U);
 }
@@ -79,9 +79,9 @@ TEST_F(TorchCacheTest, OfAReservationAPartIsReleasedIfAllOfItIsFree) {
   TorchBlock& chunks = FreeChunks(Large(), 60_MiB, /*reservation=*/100_MiB);
   const DeviceAddress base = chunks.segment->base;
   Use(chunks, 40_MiB, 2_MiB);
-  cache_.Release({base + 20_MiB, 40_MiB});
+  cache_.Release(AddressRange::Of(base + 20_MiB, 40_MiB));
   EXPECT_EQ(heap_.reserved(), 60_MiB);
-  cache_.Release({base + 20_MiB, 20_MiB});
+  cache_.Release(AddressRange::Of(base + 20_MiB, 20_MiB));
   EXPECT_THAT(Segments(), ElementsAre("free 20M, unmapped 20M, used 2M, free 18M, unmapped 40M"));
 }
 

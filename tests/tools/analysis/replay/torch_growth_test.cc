@@ -86,8 +86,8 @@ TEST_F(ExpandableGrowthTest, TheLowestRangeThatIsLongEnoughGrows) {
   Use(chunks, 20_MiB, 20_MiB);
   Use(chunks, 80_MiB, 20_MiB);
   Use(chunks, 140_MiB, 20_MiB);
-  heap_.Unmap(*heap_.segments().BlockAt(base), {base, 20_MiB});
-  heap_.Unmap(*heap_.segments().BlockAt(base + 100_MiB), {base + 100_MiB, 40_MiB});
+  heap_.Unmap(*heap_.segments().BlockAt(base), AddressRange::Of(base, 20_MiB));
+  heap_.Unmap(*heap_.segments().BlockAt(base + 100_MiB), AddressRange::Of(base + 100_MiB, 40_MiB));
   EXPECT_EQ(Grow(growth, 60_MiB), "0+160M") << "20 and 40 are too short";
   EXPECT_EQ(Grow(growth, 35_MiB), "0+100M");
   EXPECT_EQ(Grow(growth, 20_MiB), "0+0M");
@@ -105,7 +105,7 @@ TEST_F(ExpandableGrowthTest, WhatWasMappedBeforeARefusalStays) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB, /*capacity=*/80_MiB);
   TorchBlock& chunks = FreeChunks(Large(), 60_MiB, /*reservation=*/900_MiB);
   const DeviceAddress base = chunks.segment->base;
-  heap_.Unmap(chunks, {base + 20_MiB, 20_MiB});
+  heap_.Unmap(chunks, AddressRange::Of(base + 20_MiB, 20_MiB));
   EXPECT_EQ(Grow(growth, 100_MiB), "nothing");
   EXPECT_THAT(Segments(), ElementsAre("free 60M, unmapped 840M"));
   EXPECT_EQ(growth.calls().creates, 1U);
@@ -154,27 +154,27 @@ TEST_F(LimitedGrowthTest, AFractionOfACardThatIsNotKnownLimitsNothing) {
 // What a recording says to be mapped and nobody here asked for.
 TEST_F(TorchGrowthTest, AddedMemoryIsFreeAndNoCall) {
   TorchGrowth growth = GrowthOn(/*card=*/0);
-  growth.AddAt(Large(), {DeviceAddress{1_GiB}, 20_MiB});
-  growth.AddAt(Large(), {DeviceAddress{1_GiB}, 20_MiB});
-  growth.AddAt(Large(), {DeviceAddress{1_GiB} + 2_MiB, 2_MiB});
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB} + 2_MiB, 2_MiB));
   EXPECT_THAT(Segments(), ElementsAre("free 20M"));
   EXPECT_EQ(growth.calls().allocations, 0U);
 }
 
 TEST_F(ExpandableGrowthTest, AddedMemoryIsPartOfTheReservationAroundIt) {
   TorchGrowth growth = GrowthOn(/*card=*/80_MiB);
-  growth.AddAt(Large(), {DeviceAddress{1_GiB}, 20_MiB});
-  growth.AddAt(Large(), {DeviceAddress{1_GiB} + 40_MiB, 20_MiB});
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB} + 40_MiB, 20_MiB));
   EXPECT_THAT(Segments(), ElementsAre("free 20M, unmapped 20M, free 20M, unmapped 40M"));
-  growth.AddAt(Large(), {DeviceAddress{1_GiB} + 40_MiB, 20_MiB});
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB} + 40_MiB, 20_MiB));
   EXPECT_EQ(heap_.reserved(), 40_MiB) << "it was there";
   EXPECT_EQ(growth.calls().creates, 0U);
 }
 
 TEST_F(ExpandableGrowthTest, AddedMemoryOfAnotherLaneIsAReservationOfItsOwn) {
   TorchGrowth growth = GrowthOn(/*card=*/80_MiB);
-  growth.AddAt(Large(), {DeviceAddress{1_GiB}, 20_MiB});
-  growth.AddAt(Large(kOther), {DeviceAddress{1_GiB} + 40_MiB, 20_MiB});
+  growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
+  growth.AddAt(Large(kOther), AddressRange::Of(DeviceAddress{1_GiB} + 40_MiB, 20_MiB));
   EXPECT_EQ(heap_.segments().reservations(), 2U);
   EXPECT_EQ(Large(kOther).free.size(), 1U);
 }

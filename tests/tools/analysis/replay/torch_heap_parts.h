@@ -50,9 +50,9 @@ class AscendingAddresses : public SegmentAddresses {
   DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) override { return Unused(size); }
   DeviceAddress ForReservation(Bytes size, StreamId /*stream*/) override { return Unused(size); }
   bool GoesOnAt(DeviceAddress /*end*/) override { return goes_on; }
-  void Mapped(const AddressRange& range) override { mapped.push_back(SizeText(range.size)); }
+  void Mapped(const AddressRange& range) override { mapped.push_back(SizeText(range.size())); }
   void Released(const AddressRange& segment) override {
-    released.push_back(SizeText(segment.size));
+    released.push_back(SizeText(segment.size()));
   }
 
   bool goes_on = true;
@@ -76,7 +76,7 @@ class TorchHeapParts : public testing::Test {
   }
   // A segment of its own, all of which is in use.
   TorchBlock& UseSegment(TorchLane& lane, Bytes size) {
-    TorchBlock* block = heap_.AddSegment(lane, {addresses_.Unused(size), size});
+    TorchBlock* block = heap_.AddSegment(lane, AddressRange::Of(addresses_.Unused(size), size));
     block->state = TorchBlock::State::kInUse;
     return *block;
   }
@@ -88,9 +88,9 @@ class TorchHeapParts : public testing::Test {
   }
   // Chunks of a new reservation, which all lie free.
   TorchBlock& FreeChunks(TorchLane& lane, Bytes size, Bytes reservation, Bytes chunk = 20_MiB) {
-    TorchBlock* unmapped =
-        heap_.AddReservation(lane, {addresses_.Unused(reservation), reservation}, chunk);
-    return *heap_.Map(*unmapped, {unmapped->address, size});
+    TorchBlock* unmapped = heap_.AddReservation(
+        lane, AddressRange::Of(addresses_.Unused(reservation), reservation), chunk);
+    return *heap_.Map(*unmapped, AddressRange::Of(unmapped->address, size));
   }
   // Takes so much from `offset` on of a free block's segment.
   TorchBlock& Use(TorchBlock& of, Bytes offset, Bytes size) {

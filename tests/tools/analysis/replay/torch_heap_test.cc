@@ -75,9 +75,9 @@ TEST_F(TorchHeapTest, OfAReservationOnlyWhatIsMappedCounts) {
   EXPECT_EQ(heap_.reserved(), 40_MiB);
   EXPECT_THAT(Segments(), ElementsAre("free 40M, unmapped 60M"));
   const DeviceAddress base = chunks.segment->base;
-  heap_.Unmap(chunks, {base, 20_MiB});
+  heap_.Unmap(chunks, AddressRange::Of(base, 20_MiB));
   EXPECT_THAT(Segments(), ElementsAre("unmapped 20M, free 20M, unmapped 60M"));
-  heap_.Map(*chunks.segment->first, {base, 20_MiB});
+  heap_.Map(*chunks.segment->first, AddressRange::Of(base, 20_MiB));
   EXPECT_THAT(Segments(), ElementsAre("free 40M, unmapped 60M"));
   EXPECT_EQ(heap_.peak_reserved(), 40_MiB);
 }
@@ -85,7 +85,7 @@ TEST_F(TorchHeapTest, OfAReservationOnlyWhatIsMappedCounts) {
 // release_expandable_segment: one without memory is destroyed.
 TEST_F(TorchHeapTest, AReservationWithoutMemoryIsGivenUp) {
   TorchBlock& chunks = FreeChunks(Large(), 40_MiB, /*reservation=*/100_MiB);
-  heap_.Unmap(chunks, {chunks.address, 40_MiB});
+  heap_.Unmap(chunks, AddressRange::Of(chunks.address, 40_MiB));
   EXPECT_THAT(Segments(), IsEmpty());
   EXPECT_EQ(heap_.reserved(), 0U);
   EXPECT_EQ(heap_.segments().reservations_given_up(), 1U);
@@ -95,9 +95,9 @@ TEST_F(TorchHeapTest, AReservationWithoutMemoryIsGivenUp) {
 
 // A broken trace maps one address twice.
 TEST_F(TorchHeapTest, ASecondSegmentAtAnAddressLiesElsewhere) {
-  TorchBlock* first = heap_.AddSegment(Large(), {DeviceAddress{1_GiB}, 20_MiB});
+  TorchBlock* first = heap_.AddSegment(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
   heap_.lanes().Put(*first);
-  TorchBlock* second = heap_.AddSegment(Large(), {DeviceAddress{1_GiB}, 30_MiB});
+  TorchBlock* second = heap_.AddSegment(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 30_MiB));
   heap_.lanes().Put(*second);
   EXPECT_NE(second->address, first->address);
   EXPECT_EQ(heap_.reserved(), 50_MiB);

@@ -24,8 +24,8 @@ class TorchSegmentsTest : public testing::Test {
 };
 
 TEST_F(TorchSegmentsTest, AnAddressIsInASegmentUpToItsEnd) {
-  const TorchSegment& high = segments_.Add(lane_, {kHigh, 4_MiB}, /*chunk=*/0);
-  const TorchSegment& low = segments_.Add(lane_, {kLow, 2_MiB}, /*chunk=*/0);
+  const TorchSegment& high = segments_.Add(lane_, AddressRange::Of(kHigh, 4_MiB), /*chunk=*/0);
+  const TorchSegment& low = segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0);
   EXPECT_EQ(segments_.At(kLow), &low);
   EXPECT_EQ(segments_.At(kLow + 2_MiB - 1), &low);
   EXPECT_EQ(segments_.At(kLow + 2_MiB), nullptr);
@@ -38,20 +38,21 @@ TEST_F(TorchSegmentsTest, AnAddressIsInASegmentUpToItsEnd) {
 // Among equal free blocks torch 2.13 takes that of the segment which was asked for first, also when
 // an older one is gone (pytorch#183591).
 TEST_F(TorchSegmentsTest, SegmentsAreCountedAsTheyAppearAndNumbersAreNotUsedAgain) {
-  segments_.Add(lane_, {kHigh, 2_MiB}, /*chunk=*/0);
-  TorchSegment& second = segments_.Add(lane_, {kLow, 2_MiB}, /*chunk=*/0);
+  segments_.Add(lane_, AddressRange::Of(kHigh, 2_MiB), /*chunk=*/0);
+  TorchSegment& second = segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0);
   EXPECT_EQ(second.ordinal, 1U);
   segments_.Remove(second);
   EXPECT_EQ(segments_.At(kLow), nullptr);
-  EXPECT_EQ(segments_.Add(lane_, {kLow, 2_MiB}, /*chunk=*/0).ordinal, 2U);
+  EXPECT_EQ(segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0).ordinal, 2U);
   std::vector<uint32_t> by_address;
   segments_.ForEach([&](const TorchSegment& segment) { by_address.push_back(segment.ordinal); });
   EXPECT_THAT(by_address, ElementsAre(2, 0));
 }
 
 TEST_F(TorchSegmentsTest, OnlyReservationsAreCountedAsSuch) {
-  segments_.Remove(segments_.Add(lane_, {kHigh, 2_MiB}, /*chunk=*/0));
-  TorchSegment& reservation = segments_.Add(lane_, {kLow, 40_MiB}, /*chunk=*/20_MiB);
+  segments_.Remove(segments_.Add(lane_, AddressRange::Of(kHigh, 2_MiB), /*chunk=*/0));
+  TorchSegment& reservation =
+      segments_.Add(lane_, AddressRange::Of(kLow, 40_MiB), /*chunk=*/20_MiB);
   EXPECT_TRUE(reservation.is_expandable());
   EXPECT_EQ(segments_.reservations(), 1U);
   EXPECT_EQ(segments_.reservations_given_up(), 0U);
