@@ -7,8 +7,8 @@ usage: tidy.py BUILD JOBS [--quick]
 --quick is for `make test`. It looks only at what changed since the commit that cmake/tidied_commit.txt names: each
 changed source, and for each changed header one source that includes it. It also leaves out clang's static analyzer,
 which takes as long as all other checks together. The commit in that file is one at which every source passed the quick
-checks (a change of .clang-tidy has all of them checked). `make lint` and `make test-all` check every source with every
-check.
+checks (a change of a .clang-tidy has all below it checked). `make lint` and `make test-all` check every source with
+every check.
 
 The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
 its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command
@@ -111,11 +111,11 @@ def changed_files() -> set[Path] | None:
 def touched(sources: dict[Path, list[Path]], changed: set[Path]) -> set[Path]:
     """The changed ones of `sources` (source -> its headers), and for each changed header one source that includes it.
 
-    That is the source of the header's own name if there is one. All of them if a rule of clang-tidy changed.
+    That is the source of the header's own name if there is one. All of a folder whose rules of clang-tidy changed.
     """
-    if any(file.name == ".clang-tidy" for file in changed):
-        return set(sources)
     found = changed & set(sources)
+    for rules in (file for file in changed if file.name == ".clang-tidy"):
+        found.update(source for source in sources if source.is_relative_to(rules.parent))
     for header in sorted(file for file in changed if file.suffix == ".h"):
         users = sorted(source for source, headers in sources.items() if header in headers)
         if users and not found.intersection(users):

@@ -72,6 +72,13 @@ struct Machine {
 
   // In order of dependency. Each is safe from any thread by itself; of Progress, StreamTable and
   // Captures only the functions that say so.
+  //
+  // Lock order: who holds one of these may take those to its right, never one to its left.
+  //   MemoryPools, Modules, DeviceVariables > RuntimeHeap > AddressSpace > PhysicalMemory
+  //   PhysicalMemory > BackingFile; PhysicalMemory, Contexts > Card > SharedLedger
+  //   ImportedBlocks, GraphMemory > AddressSpace
+  //   MemoryUses > Progress, Faults
+  //   Graphs > GraphMemory's index, then AddressSpace: the last block of a graph goes with its node
   std::unique_ptr<SharedLedger> shared;  // may be null
   Cards cards;
   BackingFile file;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/cupti/cupti_header.h"
 
@@ -48,10 +49,11 @@ class ActivityBuffers {
   void Complete(const Buffer& buffer) const;
 
   mutable Mutex mutex_;
-  CUpti_BuffersCallbackRequestFunc request_ = nullptr;  // this and below: guarded by mutex_
-  CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
-  std::vector<Buffer> open_;  // the last is filled first; more if threads asked at once
-  std::size_t dropped_ = 0;
+  CUpti_BuffersCallbackRequestFunc request_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::vector<Buffer> open_
+      ABSL_GUARDED_BY(mutex_);  // the last is filled first; more if threads asked at once
+  std::size_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace memtrace::card

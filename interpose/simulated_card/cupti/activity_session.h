@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/cupti/activity_buffers.h"
 #include "interpose/simulated_card/cupti/activity_clock.h"
@@ -86,7 +87,7 @@ class ActivitySession {
   std::atomic<bool> event_timestamps_ = false;
   std::atomic<CUpti_ActivityThreadIdType> thread_ids_ = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   Mutex mutex_;
-  std::map<StreamKey, OpenWork> open_;  // guarded by mutex_
+  std::map<StreamKey, OpenWork> open_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

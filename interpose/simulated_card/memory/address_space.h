@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
@@ -46,8 +47,8 @@ struct LiveMemory {
 //   Unmap (whole mappings, no gap)  PhysicalMemory::Release (memory returns when no reference and
 //                                   no mapping is left)
 //
-// Each call either does all of its work or changes nothing. Safe from any thread. Locks before
-// PhysicalMemory, never the other way round.
+// Each call either does all of its work or changes nothing. Safe from any thread; lock order:
+// machine.h.
 class AddressSpace {
  public:
   // Both must outlive this.
@@ -60,7 +61,8 @@ class AddressSpace {
   // For cudaMalloc on that card: where the card's driver puts it (CardSpec::addresses_ascend).
   // REQUIRES: whole granules.
   Result ReserveForHeap(int device, std::uint64_t bytes, Address* begin);
-  // The whole reservation, with nothing mapped in it.
+  // Gives a whole reservation back. kInvalidValue if [begin, begin + bytes) is not one or something
+  // is mapped in it.
   Result FreeReservation(Address begin, std::uint64_t bytes);
 
   // What is mapped here. Handles are its.
@@ -70,9 +72,15 @@ class AddressSpace {
   // Where another process finds what is mapped at address, and where in it address lies.
   Result DescribeAt(Address address, SharedMemoryRecord* record);
 
+  // Maps a whole allocation. kInvalidValue if begin is no multiple of kGranularity, the range is
+  // not within one reservation or touches a mapping, or the handle is not referenced; kNotSupported
+  // for an offset or a part of the allocation.
   Result Map(Address begin, std::uint64_t bytes, std::uint64_t offset, HandleId handle);
+  // The next two: kInvalidValue unless the range is whole mappings without a gap.
   Result Unmap(Address begin, std::uint64_t bytes);
   Result SetAccess(Address begin, std::uint64_t bytes, int device, Access access);
+  // kInvalidValue if nothing is mapped there. This and the one above: kInvalidDevice for a card
+  // that is not there.
   Result GetAccess(Address address, int device, Access* access) const;
 
   std::optional<MappedRange> Find(Address address) const;
@@ -96,17 +104,19 @@ class AddressSpace {
   };
   using Mappings = std::map<Address, Mapping>;
 
-  Mappings::const_iterator MappingAt(Address address) const;
-  bool CoversWholeMappings(Address begin, std::uint64_t bytes) const;
+  Mappings::const_iterator MappingAt(Address address) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool CoversWholeMappings(Address begin, std::uint64_t bytes) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static MappedRange Describe(Mappings::const_iterator mapping);
-  bool AnyMappingIn(Address begin, std::uint64_t bytes) const;
+  bool AnyMappingIn(Address begin, std::uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Cards& cards_;
   PhysicalMemory& physical_;
   mutable Mutex mutex_;
-  AddressRanges reservations_;        // this and below: guarded by mutex_
-  std::vector<HeapAddresses> heaps_;  // one a card, of equal parts of the addresses
-  Mappings mappings_;
+  AddressRanges reservations_ ABSL_GUARDED_BY(mutex_);
+  std::vector<HeapAddresses> heaps_
+      ABSL_GUARDED_BY(mutex_);  // one a card, of equal parts of the addresses
+  Mappings mappings_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
 
@@ -82,7 +83,7 @@ class BackingFile {
 
   int Descriptor() const;
   Place Locate(std::uint64_t offset) const;
-  OpenFilePointer FileOf(const SharedMemoryRecord& record);
+  OpenFilePointer FileOf(const SharedMemoryRecord& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WriteAll(std::uint64_t offset, std::span<const std::byte> from);
   static bool CopyWrittenParts(int from, int to);
   bool CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
@@ -92,10 +93,11 @@ class BackingFile {
   mutable int open_error_ = 0;         // errno, if there is no descriptor
   std::atomic<bool> written_ = false;  // until then all is zero and there is no file
   mutable Mutex mutex_;
-  std::uint64_t end_ = 0;  // this and below: guarded by mutex_
-  std::map<std::uint64_t, Attached> attached_;
-  std::uint64_t attached_end_;
-  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_;  // by inode
+  std::uint64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::uint64_t, Attached> attached_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t attached_end_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_
+      ABSL_GUARDED_BY(mutex_);  // by inode
 };
 
 }  // namespace memtrace::card

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/card_sharing.h"
 #include "interpose/simulated_card/spec/card_spec.h"
@@ -73,25 +74,25 @@ class Card {
   Ledger CurrentLedger() const;
 
  private:
-  std::uint64_t ContextBytes() const;
-  std::uint64_t Own() const;
-  std::uint64_t HeldByOthers() const;
-  bool Occupy(std::uint64_t own);
+  std::uint64_t ContextBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t Own() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t HeldByOthers() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Occupy(std::uint64_t own) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::uint64_t StreamBytes(std::uint64_t streams) const;
-  bool OccupyOrReclaim(std::uint64_t bytes);
+  bool OccupyOrReclaim(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const CardSpec spec_;
   const CardSharing sharing_;
   mutable Mutex mutex_;
-  std::uint64_t total_;  // this and all below: guarded by mutex_
-  std::uint64_t other_;
-  bool context_active_ = false;
-  std::uint64_t further_contexts_ = 0;
-  std::uint64_t streams_ = 0;
-  std::uint64_t stream_bytes_ = 0;
-  std::uint64_t runtime_ = 0;
-  std::uint64_t vmm_ = 0;
-  std::uint64_t peak_;
+  std::uint64_t total_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t other_ ABSL_GUARDED_BY(mutex_);
+  bool context_active_ ABSL_GUARDED_BY(mutex_) = false;
+  std::uint64_t further_contexts_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t streams_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t stream_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t runtime_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t vmm_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t peak_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -78,12 +79,14 @@ class Contexts {
   static Context* Current();
 
  private:
-  Context& Primary(int device) { return contexts_[static_cast<std::size_t>(device)]; }
+  Context& Primary(int device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return contexts_[static_cast<std::size_t>(device)];
+  }
   Card& CardOf(const Context& context) { return *cards_[static_cast<std::size_t>(context.device)]; }
 
   Cards& cards_;
   mutable Mutex mutex_;
-  std::deque<Context> contexts_;  // guarded by mutex_; the primary ones first
+  std::deque<Context> contexts_ ABSL_GUARDED_BY(mutex_);  // the primary ones first
 };
 
 }  // namespace memtrace::card

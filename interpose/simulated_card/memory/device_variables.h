@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -36,7 +37,7 @@ class DeviceVariables {
 
   RuntimeHeap& heap_;
   Mutex mutex_;
-  std::unordered_map<const void*, Variable> variables_;  // guarded by mutex_
+  std::unordered_map<const void*, Variable> variables_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/spec/result.h"
 
@@ -43,10 +44,11 @@ class HostMemory {
   std::size_t Live() const;
 
  private:
-  std::optional<Range> FindLocked(std::uintptr_t address) const;
+  std::optional<Range> FindLocked(std::uintptr_t address) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
-  std::map<std::uintptr_t, Range> ranges_;  // guarded by mutex_
+  std::map<std::uintptr_t, Range> ranges_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

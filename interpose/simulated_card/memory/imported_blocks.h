@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
@@ -45,7 +46,7 @@ class ImportedBlocks {
   AddressSpace& space_;
   Cards& cards_;
   Mutex mutex_;
-  std::map<Key, Mapped> mapped_;  // guarded by mutex_
+  std::map<Key, Mapped> mapped_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 
@@ -56,14 +57,17 @@ class KnownRanges {
   };
   using Ranges = std::map<std::uint64_t, Range>;  // by begin; they do not touch unless they differ
 
-  void AssumeLocked(std::uint64_t begin, std::uint64_t end);
-  void SetLocked(std::uint64_t begin, std::uint64_t end, Known known);
-  Known WeakestLocked(std::uint64_t begin, std::uint64_t end) const;
-  void CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
-  void Cut(std::uint64_t at);
+  void AssumeLocked(std::uint64_t begin, std::uint64_t end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetLocked(std::uint64_t begin, std::uint64_t end, Known known)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Known WeakestLocked(std::uint64_t begin, std::uint64_t end) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Cut(std::uint64_t at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
-  Ranges ranges_;                   // guarded by mutex_
+  Ranges ranges_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> empty_ = true;  // written under mutex_: most launches find nothing to forget
 };
 

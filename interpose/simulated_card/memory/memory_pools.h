@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
@@ -86,16 +87,16 @@ class MemoryPools {
   }
 
  private:
-  MemoryPool* Find(const void* pool) const;
+  MemoryPool* Find(const void* pool) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Result AllocateLocked(MemoryPool& pool, std::uint64_t bytes, Address* begin);
   void TrimLocked(MemoryPool& pool, std::uint64_t keep);
 
   AddressSpace& space_;
   Cards& cards_;
   mutable Mutex mutex_;
-  std::map<const void*, std::unique_ptr<MemoryPool>> pools_;  // this and below: guarded by mutex_
-  std::vector<MemoryPool*> defaults_;                         // one a device
-  std::vector<MemoryPool*> current_;
+  std::map<const void*, std::unique_ptr<MemoryPool>> pools_ ABSL_GUARDED_BY(mutex_);
+  std::vector<MemoryPool*> defaults_;  // one a device; not changed once made
+  std::vector<MemoryPool*> current_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

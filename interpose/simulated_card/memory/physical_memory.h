@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/backing_file.h"
 #include "interpose/simulated_card/memory/card.h"
@@ -91,19 +92,21 @@ class PhysicalMemory {
 
  private:
   int DeviceOfCard(std::uint32_t card) const;
-  const PhysicalAllocation* FindReferenced(HandleId handle) const;
+  const PhysicalAllocation* FindReferenced(HandleId handle) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Result DescribeLocked(const PhysicalAllocation& allocation, SharedMemoryRecord* record);
-  HandleId RetainOwn(const SharedMemoryRecord& record);
+  HandleId RetainOwn(const SharedMemoryRecord& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Result ImportLocked(const SharedMemoryRecord& record, int device, ChargeKind kind,
-                      OpenFilePointer received, HandleId* handle);
-  void DropIfUnused(HandleId handle);
+                      OpenFilePointer received, HandleId* handle)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropIfUnused(HandleId handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveBack(const PhysicalAllocation& allocation);
 
   Cards& cards_;
   BackingFile& file_;
   mutable Mutex mutex_;
-  std::map<HandleId, PhysicalAllocation> allocations_;  // this and below: guarded by mutex_
-  HandleId next_ = 1;
+  std::map<HandleId, PhysicalAllocation> allocations_ ABSL_GUARDED_BY(mutex_);
+  HandleId next_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace memtrace::card

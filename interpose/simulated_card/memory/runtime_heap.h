@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -20,7 +21,7 @@ namespace memtrace::card {
 // 512 bytes, best fit; a granule goes back when its last block does (measured:
 // tests/gpu/recordings/h200/driver_facts.json).
 //
-// Safe from any thread. Locks before AddressSpace, never the other way round.
+// Safe from any thread; lock order: machine.h.
 class RuntimeHeap {
  public:
   // space must outlive this.
@@ -56,19 +57,21 @@ class RuntimeHeap {
     std::map<Address, std::uint64_t> used;  // begin -> bytes, whole cuts
   };
 
-  void FreeLocked(const Block& block);
-  Result AllocateGranules(int device, std::uint64_t bytes, Address* begin);
-  void FreeGranules(Address begin, std::uint64_t bytes);
-  Result AllocateShared(int device, std::uint64_t bytes, Address* begin);
-  void FreeShared(Address begin);
+  void FreeLocked(const Block& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Result AllocateGranules(int device, std::uint64_t bytes, Address* begin)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FreeGranules(Address begin, std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Result AllocateShared(int device, std::uint64_t bytes, Address* begin)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FreeShared(Address begin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Address BestFit(const std::pair<const Address, Granule>& granule, std::uint64_t bytes);
 
   AddressSpace& space_;
   const ChargeKind kind_;
   mutable Mutex mutex_;
-  std::map<Address, Block> blocks_;  // by begin; this and below: guarded by mutex_
-  std::map<Address, Granule> shared_;
-  std::uint64_t held_ = 0;
+  std::map<Address, Block> blocks_ ABSL_GUARDED_BY(mutex_);  // by begin
+  std::map<Address, Granule> shared_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t held_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace memtrace::card

@@ -189,7 +189,7 @@ int SharedLedger::Lend(const SharedMemoryRecord& record) {
   if (descriptor < 0) return -1;
   const Exclusive exclusive(*this);
   const std::optional<std::size_t> slot = TakeSlot(descriptor);
-  const auto place = [&] {
+  const auto place = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto* base = reinterpret_cast<const std::byte*>(contents_);
     const auto* at = reinterpret_cast<const std::byte*>(&contents_->records[*slot]);
     return PlaceRecord(descriptor, static_cast<std::uint64_t>(at - base), record);

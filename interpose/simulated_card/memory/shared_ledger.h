@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/shared_memory.h"
 #include "interpose/simulated_card/spec/card_spec.h"
@@ -74,15 +75,15 @@ class SharedLedger {
   };
   class Exclusive;
 
-  bool Join();
-  bool Open();
-  std::optional<std::size_t> TakeSlot(int descriptor);
-  void Leave();
-  std::uint64_t SumOfOthers(std::size_t card);
-  bool IsOwn(std::size_t slot) const;
+  bool Join() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<std::size_t> TakeSlot(int descriptor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Leave() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t SumOfOthers(std::size_t card) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsOwn(std::size_t slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static bool Lock(int descriptor, std::size_t place, short type, bool wait);
-  bool IsLockedByAnother(std::size_t place) const;
-  int Reopen() const;
+  bool IsLockedByAnother(std::size_t place) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int Reopen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static void BeforeFork();
   static void AfterForkInParent();
@@ -90,12 +91,13 @@ class SharedLedger {
 
   const std::string path_;
   Mutex mutex_;
-  bool has_tried_ = false;  // this and below: guarded by mutex_
-  int descriptor_ = -1;
-  Contents* contents_ = nullptr;
-  std::size_t slot_ = 0;
-  std::array<std::uint64_t, kMaxCards> lent_ = {};  // and held: a part of what this process holds
-  std::map<int, std::size_t> lent_slots_;           // by descriptor
+  bool has_tried_ ABSL_GUARDED_BY(mutex_) = false;
+  int descriptor_ ABSL_GUARDED_BY(mutex_) = -1;
+  Contents* contents_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::size_t slot_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::array<std::uint64_t, kMaxCards> lent_
+      ABSL_GUARDED_BY(mutex_) = {};  // and held: a part of what this process holds
+  std::map<int, std::size_t> lent_slots_ ABSL_GUARDED_BY(mutex_);  // by descriptor
 };
 
 }  // namespace memtrace::card

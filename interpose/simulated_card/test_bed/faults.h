@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 
 namespace memtrace::card {
@@ -26,8 +27,8 @@ class Faults {
 
  private:
   mutable Mutex mutex_;
-  std::uint64_t total_ = 0;  // this and below: guarded by mutex_
-  std::vector<std::string> kept_;
+  std::uint64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::string> kept_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 
 namespace memtrace::card {
@@ -29,7 +30,7 @@ class UnsupportedCalls {
 
  private:
   mutable Mutex mutex_;
-  std::map<std::string, std::uint64_t> counts_;  // guarded by mutex_
+  std::map<std::string, std::uint64_t> counts_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

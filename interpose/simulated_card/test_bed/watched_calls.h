@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/test_bed/listening.h"
 #include "interpose/simulated_card/test_bed/planned_failures.h"
@@ -88,8 +89,8 @@ class WatchedCalls {
   std::atomic<bool> logging_ = false;
   std::atomic<bool> planned_ = false;  // plan_ has an entry
   mutable Mutex mutex_;
-  std::vector<Counted> plan_;  // this and below: guarded by mutex_
-  std::vector<std::string> log_;
+  std::vector<Counted> plan_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

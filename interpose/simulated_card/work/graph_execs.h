@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/work/graph.h"
@@ -56,7 +57,7 @@ class GraphExecs {
  private:
   Graphs& graphs_;
   mutable Mutex mutex_;
-  std::unordered_map<const void*, std::unique_ptr<GraphExec>> execs_;  // guarded by mutex_
+  std::unordered_map<const void*, std::unique_ptr<GraphExec>> execs_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

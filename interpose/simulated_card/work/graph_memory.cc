@@ -35,7 +35,8 @@ class GraphMemory::Balance {
     return true;
   }
 
-  bool IsAllocated(const GraphBlockPointer& block) const {
+  // Prepare holds the lock.
+  bool IsAllocated(const GraphBlockPointer& block) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const auto changed = states_.find(block);
     return changed != states_.end() ? changed->second : memory_.allocated_.contains(block);
   }

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/card.h"
@@ -27,7 +28,7 @@ namespace memtrace::card {
 // until it is trimmed. How a driver packs blocks into that is assumed: without gaps, in steps of
 // 512 bytes, and in granules of 2 MiB altogether.
 //
-// Safe from any thread. Locks before AddressSpace, never the other way round.
+// Safe from any thread; lock order: machine.h.
 class GraphMemory {
  public:
   // Both must outlive this and every block.
@@ -61,19 +62,22 @@ class GraphMemory {
   class Balance;
 
   void Forget(const GraphBlock& block);
-  PoolFigures& At(int device) { return figures_[static_cast<std::size_t>(device)]; }
-  Result Charge(int device, std::uint64_t peak);
-  Result AllocateLocked(const GraphBlockPointer& block);
+  PoolFigures& At(int device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return figures_[static_cast<std::size_t>(device)];
+  }
+  Result Charge(int device, std::uint64_t peak) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Result AllocateLocked(const GraphBlockPointer& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // REQUIRES: the caller has a reference of its own.
-  Result FreeLocked(const GraphBlockPointer& block);
+  Result FreeLocked(const GraphBlockPointer& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   AddressSpace& space_;
   Cards& cards_;
-  mutable Mutex index_mutex_;                            // taken after mutex_
-  std::map<Address, std::weak_ptr<GraphBlock>> blocks_;  // guarded by index_mutex_
+  mutable Mutex index_mutex_;  // taken after mutex_
+  std::map<Address, std::weak_ptr<GraphBlock>> blocks_ ABSL_GUARDED_BY(index_mutex_);
   mutable Mutex mutex_;
-  std::vector<PoolFigures> figures_;  // one a device; this and below: guarded by mutex_
-  std::unordered_set<GraphBlockPointer> allocated_;  // their nodes and graphs may be gone
+  std::vector<PoolFigures> figures_ ABSL_GUARDED_BY(mutex_);  // one a device
+  std::unordered_set<GraphBlockPointer> allocated_
+      ABSL_GUARDED_BY(mutex_);  // their nodes and graphs may be gone
 };
 
 }  // namespace memtrace::card

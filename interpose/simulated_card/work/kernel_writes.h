@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/address_space.h"
 #include "interpose/simulated_card/memory/backing_file.h"
@@ -55,7 +56,7 @@ class KernelWrites {
   const BackingFile& file_;
   KnownRanges& known_;
   mutable Mutex mutex_;
-  std::map<Address, std::uint64_t> blocks_;  // bytes by begin, guarded by mutex_
+  std::map<Address, std::uint64_t> blocks_ ABSL_GUARDED_BY(mutex_);  // bytes by begin
 };
 
 }  // namespace memtrace::card

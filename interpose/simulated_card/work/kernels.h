@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/work/kernel_writes.h"
 
@@ -57,12 +58,12 @@ class Kernels {
 
   KernelWrites* const writes_;  // may be null
   mutable Mutex mutex_;
-  std::deque<Registration> registrations_;  // this and below: guarded by mutex_
-  std::size_t indexed_ = 0;                 // registrations already in names_
-  std::unordered_map<const void*, const char*> names_;
+  std::deque<Registration> registrations_ ABSL_GUARDED_BY(mutex_);
+  std::size_t indexed_ ABSL_GUARDED_BY(mutex_) = 0;  // registrations already in names_
+  std::unordered_map<const void*, const char*> names_ ABSL_GUARDED_BY(mutex_);
   using Counts = std::unordered_map<std::string, std::uint64_t>;
-  std::unordered_map<const void*, Counts::value_type*> counts_of_functions_;
-  Counts counts_;
+  std::unordered_map<const void*, Counts::value_type*> counts_of_functions_ ABSL_GUARDED_BY(mutex_);
+  Counts counts_ ABSL_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> launches_ = 0;
   std::atomic<std::uint64_t> operations_ = 0;
 };

@@ -28,8 +28,7 @@ namespace memtrace::card {
 //   since then, waited for no stream that is idle now. So a program that waits for nothing is
 //   always caught, one that waits for the wrong one of several streams only by its named uses.
 //
-// Nothing is noted while the streams do not defer. Safe from any thread; locks before
-// AddressSpace and Progress.
+// Nothing is noted while the streams do not defer. Safe from any thread.
 class MemoryUses {
  public:
   // All must outlive this.
