@@ -33,6 +33,7 @@ TEST_F(PoolCheckpointTest, ItHasTheBlocksInUseOfItsPoolFromTheTopDown) {
   Free(first);
   const PoolCheckpoint checkpoint = Make();
   std::vector<DeviceAddress> addresses;
+  addresses.reserve(checkpoint.blocks.size());
   for (const auto& block : checkpoint.blocks) addresses.push_back(block.address);
   EXPECT_THAT(addresses, ElementsAre(third, second));
   EXPECT_EQ(checkpoint.blocks.at(1).requested, 4_MiB - 100);

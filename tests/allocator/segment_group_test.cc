@@ -59,7 +59,7 @@ TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
   Free(second);
   SegmentGroup& small = Group(kMain, /*small=*/true);
   EXPECT_EQ(Peek(small, 1024), last + 512);
-  EXPECT_EQ(Peek(small, 2_MiB - 5 * 512), last + 512 + 1024) << "all that was left";
+  EXPECT_EQ(Peek(small, 2_MiB - Bytes{5} * 512), last + 512 + 1024) << "all that was left";
   EXPECT_EQ(Peek(small, 1024), first);
   EXPECT_EQ(Peek(small, 512), DeviceAddress{});
 }

@@ -24,6 +24,7 @@ class SnapshotTest : public HeapParts {
   }
   static std::vector<Bytes> SizesOf(const SegmentView& view) {
     std::vector<Bytes> sizes;
+    sizes.reserve(view.blocks.size());
     for (const BlockView& block : view.blocks) sizes.push_back(block.size);
     return sizes;
   }

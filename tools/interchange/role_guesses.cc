@@ -59,7 +59,7 @@ class RoleGuesses::Reading {
   void ReadEntry(size_t device, size_t index);
   template <typename Event>
   void Follow(const Event& event) {
-    lives_.Follow(event, [this](const auto& happened) { Apply(happened); });
+    lives_.Follow(event, [this](const auto& happened) { this->Apply(happened); });
   }
   void Apply(const Lives::Born& born);
   void Apply(const Lives::LetGo& let_go);

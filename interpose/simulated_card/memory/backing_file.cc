@@ -255,6 +255,7 @@ bool BackingFile::CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t
   return true;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as CopyWithin has them.
 bool BackingFile::CopyWritten(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
   std::array<std::byte, kBlock> block;
   for (std::uint64_t done = 0; done < bytes; done += block.size()) {

@@ -70,7 +70,8 @@ TEST_F(CheckpointWriterTest, OneIsDueEachQuarterOfTheFile) {
   uint64_t sequence = 0;
   const auto is_due = [this] { return checkpoint_.is_due(writer_->blocks()); };
   while (!is_due()) {
-    ASSERT_TRUE(writer_->Write(++sequence, 0, trace::Allocate{.address = sequence << 20}).ok());
+    ++sequence;
+    ASSERT_TRUE(writer_->Write(sequence, 0, trace::Allocate{.address = sequence << 20}).ok());
   }
   EXPECT_EQ(writer_->blocks().begun(), 63U / 4);
   Begin(sequence);
@@ -78,7 +79,8 @@ TEST_F(CheckpointWriterTest, OneIsDueEachQuarterOfTheFile) {
   Finish();
   EXPECT_FALSE(is_due());
   while (!is_due()) {
-    ASSERT_TRUE(writer_->Write(++sequence, 0, trace::Allocate{.address = sequence << 20}).ok());
+    ++sequence;
+    ASSERT_TRUE(writer_->Write(sequence, 0, trace::Allocate{.address = sequence << 20}).ok());
   }
   EXPECT_EQ(writer_->blocks().begun(), 2 * (63U / 4));
 }

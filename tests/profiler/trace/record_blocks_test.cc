@@ -7,8 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "profiler/trace/coding/checksum.h"
 #include "tests/profiler/trace/file_blocks.h"
@@ -78,7 +79,7 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
 TEST_P(RecordBlocksTest, RoomIsPartOfTheFileOnceItIsCommitted) {
   Begin();
   uint8_t* room = blocks_->EventRoom(3);
-  std::memcpy(room, "abc", 3);
+  std::ranges::copy(std::string_view("abc"), room);
   EXPECT_EQ(BlocksOf(path_).at(0).header.committed, 0U);
   blocks_->CommitEvents(room + 2, 1, /*at_once=*/true);
   EXPECT_EQ(BlocksOf(path_).at(0).records, "ab") << "the rest of the room was not needed";

@@ -63,10 +63,10 @@ TEST(LivingBlocksTest, WhatHasDiedIsNotFoundThoughItOnceWasInOrder) {
 
 TEST(LivingBlocksTest, ARangeHasThoseThatBeginInIt) {
   Blocks living;
-  for (uint32_t block = 1; block <= 9; ++block) Add(living, 512 * block, block);
-  Remove(living, 512 * 4);
+  for (uint32_t block = 1; block <= 9; ++block) Add(living, uint64_t{512} * block, block);
+  Remove(living, 2048);
   std::vector<uint32_t> found;
-  living.ForEachFrom(512 * 3, 512 * 6, [&](uint32_t block) { found.push_back(block); });
+  living.ForEachFrom(1536, 3072, [&](uint32_t block) { found.push_back(block); });
   EXPECT_EQ(found, (std::vector<uint32_t>{3, 5}));
 }
 

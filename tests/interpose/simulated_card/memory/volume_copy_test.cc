@@ -32,10 +32,12 @@ TEST(VolumeCopyTest, WhatIsNotSpecifiedIsAsSmallAsItCanBe) {
 
 TEST(VolumeCopyTest, RowsAreFoundByPitchHeightAndPosition) {
   VolumeCopy copy = Box(4, 3, 2);
+  constexpr std::uint64_t kRow = 16;
+  constexpr std::uint64_t kSlice = 10 * kRow;
   copy.to = {.base = Address{1000}, .pitch = 16, .height = 10, .x = 2, .y = 1, .z = 3};
   ASSERT_EQ(Complete(&copy), Result::kSuccess);
-  EXPECT_EQ(RowOf(copy.to, 0, 0), Address{1000} + 3 * 160 + 1 * 16 + 2);
-  EXPECT_EQ(RowOf(copy.to, 2, 1), Address{1000} + 4 * 160 + 3 * 16 + 2);
+  EXPECT_EQ(RowOf(copy.to, 0, 0), Address{1000} + 3 * kSlice + 1 * kRow + 2);
+  EXPECT_EQ(RowOf(copy.to, 2, 1), Address{1000} + 4 * kSlice + 3 * kRow + 2);
 }
 
 TEST(VolumeCopyTest, RowsThatDoNotFitTheirPitchOrSliceAreRefused) {
