@@ -34,7 +34,7 @@ class SegmentGrower {
   DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
 
   // Takes the block at its place, of which no more than `most` bytes may have to be mapped; null
-  // also if something there is in use, or `place` is 0.
+  // also if something there is in use, or `place` is null.
   absl::StatusOr<Block*> TryPlace(SegmentGroup& group, Bytes size, DeviceAddress place, Bytes most);
 
   // Takes or grows from planned memory, whose places others may need soon.

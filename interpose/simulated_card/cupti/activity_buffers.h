@@ -51,8 +51,8 @@ class ActivityBuffers {
   mutable Mutex mutex_;
   CUpti_BuffersCallbackRequestFunc request_ ABSL_GUARDED_BY(mutex_) = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  std::vector<Buffer> open_
-      ABSL_GUARDED_BY(mutex_);  // the last is filled first; more if threads asked at once
+  // The last is filled first. There are more if threads asked at once.
+  std::vector<Buffer> open_ ABSL_GUARDED_BY(mutex_);
   std::size_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -114,8 +114,8 @@ class AddressSpace {
   PhysicalMemory& physical_;
   mutable Mutex mutex_;
   AddressRanges reservations_ ABSL_GUARDED_BY(mutex_);
-  std::vector<HeapAddresses> heaps_
-      ABSL_GUARDED_BY(mutex_);  // one a card, of equal parts of the addresses
+  // One a card, of equal parts of the addresses.
+  std::vector<HeapAddresses> heaps_ ABSL_GUARDED_BY(mutex_);
   Mappings mappings_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -96,8 +96,8 @@ class BackingFile {
   std::uint64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, Attached> attached_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t attached_end_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_
-      ABSL_GUARDED_BY(mutex_);  // by inode
+  // By inode.
+  std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -95,8 +95,8 @@ class SharedLedger {
   int descriptor_ ABSL_GUARDED_BY(mutex_) = -1;
   Contents* contents_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::size_t slot_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::array<std::uint64_t, kMaxCards> lent_
-      ABSL_GUARDED_BY(mutex_) = {};  // and held: a part of what this process holds
+  // Lent and held: a part of what this process holds.
+  std::array<std::uint64_t, kMaxCards> lent_ ABSL_GUARDED_BY(mutex_) = {};
   std::map<int, std::size_t> lent_slots_ ABSL_GUARDED_BY(mutex_);  // by descriptor
 };
 

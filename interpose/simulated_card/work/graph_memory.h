@@ -76,8 +76,8 @@ class GraphMemory {
   std::map<Address, std::weak_ptr<GraphBlock>> blocks_ ABSL_GUARDED_BY(index_mutex_);
   mutable Mutex mutex_;
   std::vector<PoolFigures> figures_ ABSL_GUARDED_BY(mutex_);  // one a device
-  std::unordered_set<GraphBlockPointer> allocated_
-      ABSL_GUARDED_BY(mutex_);  // their nodes and graphs may be gone
+  // Their nodes and graphs may be gone.
+  std::unordered_set<GraphBlockPointer> allocated_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

@@ -5,22 +5,13 @@
 #include <string_view>
 #include <variant>
 
+#include "base/units.h"
 #include "profiler/trace/events/card_fields.h"
 #include "profiler/trace/text/text_line.h"
 #include "profiler/trace/text/text_trace.h"
 
 namespace memtrace::trace {
 namespace {
-
-std::string Hex(uint64_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[value & 15]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
-}
 
 // One event in, one line out (out_of_memory: one more for each card).
 class LineFormatter {
@@ -95,7 +86,7 @@ class LineFormatter {
     Amount("duration", event.duration_ns);
     Amount("stream", event.stream);
     Amount("bytes", event.bytes);
-    if (event.address != 0) text_ += " address=" + Hex(event.address);
+    if (event.address != 0) text_ += " address=" + DeviceAddress{event.address}.ToString();
     String("name", event.name);
     Amount("block", event.block);
   }
@@ -128,7 +119,7 @@ class LineFormatter {
   template <typename E>
   void Place(const char* verb, const E& event) {
     text_ += verb;
-    text_ += " " + std::to_string(event.device) + " " + Hex(event.address);
+    text_ += " " + std::to_string(event.device) + " " + DeviceAddress{event.address}.ToString();
   }
   template <typename E>
   void Range(const char* verb, const E& event) {

@@ -7,12 +7,13 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/units.h"
 #include "tools/analysis/source/address_range.h"
 
 namespace memtrace::analysis {
 namespace {
 
-std::string Hex(uint64_t address) { return absl::StrCat("0x", absl::Hex(address)); }
+std::string Hex(uint64_t address) { return DeviceAddress{address}.ToString(); }
 
 std::string Of(int32_t device, uint64_t address) {
   return absl::StrCat(Hex(address), " of card ", device);

@@ -19,8 +19,8 @@ namespace memtrace::analysis {
 struct ExplainedFailure {
   Verdict verdict;
   std::optional<ExplainedRequest> request;
-  std::optional<ExplainedRequest>
-      got_over;  // the last that failed, if the program completed all the same
+  // The last that failed, if the program completed all the same.
+  std::optional<ExplainedRequest> got_over;
   // Traces beside this one whose processes ran out of memory, where this one's did not.
   std::vector<std::string> ran_out_beside;
   std::optional<ForeachCopy> foreach_copy;

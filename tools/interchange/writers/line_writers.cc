@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/units.h"
 #include "nlohmann/json.hpp"
 #include "tools/analysis/source/frames.h"
 #include "tools/interchange/writers/rows/event_detail.h"
@@ -57,7 +58,7 @@ std::string CsvText(std::string_view text) {
 
 std::string JsonText(std::string_view text) { return CompactJson(text); }
 
-std::string Hexadecimal(uint64_t address) { return absl::StrCat("0x", absl::Hex(address)); }
+std::string Hexadecimal(uint64_t address) { return DeviceAddress{address}.ToString(); }
 
 class CsvLines {
  public:
