@@ -21,14 +21,15 @@ include(CheckIPOSupported)
 check_ipo_supported(RESULT memtrace_ipo OUTPUT reason LANGUAGES CXX)
 # See memtrace_optimise.
 set(memtrace_optimised -O3 -fno-tree-vectorize -fno-plt)
-set(memtrace_command_options)
+set(memtrace_once_options)
 set(memtrace_test_options)
 set(memtrace_test_link_options)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # A test's own code runs once. The libraries it tests are optimised as always, but not across files once for every test.
   # At -O1, GCC inlines the one of a pair of replaced operators new and delete and not the other, and takes that for a mismatch.
   set(memtrace_test_options -O1 -Wno-mismatched-new-delete)
-  set(memtrace_command_options -O1)
+  # What reads a command line, or makes words of a few rows, runs once a program: a fifth of the compiler's time is saved.
+  set(memtrace_once_options -O1)
   set(memtrace_test_link_options -fno-lto -fno-use-linker-plugin)
   if(memtrace_ipo)
     list(APPEND memtrace_optimised -flto=auto -ffat-lto-objects)

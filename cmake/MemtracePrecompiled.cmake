@@ -56,9 +56,9 @@ function(memtrace_precompile target)
 endfunction()
 
 memtrace_add_precompiled(library HEADERS ${precompiled_standard} ${precompiled_abseil})
-memtrace_add_precompiled(tool HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp>
+memtrace_add_precompiled(tool OPTIONS ${memtrace_once_options} HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp>
   DEPENDS nlohmann_json::nlohmann_json)
-memtrace_add_precompiled(command OPTIONS ${memtrace_command_options} HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp> <CLI/CLI.hpp>
+memtrace_add_precompiled(command OPTIONS ${memtrace_once_options} HEADERS ${precompiled_standard} ${precompiled_abseil} <nlohmann/json.hpp> <CLI/CLI.hpp>
   DEPENDS nlohmann_json::nlohmann_json CLI11::CLI11)
 memtrace_add_precompiled(optimised HEADERS ${precompiled_standard} ${precompiled_abseil} OPTIONS ${memtrace_optimised})
 if(MEMTRACE_BUILD_TESTS)

@@ -43,10 +43,12 @@ target_include_directories(nccl_headers SYSTEM INTERFACE ${MEMTRACE_SITE_PACKAGE
 
 # scikit-build-core (a wheel) sets SKBUILD and its own folders; otherwise straight into the environment.
 if(SKBUILD)
+  set(MEMTRACE_SITE_DIR .)
   set(MEMTRACE_PACKAGE_DIR memtrace)
   set(MEMTRACE_PROGRAM_DIR ${SKBUILD_SCRIPTS_DIR})
   set(MEMTRACE_SHARE_DIR ${SKBUILD_DATA_DIR}/share)
 else()
+  set(MEMTRACE_SITE_DIR ${MEMTRACE_SITE_PACKAGES})
   set(MEMTRACE_PACKAGE_DIR ${MEMTRACE_SITE_PACKAGES}/memtrace)
   set(MEMTRACE_PROGRAM_DIR ${MEMTRACE_SCRIPTS})
   cmake_path(GET MEMTRACE_SCRIPTS PARENT_PATH MEMTRACE_SHARE_DIR)

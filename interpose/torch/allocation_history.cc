@@ -65,7 +65,7 @@ void AllocationHistory::Record(bool enabled, native::CreateContextFn create_cont
               "a history with stacks needs a function that takes them");
   unsigned skipped = 0;
   for (const std::string& action : skip_actions) {
-    skipped |= BitOf(c10::CachingDeviceAllocator::parseTraceEntryAction(action));
+    skipped |= BitOf(ActionOf(action));
   }
   const MutexLock lock(mutex_);
   if (enabled) WatchOnce();
@@ -101,18 +101,20 @@ bool AllocationHistory::Caller::Take() {
 void AllocationHistory::Caller::Drop() { callers_context = nullptr; }
 
 Entry AllocationHistory::MakeEntry(Entry::Action action, c10::DeviceIndex device, size_t address,
-                                   size_t bytes, void* stream, c10::MempoolId_t pool,
+                                   size_t bytes, void* stream, MempoolId_t pool,
                                    Context context) const {
-  return {action,
-          device,
-          address,
-          bytes,
-          stream,
-          std::move(pool),
-          c10::getApproximateTime(),
-          asked.load(std::memory_order_acquire) >= Level::ALLOC ? std::move(context) : nullptr,
-          compile_contexts.empty() ? std::string("N/A") : compile_contexts.back(),
-          user_metadata};
+  const bool has_context = asked.load(std::memory_order_acquire) >= Level::ALLOC;
+  return MakeTraceEntry(
+      action,
+      {.device = device,
+       .address = address,
+       .bytes = bytes,
+       .stream = stream,
+       .pool = std::move(pool),
+       .time = c10::getApproximateTime(),
+       .context = has_context ? std::move(context) : nullptr,
+       .compile_context = compile_contexts.empty() ? std::string("N/A") : compile_contexts.back(),
+       .user_metadata = user_metadata});
 }
 
 void AllocationHistory::Tell(const memtrace_change& change) {
@@ -138,15 +140,14 @@ bool AllocationHistory::Skips(Entry::Action action) const {
 }
 
 void AllocationHistory::Note(Entry::Action action, c10::DeviceIndex device, size_t address,
-                             size_t bytes, void* stream, c10::MempoolId_t pool) {
+                             size_t bytes, void* stream, MempoolId_t pool) {
   if (!is_recording() && trackers_.load(std::memory_order_acquire) == nullptr) return;
   Tell(MakeEntry(action, device, address, bytes, stream, std::move(pool), callers_context));
 }
 
 void AllocationHistory::Annotate(const std::vector<std::pair<std::string, std::string>>& facts) {
   if (!is_recording()) return;
-  c10::CachingDeviceAllocator::AnnotationEntry entry(c10::cuda::current_device(),
-                                                     c10::getApproximateTime());
+  AnnotationEntry entry(c10::cuda::current_device(), c10::getApproximateTime());
   for (const auto& [name, value] : facts) entry.recordUserMetadata(name, value);
   const MutexLock lock(annotations_mutex_);
   annotations_.Add(std::move(entry));
@@ -181,7 +182,7 @@ void AllocationHistory::Complete(native::SnapshotInfo& snapshot, bool include_tr
     }
   }
   const auto to_unix_time = clock_.makeConverter();
-  const auto stamp = [&](c10::CachingDeviceAllocator::trace_time_& time) {
+  const auto stamp = [&](decltype(Entry::time_)& time) {
     time.t_ = to_unix_time(time.approx_t_) / 1000;  // us
   };
   for (const auto& device : devices_) {

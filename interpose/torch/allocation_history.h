@@ -16,7 +16,9 @@
 #include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/device_history.h"
+#include "interpose/torch/mempool_id.h"
 #include "interpose/torch/ring_buffer.h"
+#include "versioned_entries.h"
 
 namespace memtrace::shim {
 
@@ -30,7 +32,7 @@ class AllocationHistory {
  public:
   using Context = DeviceHistory::Context;
   using Entry = DeviceHistory::Entry;
-  using Level = c10::CachingDeviceAllocator::RecordContext;
+  using Level = RecordContext;
   using Tracker = c10::cuda::CUDACachingAllocator::AllocatorTraceTracker;
 
   static AllocationHistory& Get();
@@ -68,7 +70,7 @@ class AllocationHistory {
 
   // An event that the allocator does not tell: a snapshot, an out-of-memory, an annotation.
   void Note(Entry::Action action, c10::DeviceIndex device, std::size_t address, std::size_t bytes,
-            void* stream, c10::MempoolId_t pool);
+            void* stream, MempoolId_t pool);
 
   // record_function's scopes.
   void Annotate(const std::vector<std::pair<std::string, std::string>>& facts);
@@ -91,7 +93,7 @@ class AllocationHistory {
   void Tell(const memtrace_change& change);
   void Tell(Entry entry);
   Entry MakeEntry(Entry::Action action, c10::DeviceIndex device, std::size_t address,
-                  std::size_t bytes, void* stream, c10::MempoolId_t pool, Context context) const;
+                  std::size_t bytes, void* stream, MempoolId_t pool, Context context) const;
   bool Skips(Entry::Action action) const;
 
   Mutex mutex_;  // guards changes of what follows
@@ -105,7 +107,7 @@ class AllocationHistory {
   // taken that a tracker's owner could hold. The old ones, one a call of torch's, are kept.
   std::atomic<const Trackers*> trackers_ = nullptr;
   mutable Mutex annotations_mutex_;
-  RingBuffer<c10::CachingDeviceAllocator::AnnotationEntry> annotations_;
+  RingBuffer<AnnotationEntry> annotations_;
   c10::ApproximateClockToUnixTimeConverter clock_;
 };
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/torch/allocator_settings.h"
 
-#include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDAAllocatorConfig.h>
 
 #include <array>
@@ -13,11 +12,11 @@
 
 #include "base/environment.h"
 #include "base/units.h"
+#include "versioned_settings.h"
 
 namespace memtrace::shim {
 namespace {
 
-using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
 // Segments always expand, blocks are always split, and chunks that lie free go where they are
@@ -38,33 +37,28 @@ constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
 size_t BytesBetweenPowers(size_t bytes) {
   constexpr size_t kUnit = 512;
   if (bytes <= kUnit) return bytes;  // whatever the setting
-  const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
+  const size_t divisions = VersionedSettings::Divisions(bytes);
   if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;
   return step == 0 ? bytes : RoundUp(bytes, step);
 }
 
-bool ReusesInCaptures() { return CUDAAllocatorConfig::graph_capture_record_stream_reuse(); }
+bool ReusesInCaptures() { return VersionedSettings::ReusesInCaptures(); }
 
-double FractionOfCard() { return CUDAAllocatorConfig::per_process_memory_fraction(); }
+double FractionOfCard() { return VersionedSettings::FractionOfCard(); }
 
-int64_t LargestSplit() {
-  return static_cast<int64_t>(AcceleratorAllocatorConfig::max_split_size());
-}
+int64_t LargestSplit() { return static_cast<int64_t>(VersionedSettings::LargestSplit()); }
 
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings) {
-  settings.garbage_collection_threshold =
-      AcceleratorAllocatorConfig::garbage_collection_threshold();
-  settings.max_split_size = AcceleratorAllocatorConfig::max_split_size();
+  settings.garbage_collection_threshold = VersionedSettings::GarbageCollectionThreshold();
+  settings.max_split_size = VersionedSettings::LargestSplit();
   settings.pinned_num_register_threads = CUDAAllocatorConfig::pinned_num_register_threads();
-  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
-  settings.expandable_segments = AcceleratorAllocatorConfig::use_expandable_segments();
+  settings.expandable_segments = VersionedSettings::HasExpandableSegments();
   settings.release_lock_on_malloc = CUDAAllocatorConfig::release_lock_on_cudamalloc();
   settings.pinned_use_host_register = CUDAAllocatorConfig::pinned_use_cuda_host_register();
-  settings.graph_capture_record_stream_reuse =
-      CUDAAllocatorConfig::graph_capture_record_stream_reuse();
-  settings.last_allocator_settings = AcceleratorAllocatorConfig::last_allocator_settings();
-  settings.roundup_power2_divisions = AcceleratorAllocatorConfig::roundup_power2_divisions();
+  settings.last_allocator_settings = VersionedSettings::Text();
+  settings.roundup_power2_divisions = VersionedSettings::AllDivisions();
+  AddVersionedSettings(settings);
 }
 
 std::string BackendOfSettings() {
@@ -78,7 +72,7 @@ std::string BackendOfSettings() {
 }
 
 void SaySettingsWithoutEffect() {
-  const std::string settings = AcceleratorAllocatorConfig::last_allocator_settings();
+  const std::string settings = VersionedSettings::Text();
   std::string named;
   for (const std::string_view key : kWithoutEffect) {
     if (settings.find(key) == std::string::npos) continue;

@@ -19,7 +19,8 @@
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/out_of_memory.h"
-#include "versioned_allocator.h"
+#include "versioned_errors.h"
+#include "versioned_rejections.h"
 
 namespace memtrace::shim {
 namespace {
@@ -135,9 +136,9 @@ void ThrowUnlessOk(int status) {
   if (C10_LIKELY(status == MEMTRACE_OK)) return;
   const int result = memtrace_last_driver_result();
   TORCH_CHECK(result != 0, "memtrace: ", memtrace_last_error());
-  // The words of C10_CUDA_DRIVER_CHECK; as an AcceleratorError it has the number, too.
-  throw c10::AcceleratorError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, result,
-                              std::string("CUDA driver error: ") + memtrace_last_error());
+  // The words of C10_CUDA_DRIVER_CHECK.
+  ThrowDriverError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, result,
+                   std::string("CUDA driver error: ") + memtrace_last_error());
 }
 
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {

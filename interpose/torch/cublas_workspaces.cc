@@ -4,20 +4,17 @@
 // torch gives cuBLAS one workspace a thread, stream and card, at the first product of matrices, and
 // keeps it: by its birth it would look like an activation or a temporary. Only torch's own maps
 // tell.
-#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/core/Allocator.h>
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <exception>
-#include <mutex>
-#include <shared_mutex>
 
 #include "interpose/core/memtrace.h"
 #include "versioned_workspaces.h"  // of the torch this is built for
 
 namespace memtrace::shim {
 namespace {
-
-using Map = at::cuda::WorkspaceMapWithMutex;
 
 constexpr int kWorkspace = 7;  // trace::Role::kWorkspace; the C ABI takes its number
 
@@ -31,19 +28,16 @@ Function* Find(const char* mangled) {
 
 // `site` stands in reports in place of the module that happened to multiply first.
 void Label(const char* site, const char* map_name, const char* size_name) {
-  auto* map = Find<Map&()>(map_name);
+  auto* map = Find<WorkspaceMap&()>(map_name);
   auto* size = Find<size_t()>(size_name);
   if (map == nullptr || size == nullptr) return;
-  Map& workspaces = map();
-  // Never waits: the caller may be an out-of-memory in the middle of making one.
-  const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  for (const auto& [handle_and_stream, workspace] : workspaces.map) {
-    const auto address = reinterpret_cast<uint64_t>(AddressOf(workspace));
-    if (address == 0) continue;
-    memtrace_relabel(DeviceOf(workspace), address, BytesOf(workspace, size()), kWorkspace, 0,
+  VisitWorkspaces(map(), [&](const c10::DataPtr& workspace, size_t kept) {
+    const auto address = reinterpret_cast<uint64_t>(workspace.get());
+    if (address == 0) return;
+    const size_t bytes = kept == 0 ? size() : kept;
+    memtrace_relabel(workspace.device().index(), address, bytes, kWorkspace, 0,
                      memtrace_intern(site));
-  }
+  });
 }
 
 }  // namespace

@@ -18,6 +18,8 @@
 #include "interpose/torch/private_pools.h"
 #include "interpose/torch/torch_views.h"
 #include "interpose/torch/uncached_memory.h"
+#include "versioned_rejections.h"
+#include "versioned_statistics.h"
 
 namespace memtrace::shim {
 namespace {
@@ -131,12 +133,12 @@ void CudaAllocator::raw_delete(void* address) {
   if (C10_UNLIKELY(status != MEMTRACE_OK)) DeleteWhatIsNotOurs(address, status);
 }
 
-void CudaAllocator::emptyCache(c10::MempoolId_t pool) {
+void CudaAllocator::emptyCache(MempoolId_t pool) {
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const memtrace_pool id = ToAbi(pool);
   const int status = memtrace_empty_pool(&id);
   // A pool is emptied by its destructor, which must not throw; the next empty_cache tries again.
-  const bool is_all = pool == c10::MempoolId_t{0, 0};
+  const bool is_all = pool == MempoolId_t{0, 0};
   if (C10_UNLIKELY(status != MEMTRACE_OK && !is_all)) {
     TORCH_WARN("memtrace: a pool's memory is not given back yet: ", memtrace_last_error());
     return;
@@ -187,12 +189,11 @@ void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) 
   fractions_.at(static_cast<size_t>(device)) = fraction;
 }
 
-std::vector<native::StreamSegmentSize> CudaAllocator::getExpandableSegmentSizes(
-    c10::DeviceIndex device) {
-  std::vector<native::StreamSegmentSize> sizes;
+std::vector<StreamSegmentSize> CudaAllocator::getExpandableSegmentSizes(c10::DeviceIndex device) {
+  std::vector<StreamSegmentSize> sizes;
   VisitSegments(device, [&](const memtrace_segment& segment) {
-    sizes.emplace_back(reinterpret_cast<cudaStream_t>(segment.stream), segment.small != 0,
-                       segment.bytes);
+    sizes.push_back(
+        {reinterpret_cast<cudaStream_t>(segment.stream), segment.small != 0, segment.bytes});
   });
   return sizes;
 }
@@ -218,12 +219,12 @@ void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream
   ThrowUnlessOk(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
 }
 
-native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t pool, bool include_traces) {
+native::SnapshotInfo CudaAllocator::snapshot(MempoolId_t pool, bool include_traces) {
   native::SnapshotInfo snapshot{};
   std::vector<size_t> active(static_cast<size_t>(device_count_), 0);
   for (int device = 0; device < device_count_; ++device) {
     VisitSegments(static_cast<c10::DeviceIndex>(device), [&](const memtrace_segment& segment) {
-      if (pool != c10::MempoolId_t{0, 0} && ToTorch(segment.pool) != pool) return;
+      if (pool != MempoolId_t{0, 0} && ToTorch(segment.pool) != pool) return;
       snapshot.segments.push_back(ToTorch(segment));
       active[static_cast<size_t>(device)] += snapshot.segments.back().active_size;
     });
@@ -239,49 +240,49 @@ native::SnapshotInfo CudaAllocator::snapshot(c10::MempoolId_t pool, bool include
   return snapshot;
 }
 
-void CudaAllocator::beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+void CudaAllocator::beginAllocateToPool(c10::DeviceIndex device, MempoolId_t pool,
                                         std::function<bool(cudaStream_t)> filter) {
   CheckDevice(device);
   BeginAllocateToPool(device, pool, std::move(filter));
 }
 
-void CudaAllocator::endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+void CudaAllocator::endAllocateToPool(c10::DeviceIndex device, MempoolId_t pool) {
   CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   TORCH_CHECK(memtrace_end_routing(device, &id) == MEMTRACE_OK,
               "endAllocatePool: not currently recording to mempool_id: ", memtrace_last_error());
 }
 
-void CudaAllocator::releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) {
+void CudaAllocator::releasePool(c10::DeviceIndex device, MempoolId_t pool) {
   CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_release_pool(device, &id));
 }
 
-int CudaAllocator::getPoolUseCount(c10::DeviceIndex device, c10::MempoolId_t pool) {
+int CudaAllocator::getPoolUseCount(c10::DeviceIndex device, MempoolId_t pool) {
   CheckDevice(device);
   return PoolUseCount(device, pool);
 }
 
-void CudaAllocator::createOrIncrefPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+void CudaAllocator::createOrIncrefPool(c10::DeviceIndex device, MempoolId_t pool,
                                        std::shared_ptr<native::CUDAAllocator> allocator) {
   CheckDevice(device);
   RetainPool(device, pool, std::move(allocator));
 }
 
-void CudaAllocator::setUseOnOOM(c10::DeviceIndex device, c10::MempoolId_t pool, bool use_on_oom) {
+void CudaAllocator::setUseOnOOM(c10::DeviceIndex device, MempoolId_t pool, bool use_on_oom) {
   CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_set_pool_use_on_oom(device, &id, use_on_oom ? 1 : 0));
 }
 
-void CudaAllocator::setNoSplit(c10::DeviceIndex device, c10::MempoolId_t pool) {
+void CudaAllocator::setNoSplit(c10::DeviceIndex device, MempoolId_t pool) {
   CheckDevice(device);
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_set_pool_no_split(device, &id));
 }
 
-bool CudaAllocator::checkPoolLiveAllocations(c10::DeviceIndex device, c10::MempoolId_t pool,
+bool CudaAllocator::checkPoolLiveAllocations(c10::DeviceIndex device, MempoolId_t pool,
                                              const std::unordered_set<void*>& expected) {
   return HasLiveAllocations(device, pool, expected);
 }
@@ -349,7 +350,7 @@ cudaError_t CudaAllocator::memcpyAsync(void* to, int to_device, const void* from
 }
 
 std::shared_ptr<native::AllocatorState> CudaAllocator::getCheckpointState(c10::DeviceIndex device,
-                                                                          c10::MempoolId_t pool) {
+                                                                          MempoolId_t pool) {
   return CheckpointPool(device, pool);
 }
 

@@ -15,6 +15,7 @@
 #include "base/mutex.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/allocator_settings.h"
+#include "interpose/torch/mempool_id.h"
 #include "versioned_allocator.h"
 
 namespace memtrace::shim {
@@ -35,7 +36,7 @@ class CudaAllocator final : public VersionedAllocator {
 
   // c10::DeviceAllocator
   bool initialized() override { return device_count_ > 0; }
-  void emptyCache(c10::MempoolId_t pool) override;
+  void emptyCache(MempoolId_t pool) override;
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override;
   void resetAccumulatedStats(c10::DeviceIndex device) override;
   void resetPeakStats(c10::DeviceIndex device) override;
@@ -47,26 +48,25 @@ class CudaAllocator final : public VersionedAllocator {
   void init(int device_count) override;
   double getMemoryFraction(c10::DeviceIndex device) override;
   void setMemoryFraction(double fraction, c10::DeviceIndex device) override;
-  std::vector<c10::cuda::CUDACachingAllocator::StreamSegmentSize> getExpandableSegmentSizes(
-      c10::DeviceIndex device) override;
+  std::vector<StreamSegmentSize> getExpandableSegmentSizes(c10::DeviceIndex device) override;
   void enable(bool value) override;
   bool isEnabled() const override;
   void cacheInfo(c10::DeviceIndex device, size_t* largest_block) override;
   void* getBaseAllocation(void* address, size_t* bytes) override;
   void recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) override;
-  c10::cuda::CUDACachingAllocator::SnapshotInfo snapshot(c10::MempoolId_t pool,
+  c10::cuda::CUDACachingAllocator::SnapshotInfo snapshot(MempoolId_t pool,
                                                          bool include_traces) override;
-  void beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool,
+  void beginAllocateToPool(c10::DeviceIndex device, MempoolId_t pool,
                            std::function<bool(cudaStream_t)> filter) override;
-  void endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
-  void releasePool(c10::DeviceIndex device, c10::MempoolId_t pool) override;
-  int getPoolUseCount(c10::DeviceIndex device, c10::MempoolId_t pool) override;
+  void endAllocateToPool(c10::DeviceIndex device, MempoolId_t pool) override;
+  void releasePool(c10::DeviceIndex device, MempoolId_t pool) override;
+  int getPoolUseCount(c10::DeviceIndex device, MempoolId_t pool) override;
   void createOrIncrefPool(
-      c10::DeviceIndex device, c10::MempoolId_t pool,
+      c10::DeviceIndex device, MempoolId_t pool,
       std::shared_ptr<c10::cuda::CUDACachingAllocator::CUDAAllocator> allocator) override;
-  void setUseOnOOM(c10::DeviceIndex device, c10::MempoolId_t pool, bool use_on_oom) override;
-  void setNoSplit(c10::DeviceIndex device, c10::MempoolId_t pool) override;
-  bool checkPoolLiveAllocations(c10::DeviceIndex device, c10::MempoolId_t pool,
+  void setUseOnOOM(c10::DeviceIndex device, MempoolId_t pool, bool use_on_oom) override;
+  void setNoSplit(c10::DeviceIndex device, MempoolId_t pool) override;
+  bool checkPoolLiveAllocations(c10::DeviceIndex device, MempoolId_t pool,
                                 const std::unordered_set<void*>& expected) override;
   c10::cuda::CUDACachingAllocator::ShareableHandle shareIpcHandle(void* address) override;
   std::shared_ptr<void> getIpcDevPtr(std::string handle) override;
@@ -88,7 +88,7 @@ class CudaAllocator final : public VersionedAllocator {
   cudaError_t memcpyAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
                           cudaStream_t stream, bool peer_enabled) override;
   std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> getCheckpointState(
-      c10::DeviceIndex device, c10::MempoolId_t pool) override;
+      c10::DeviceIndex device, MempoolId_t pool) override;
   c10::cuda::CUDACachingAllocator::CheckpointDelta setCheckpointPoolState(
       c10::DeviceIndex device,
       std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> state) override;

@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "interpose/torch/ring_buffer.h"
+#include "versioned_entries.h"
 
 namespace memtrace::shim {
 
@@ -24,7 +25,7 @@ namespace memtrace::shim {
 class DeviceHistory {
  public:
   using Context = std::shared_ptr<c10::GatheredContext>;
-  using Entry = c10::CachingDeviceAllocator::TraceEntry;
+  using Entry = TraceEntry;
 
   void SetCapacity(std::size_t most_entries);
   void Clear();

@@ -12,13 +12,16 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/autograd_context.h"
 #include "interpose/torch/host_values/host_values.h"
+#include "interpose/torch/mempool_id.h"
 #include "interpose/torch/native_sizes.h"
+#include "versioned_entries.h"
+#include "versioned_observing.h"
 
 namespace memtrace::shim {
 namespace {
 
 namespace native = c10::cuda::CUDACachingAllocator;
-using Entry = c10::CachingDeviceAllocator::TraceEntry;
+using Entry = TraceEntry;
 
 // -1: nothing of ours.
 int ObservedKind(Entry::Action action) {
@@ -78,8 +81,9 @@ void Pass(const Entry& entry) {
   event.bytes = entry.size_;
   event.stream = reinterpret_cast<uint64_t>(entry.stream_);
   event.is_segment = entry.action_ == Entry::SEGMENT_ALLOC ? 1 : 0;
-  event.pool_first = entry.mempool_.first;
-  event.pool_second = entry.mempool_.second;
+  const MempoolId_t pool = PoolOf(entry);
+  event.pool_first = pool.first;
+  event.pool_second = pool.second;
   AddSize(event, entry);
   if (kind == MEMTRACE_OBSERVED_ALLOCATE) {
     event.context = TakeContext();
@@ -105,8 +109,8 @@ void PassOutOfMemory(int64_t device, size_t requested, size_t total, size_t free
   memtrace_observe_out_of_memory(&event);
 }
 
-using Segment = c10::CachingDeviceAllocator::SegmentInfo;
-using Block = c10::CachingDeviceAllocator::BlockInfo;
+using Segment = SegmentInfo;
+using Block = BlockInfo;
 
 memtrace_observed PartOf(const Segment& segment, memtrace_observed_kind kind, uint64_t address,
                          uint64_t bytes) {
@@ -146,12 +150,6 @@ void PassWhatIsThere() {
   }
 }
 
-// All that torch can put into its history.
-std::vector<std::string> AllActions() {
-  return {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free",
-          "oom",   "snapshot"};
-}
-
 }  // namespace
 
 bool ObserveNativeAllocator(int device_count) {
@@ -161,13 +159,9 @@ bool ObserveNativeAllocator(int device_count) {
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
-  // Every action is skipped, because an entry of ours would stay in a history that the program
-  // begins later. Where the program has switched torch's own history on, or does so later, the
-  // history is the program's, and our events go on without stacks.
-  if (!native::isHistoryEnabled()) {
-    native::recordHistory(true, &CaptureContext, 1, native::RecordContext::ALLOC, false,
-                          AllActions());
-  }
+  // Where the program has switched torch's own history on, or does so later, the history is the
+  // program's, and our events go on without stacks.
+  if (!native::isHistoryEnabled()) GatherContexts(&CaptureContext);
   return true;
 }
 

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/torch/native_sizes.h"
 
-#include <c10/core/AllocatorConfig.h>
-#include <c10/cuda/CUDAAllocatorConfig.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/units.h"
 #include "interpose/torch/allocator_settings.h"
+#include "versioned_settings.h"
 
 namespace memtrace::shim {
 namespace {
@@ -26,17 +24,14 @@ uint64_t Rounded(size_t bytes) {
   return RoundUp(std::max<uint64_t>(BytesByDivisions(bytes), kUnit), kUnit);
 }
 
-bool IsPrivate(const NativeSizes::Entry& entry) { return entry.mempool_ != c10::MempoolId_t{}; }
+bool IsPrivate(const NativeSizes::Entry& entry) { return PoolOf(entry) != MempoolId_t{}; }
 
 // Segments of a private pool may be of an allocator of its own, and then do not expand. Where they
 // do, nobody asks how much stays unsplit.
 uint64_t Unsplit(const NativeSizes::Entry& allocation, uint64_t occupied) {
-  using c10::CachingAllocator::AcceleratorAllocatorConfig;
   if (occupied <= kLargestSmall) return 0;
-  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
-  if (AcceleratorAllocatorConfig::use_expandable_segments() && !IsPrivate(allocation))
-    return kUnit - 1;
-  return occupied < AcceleratorAllocatorConfig::max_split_size() ? kLargestRest : kEverything;
+  if (VersionedSettings::HasExpandableSegments() && !IsPrivate(allocation)) return kUnit - 1;
+  return occupied < VersionedSettings::LargestSplit() ? kLargestRest : kEverything;
 }
 
 // The lock is recursive: it may be asked for under it.
@@ -50,7 +45,7 @@ NativeSizes::Size NativeSizes::Of(const Entry& allocation) {
   const uint64_t occupied = Rounded(allocation.size_);
   if (!IsPrivate(allocation)) return {occupied, Unsplit(allocation, occupied)};
   LearnWhetherItSplits(allocation, occupied);
-  const bool is_whole = unsplit_pools_.count(allocation.mempool_) != 0;
+  const bool is_whole = unsplit_pools_.count(PoolOf(allocation)) != 0;
   return {occupied, is_whole ? kEverything : Unsplit(allocation, occupied)};
 }
 
@@ -59,7 +54,7 @@ void NativeSizes::LearnWhetherItSplits(const Entry& allocation, uint64_t occupie
   const uint64_t segment = std::exchange(new_segment_, 0);
   const uint64_t rest = segment > occupied ? segment - occupied : 0;
   if (rest == 0 || rest <= Unsplit(allocation, occupied)) return;
-  if (Splits(allocation.device_) == splits_before_) unsplit_pools_.insert(allocation.mempool_);
+  if (Splits(allocation.device_) == splits_before_) unsplit_pools_.insert(PoolOf(allocation));
 }
 
 void NativeSizes::Note(const Entry& entry) {

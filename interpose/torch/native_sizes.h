@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <set>
 
+#include "versioned_entries.h"
+
 namespace memtrace::shim {
 
 // What a block of torch's own allocator occupies, which its events do not say: by the rules of its
@@ -20,7 +22,7 @@ namespace memtrace::shim {
 // Thread rule: under that card's lock of torch's allocator.
 class NativeSizes {
  public:
-  using Entry = c10::CachingDeviceAllocator::TraceEntry;
+  using Entry = TraceEntry;
 
   // Sizes as in memtrace_observed.
   struct Size {
@@ -35,7 +37,7 @@ class NativeSizes {
  private:
   void LearnWhetherItSplits(const Entry& allocation, uint64_t occupied);
 
-  std::set<c10::MempoolId_t> unsplit_pools_;
+  std::set<MempoolId_t> unsplit_pools_;
   uint64_t new_segment_ = 0;  // bytes of a private pool's, if that was the event before
   int64_t splits_before_ = 0;
 };

@@ -99,7 +99,7 @@ std::string DescribeProcesses(c10::DeviceIndex device) {
     if (process.bytes == kNotAvailable) continue;
     text += process.pid == own ? "Including non-PyTorch memory, this process"
                                : "Process " + std::to_string(process.pid);
-    text += " has " + c10::CachingAllocator::format_size(process.bytes) + " memory in use. ";
+    text += " has " + c10::CachingDeviceAllocator::format_size(process.bytes) + " memory in use. ";
   }
   return text;
 }
@@ -107,7 +107,7 @@ std::string DescribeProcesses(c10::DeviceIndex device) {
 }  // namespace
 
 void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
-  using c10::CachingAllocator::format_size;
+  using c10::CachingDeviceAllocator::format_size;
   const auto device = static_cast<c10::DeviceIndex>(out_of_memory.device);
   // As torch does, what lies free in private pools counts as allocated: only they can use it.
   const uint64_t in_pools =

@@ -71,18 +71,18 @@ MEMTRACE_PLUGGABLE void memtrace_memory_fraction(double fraction, int device) {
 }
 
 // For set_begin_allocate_to_pool, set_end_allocate_to_pool_fn and set_release_pool.
-MEMTRACE_PLUGGABLE void memtrace_pool_begin(int device, c10::MempoolId_t pool,
+MEMTRACE_PLUGGABLE void memtrace_pool_begin(int device, memtrace::shim::MempoolId_t pool,
                                             std::function<bool(cudaStream_t)> filter) {
   memtrace::shim::BeginAllocateToPool(static_cast<c10::DeviceIndex>(device), pool,
                                       std::move(filter));
 }
 
-MEMTRACE_PLUGGABLE void memtrace_pool_end(int device, c10::MempoolId_t pool) {
+MEMTRACE_PLUGGABLE void memtrace_pool_end(int device, memtrace::shim::MempoolId_t pool) {
   const memtrace_pool id = memtrace::shim::ToAbi(pool);
   memtrace::shim::ThrowUnlessOk(memtrace_end_routing(device, &id));
 }
 
-MEMTRACE_PLUGGABLE void memtrace_pool_release(int device, c10::MempoolId_t pool) {
+MEMTRACE_PLUGGABLE void memtrace_pool_release(int device, memtrace::shim::MempoolId_t pool) {
   const memtrace_pool id = memtrace::shim::ToAbi(pool);
   memtrace::shim::ThrowUnlessOk(memtrace_release_pool(device, &id));
 }

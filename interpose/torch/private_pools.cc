@@ -60,7 +60,7 @@ class PoolState final : public native::AllocatorState {
 
 }  // namespace
 
-void RetainPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, Source source) {
+void RetainPool(c10::DeviceIndex device, const MempoolId_t& pool, Source source) {
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_retain_pool(device, &id));
   if (source == nullptr || PoolUseCount(device, pool) > 1) return;
@@ -68,7 +68,7 @@ void RetainPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, Source so
   ThrowUnlessOk(memtrace_set_pool_source(device, &id, &given));
 }
 
-void BeginAllocateToPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, Filter filter) {
+void BeginAllocateToPool(c10::DeviceIndex device, const MempoolId_t& pool, Filter filter) {
   const memtrace_pool id = ToAbi(pool);
   ThrowUnlessOk(memtrace_retain_pool(device, &id));
   ThrowUnlessOk(memtrace_set_capture_reuse(device, ReusesInCaptures() ? 1 : 0));
@@ -80,13 +80,13 @@ void BeginAllocateToPool(c10::DeviceIndex device, const c10::MempoolId_t& pool, 
   TORCH_CHECK(false, "beginAllocateToPool: already recording to mempool_id: ", reason);
 }
 
-int PoolUseCount(c10::DeviceIndex device, const c10::MempoolId_t& pool) {
+int PoolUseCount(c10::DeviceIndex device, const MempoolId_t& pool) {
   const memtrace_pool id = ToAbi(pool);
   int uses = 0;
   return memtrace_pool_uses(device, &id, &uses) == MEMTRACE_OK ? uses : 0;
 }
 
-bool HasLiveAllocations(c10::DeviceIndex device, const c10::MempoolId_t& pool,
+bool HasLiveAllocations(c10::DeviceIndex device, const MempoolId_t& pool,
                         const std::unordered_set<void*>& expected) {
   size_t live = 0;
   bool is_expected = true;
@@ -103,7 +103,7 @@ bool HasLiveAllocations(c10::DeviceIndex device, const c10::MempoolId_t& pool,
 }
 
 std::shared_ptr<native::AllocatorState> CheckpointPool(c10::DeviceIndex device,
-                                                       const c10::MempoolId_t& pool) {
+                                                       const MempoolId_t& pool) {
   const memtrace_pool id = ToAbi(pool);
   memtrace_checkpoint* checkpoint = nullptr;
   ThrowUnlessOk(memtrace_checkpoint_pool(device, &id, &checkpoint));

@@ -16,6 +16,14 @@
 
 #define MEMTRACE_SHIM extern "C" MEMTRACE_API
 
+namespace {
+
+// torch registers its own allocator with 0, later ones with 1, and one of less does not replace it
+// (seen in 2.15: torch.accelerator.memory_* stays with torch's).
+constexpr uint8_t kRegistrationPriority = 1;
+
+}  // namespace
+
 // 0 done; 1 too late, CUDA is in use; 2 torch has no CUDA allocator.
 MEMTRACE_SHIM int memtrace_torch_install() {
   namespace native = c10::cuda::CUDACachingAllocator;
@@ -25,7 +33,7 @@ MEMTRACE_SHIM int memtrace_torch_install() {
   auto& ours = memtrace::shim::CudaAllocator::Get();
   native::allocator.store(&ours);
   // torch.accelerator.memory_* asks here.
-  c10::SetAllocator(c10::kCUDA, &ours, memtrace::shim::kRegistrationPriority);
+  c10::SetAllocator(c10::kCUDA, &ours, kRegistrationPriority);
   return 0;
 }
 

@@ -7,7 +7,7 @@
 namespace memtrace::shim {
 namespace {
 
-void Copy(c10::CachingAllocator::StatArray& to, const memtrace_statistic (&from)[3]) {
+void Copy(c10::CachingDeviceAllocator::StatArray& to, const memtrace_statistic (&from)[3]) {
   for (size_t pool = 0; pool < 3; ++pool) {
     to[pool].current = from[pool].current;
     to[pool].peak = from[pool].peak;
@@ -16,8 +16,8 @@ void Copy(c10::CachingAllocator::StatArray& to, const memtrace_statistic (&from)
   }
 }
 
-c10::CachingDeviceAllocator::BlockInfo ToTorch(const memtrace_block& block) {
-  c10::CachingDeviceAllocator::BlockInfo info;
+BlockInfo ToTorch(const memtrace_block& block) {
+  BlockInfo info;
   info.size = block.bytes;
   info.requested_size = block.requested;
   info.allocated = block.state == MEMTRACE_BLOCK_ALLOCATED;
@@ -46,12 +46,12 @@ c10::CachingDeviceAllocator::DeviceStats ToTorch(const memtrace_statistics& stat
   return stats;
 }
 
-c10::CachingDeviceAllocator::SegmentInfo ToTorch(const memtrace_segment& segment) {
-  c10::CachingDeviceAllocator::SegmentInfo info;
+SegmentInfo ToTorch(const memtrace_segment& segment) {
+  SegmentInfo info;
   info.device = static_cast<c10::DeviceIndex>(segment.device);
   info.address = segment.address;
   info.total_size = segment.bytes;
-  info.stream = reinterpret_cast<void*>(segment.stream);
+  info.stream = static_cast<decltype(info.stream)>(reinterpret_cast<void*>(segment.stream));
   info.is_large = segment.small == 0;
   info.is_expandable = segment.expandable != 0;
   info.owner_private_pool_id = {segment.pool.first, segment.pool.second};

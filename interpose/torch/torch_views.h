@@ -8,12 +8,13 @@
 #include <functional>
 
 #include "interpose/core/memtrace.h"
+#include "versioned_entries.h"
 
 namespace memtrace::shim {
 
 // The C ABI's structs in torch's types.
 c10::CachingDeviceAllocator::DeviceStats ToTorch(const memtrace_statistics& statistics);
-c10::CachingDeviceAllocator::SegmentInfo ToTorch(const memtrace_segment& segment);
+SegmentInfo ToTorch(const memtrace_segment& segment);
 
 // Visits the card's mapped ranges by ascending address.
 void VisitSegments(c10::DeviceIndex device,

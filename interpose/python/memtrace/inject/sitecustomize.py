@@ -4,6 +4,8 @@
 
 Programs that use CUDA without torch get the simulated card when the first package that asks for a driver is imported.
 
+Without `memtrace run` it is the variable MEMTRACE that brings this file (memtrace.pth), and says what is wanted.
+
 With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torch and nothing is recorded.
 """
 
@@ -110,6 +112,17 @@ class _Beginning:
             memtrace.enable()
 
 
+def _read_the_variable() -> None:
+    """Turns what MEMTRACE says into what `memtrace run` says to the processes that it starts."""
+    wanted = os.environ.get("MEMTRACE", "")
+    if "MEMTRACE_HOME" in os.environ or wanted in ("", "0", "1"):
+        return
+    if wanted == "observe":
+        os.environ.setdefault("MEMTRACE_ALLOCATOR", "native")
+    else:
+        os.environ.setdefault("MEMTRACE_CARD", wanted)
+
+
 def _keep_the_users_files() -> None:
     """In a trial of `memtrace fit`, from the first line on; a program that cannot be kept from them does not begin."""
     from memtrace import _scratch
@@ -133,6 +146,7 @@ def _run_the_users_own() -> None:
         spec.loader.exec_module(module)
 
 
+_read_the_variable()
 if os.environ.get("MEMTRACE") != "0":
     sys.meta_path.insert(0, _Beginning())
     if os.environ.get("MEMTRACE_FIT_SAVES") or os.environ.get("MEMTRACE_FIT_SCRATCH"):

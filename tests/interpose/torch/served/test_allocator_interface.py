@@ -47,9 +47,13 @@ def virtuals():
 
 def overridden():
     """By the class that is compiled for this torch."""
-    version = "torch_2_14" if TORCH >= (2, 14) else "torch_2_11"
     folder = ROOT / "interpose" / "torch"
-    text = "".join(code_of(folder / name) for name in ("cuda_allocator.h", f"{version}/versioned_allocator.h"))
+    since = {
+        tuple(map(int, file.parent.name.split("_")[1:])): file for file in folder.glob("minors/*/versioned_allocator.h")
+    }
+    newest = since[max(minor for minor in since if minor <= TORCH)]
+    adaptors = re.findall(r'#include "(interpose/torch/minors/adaptors/\w+\.h)"', newest.read_text())
+    text = "".join(code_of(file) for file in [folder / "cuda_allocator.h", *(ROOT / name for name in adaptors)])
     return set(re.findall(r"\b(\w+)\s*\([^;{}]*\)\s*(?:const\s+)?override\b", text))
 
 

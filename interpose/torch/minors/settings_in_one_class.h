@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SETTINGS_IN_ONE_CLASS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SETTINGS_IN_ONE_CLASS_H_
+
+#include <c10/cuda/CUDAAllocatorConfig.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace memtrace::shim {
+
+// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it. It lies in a
+// header, so that this library has one of its own, which reads the environment and does not hear of
+// torch.cuda.memory._set_allocator_settings; only the rounding, the one that changes what is
+// allocated, is asked of torch's.
+struct SettingsInOneClass {
+  using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
+
+  static size_t Divisions(size_t bytes) { return Config::roundup_power2_divisions(bytes); }
+  static std::vector<size_t> AllDivisions() { return Config::roundup_power2_divisions(); }
+  static size_t LargestSplit() { return Config::max_split_size(); }
+  static double GarbageCollectionThreshold() { return Config::garbage_collection_threshold(); }
+  static std::string Text() { return Config::last_allocator_settings(); }
+  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
+  static bool HasExpandableSegments() {
+    return Text().find("expandable_segments:True") != std::string::npos;
+  }
+  static double FractionOfCard() { return 1; }  // there is no such setting before 2.10
+};
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SETTINGS_IN_ONE_CLASS_H_

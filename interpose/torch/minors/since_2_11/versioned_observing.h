@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_11_VERSIONED_OBSERVING_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_11_VERSIONED_OBSERVING_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+namespace memtrace::shim {
+
+// Has torch gather a context before each allocation. Every action that torch can put into its
+// history is skipped, because an entry of ours would stay in one that the program begins later.
+inline void GatherContexts(c10::cuda::CUDACachingAllocator::CreateContextFn create) {
+  c10::cuda::CUDACachingAllocator::recordHistory(
+      true, create, 1, c10::cuda::CUDACachingAllocator::RecordContext::ALLOC,
+      /*clearHistory=*/false,
+      {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "oom",
+       "snapshot"});
+}
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_11_VERSIONED_OBSERVING_H_

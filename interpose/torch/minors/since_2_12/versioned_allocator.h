@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_VERSIONED_ALLOCATOR_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_VERSIONED_ALLOCATOR_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include "interpose/torch/minors/adaptors/since_2_12.h"
+
+namespace memtrace::shim {
+
+// The allocator's interface of torch 2.12.
+using VersionedAllocator = Since2_12<c10::cuda::CUDACachingAllocator::CUDAAllocator>;
+
+using c10::cuda::CUDACachingAllocator::StreamSegmentSize;
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_VERSIONED_ALLOCATOR_H_

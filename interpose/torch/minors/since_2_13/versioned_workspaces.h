@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_13_VERSIONED_WORKSPACES_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_13_VERSIONED_WORKSPACES_H_
+
+#include <ATen/cuda/CUDAContextLight.h>
+
+#include <mutex>
+#include <shared_mutex>
+
+namespace memtrace::shim {
+
+using WorkspaceMap = at::cuda::WorkspaceMapWithMutex;
+
+// Calls visit(the workspace, its bytes) for each that torch keeps. Never waits: the caller may be
+// an out-of-memory in the middle of making one.
+template <typename Visit>
+void VisitWorkspaces(WorkspaceMap& workspaces, const Visit& visit) {
+  const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (const auto& [handle_and_stream, kept] : workspaces.map) visit(kept.first, kept.second);
+}
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_13_VERSIONED_WORKSPACES_H_

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_14_VERSIONED_ALLOCATOR_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_14_VERSIONED_ALLOCATOR_H_
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include "interpose/torch/minors/adaptors/since_2_12.h"
+#include "interpose/torch/minors/adaptors/since_2_13.h"
+#include "interpose/torch/minors/adaptors/since_2_14.h"
+
+namespace memtrace::shim {
+
+// The allocator's interface of torch 2.14 and 2.15.
+using VersionedAllocator =
+    Since2_14<Since2_13<Since2_12<c10::cuda::CUDACachingAllocator::CUDAAllocator>>>;
+
+using c10::cuda::CUDACachingAllocator::StreamSegmentSize;
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_14_VERSIONED_ALLOCATOR_H_

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ERRORS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ERRORS_H_
+
+#include <c10/util/Exception.h>
+
+#include <string>
+
+namespace memtrace::shim {
+
+// Throws what the driver refused. torch has no class of its own for it before 2.8.
+[[noreturn]] inline void ThrowDriverError(const c10::SourceLocation& place, int /*result*/,
+                                          const std::string& text) {
+  throw c10::Error(place, text);
+}
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ERRORS_H_

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace memtrace::shim {
+
+// What torch's statistics have beyond those of 2.11: nothing.
+inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& /*stats*/,
+                                   c10::DeviceIndex /*device*/) {}
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
+
+namespace memtrace::shim {
+
+// torch's map of workspaces has no lock before 2.10, and is changed by whatever thread multiplies
+// first: it is not read.
+struct WorkspaceMap {};
+
+template <typename Visit>
+void VisitWorkspaces(WorkspaceMap& /*workspaces*/, const Visit& /*visit*/) {}
+
+}  // namespace memtrace::shim
+
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
