@@ -35,6 +35,18 @@ endif()
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
 
+# The headers of CUDA 12, which no torch of this environment brings: setup/fetch_headers.py fetches them. Without them the
+# simulated card stands in for CUDA 13 alone.
+cmake_path(SET headers_of_cuda12 NORMALIZE ${PROJECT_BINARY_DIR}/../headers/cuda-12/include)
+set(MEMTRACE_CUDA12_INCLUDE_DIR ${headers_of_cuda12} CACHE PATH "The headers of CUDA 12")
+if(EXISTS ${MEMTRACE_CUDA12_INCLUDE_DIR}/cuda_runtime_api.h)
+  add_library(cuda12_headers INTERFACE)
+  target_include_directories(cuda12_headers SYSTEM INTERFACE
+    ${MEMTRACE_CUDA12_INCLUDE_DIR} ${MEMTRACE_CUDA12_INCLUDE_DIR}/cccl)
+else()
+  message(STATUS "no headers of CUDA 12 in ${MEMTRACE_CUDA12_INCLUDE_DIR}: the simulated card is built for CUDA 13 alone")
+endif()
+
 # torch depends on cuDNN's wheel, which carries its headers, and on NCCL's.
 add_library(cudnn_headers INTERFACE)
 target_include_directories(cudnn_headers SYSTEM INTERFACE ${MEMTRACE_SITE_PACKAGES}/nvidia/cudnn/include)

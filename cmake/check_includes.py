@@ -91,8 +91,12 @@ MAY_INCLUDE: dict[str, list[str]] = {
     **{layer: MODEL[:place] for place, layer in enumerate(MODEL)},
     CARD: MODEL,
     f"{CARD}/driver": [*MODEL, f"{CARD}/symbols", f"{CARD}/machine.h"],
-    f"{CARD}/runtime": [f"{CARD}/interface", f"{CARD}/spec", f"{CARD}/work/occupancy.h"],
-    **{folder: [f"{CARD}/interface"] for folder in _layers(CARD, "libraries", "dnn", "collectives", "cupti")},
+    f"{CARD}/wheels": [],
+    f"{CARD}/runtime": [f"{CARD}/interface", f"{CARD}/spec", f"{CARD}/wheels", f"{CARD}/work/occupancy.h"],
+    **{
+        folder: [f"{CARD}/interface", f"{CARD}/wheels"]
+        for folder in _layers(CARD, "libraries", "dnn", "collectives", "cupti")
+    },
     f"{CARD}/symbols": [],
     **{layer: [*TRACE, "tools/remedies", *MOMENT[:place]] for place, layer in enumerate(MOMENT)},
     ANALYSIS: [*TRACE, *MOMENT],
@@ -132,8 +136,9 @@ ONLY_IN = {
         f"{CARD}/interface",
         f"{CARD}/libraries",
         f"{CARD}/dnn",
+        f"{CARD}/collectives",
     ],
-    "cuda_runtime_api.h": ["bench", f"{CARD}/runtime", f"{CARD}/collectives", "interpose/torch"],
+    "cuda_runtime_api.h": ["bench", f"{CARD}/runtime", "interpose/torch"],
     "cupti.h": ["profiler/cupti", f"{CARD}/cupti"],
     "cudnn.h": [f"{CARD}/dnn"],
     "cufft.h": [f"{CARD}/libraries"],

@@ -102,7 +102,7 @@ def main(root: Path, write: bool) -> int:
     elif not (root / PAGE).exists() or (root / PAGE).read_text() != made:
         print(f"{PAGE}: differs from the tables; run cmake/check_symbols.py . --write")
         status = 1
-    for source in sorted((root / CARD).glob("*/*.cc")):
+    for source in sorted((root / CARD).rglob("*.cc")):
         text = source.read_text()
         faults = {name: f"ignores {', '.join(types)}" for name, types in ignored(text).items()}
         faults |= {name: f"calls {partial}" for name, partial in relayed(text, known).items() if name not in _IN_FULL}

@@ -18,6 +18,7 @@
 #include "nlohmann/json.hpp"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/events/amount.h"
+#include "tools/launch/card_libraries.h"
 #include "tools/launch/package_folder.h"
 #include "tools/launch/program_file.h"
 
@@ -25,12 +26,6 @@ namespace memtrace::launch {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Everything that stands in for CUDA's libraries; each goes before those that it needs.
-constexpr const char* kCardLibraries[] = {
-    "libcuda.so.1",      "libcudart.so.13",   "libcublasLt.so.13", "libcublas.so.13",
-    "libcudnn.so.9",     "libcusparse.so.12", "libcusolver.so.12", "libcufft.so.12",
-    "libnvidia-ml.so.1", "libnccl.so.2",      "libcupti.so.13"};
 
 absl::Status CheckCards(const std::vector<std::string>& specs) {
   for (const std::string& spec : specs) {
@@ -163,14 +158,16 @@ std::string SharedLedger() {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(kLedger);
 }
 
-// Python's own start-up puts the card in place; other programs get it from the loader. What watches
-// the driver comes before whatever driver there is.
+// Python's own start-up puts the card in place; other programs get it from the loader. What their
+// own libraries need, or they load by name, the loader finds in the card's folder. What watches the
+// driver comes before whatever driver there is.
 void AddPreloadedLibraries(const LaunchRequest& request, const fs::path& package,
                            LaunchPlan& plan) {
   if (!request.cards.empty() && IsElfFile(plan.program) && !IsPythonInterpreter(plan.program)) {
     const fs::path card = package / "lib" / "simulated_card";
-    for (const char* library : kCardLibraries)
+    for (const std::string& library : CardLibrariesFor(NeededLibraries(plan.program)))
       Prepend(plan.environment, "LD_PRELOAD", (card / library).string());
+    Prepend(plan.environment, "LD_LIBRARY_PATH", card.string());
   }
   const fs::path watch = package / "lib" / "libmemtrace_preload.so";
   std::error_code ignored;

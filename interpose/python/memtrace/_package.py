@@ -45,6 +45,11 @@ class TorchVersion:
         """Major and minor, for example `2.11`."""
         return ".".join(self.full.split(".")[:2])
 
+    @property
+    def cuda_major(self) -> str | None:
+        """The major version of the CUDA that it was built for, for example `13`; None if it was built without."""
+        return None if self.cuda is None else self.cuda.split(".")[0]
+
 
 def torch_version(spec: ModuleSpec) -> TorchVersion | None:
     """Reads the version of the torch that `spec` would import; None if it cannot be told."""

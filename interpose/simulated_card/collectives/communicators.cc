@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/collectives/communicators.h"
 
-#include <cuda_runtime_api.h>
+#include <cuda.h>
 
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "base/mutex.h"
+#include "interpose/simulated_card/collectives/thread_card.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 
@@ -38,23 +39,9 @@ thread_local int group_depth = 0;
 thread_local std::vector<CollectiveCall> grouped;
 thread_local std::string last_error;
 
-class OnDevice {
- public:
-  explicit OnDevice(int device) {
-    cudaGetDevice(&before_);
-    if (before_ != device) cudaSetDevice(device);
-  }
-  ~OnDevice() { cudaSetDevice(before_); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 // The kernel's writes are ours to account for: Finish does.
 ncclResult_t Launch(const CollectiveCall& call) {
-  const OnDevice device(call.communicator->device);
+  const OnCard card(call.communicator->device);
   memtrace_card_thread_state* thread = memtrace_card_thread();
   ++thread->operators;
   const int launched = memtrace_card_launch_call(call.name, call.stream);
@@ -65,9 +52,9 @@ ncclResult_t Launch(const CollectiveCall& call) {
 }
 
 bool IsCaptured(const CollectiveCall& call) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(call.stream, &status) == cudaSuccess &&
-         status != cudaStreamCaptureStatusNone;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return cuStreamIsCapturing(call.stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 Part ReadFromCard(const CollectiveCall& call) {
@@ -106,12 +93,13 @@ bool IsCopyAlone(const CollectiveCall& call) {
 ncclResult_t CopyAlone(const CollectiveCall& call) {
   const auto& [from, bytes] = call.given;
   if (call.taken.bytes == 0 || call.taken.begin == from) return ncclSuccess;
-  const OnDevice device(call.communicator->device);
-  const cudaError_t copied =
-      cudaMemcpyAsync(reinterpret_cast<void*>(call.taken.begin), reinterpret_cast<void*>(from),
-                      bytes, cudaMemcpyDeviceToDevice, call.stream);
-  if (copied == cudaSuccess) return ncclSuccess;
-  return Fail(ncclUnhandledCudaError, std::string(call.name) + ": " + cudaGetErrorString(copied));
+  const OnCard card(call.communicator->device);
+  const CUresult copied = cuMemcpyAsync(call.taken.begin, from, bytes, call.stream);
+  if (copied == CUDA_SUCCESS) return ncclSuccess;
+  const char* text = nullptr;
+  cuGetErrorString(copied, &text);
+  return Fail(ncclUnhandledCudaError,
+              std::string(call.name) + ": " + (text == nullptr ? "" : text));
 }
 
 // Hands over; waits for nobody.

@@ -5,7 +5,7 @@
 #include <nccl.h>
 #pragma GCC visibility pop
 
-#include <cuda_runtime_api.h>
+#include <cuda.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
+#include "interpose/simulated_card/collectives/thread_card.h"
+#include "interpose/simulated_card/wheels/stated_version.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -38,7 +40,7 @@ ncclResult_t Make(const std::string& name, int rank, int size, ncclComm_t* made)
   auto communicator = std::make_shared<Communicator>();
   communicator->rank = rank;
   communicator->size = size;
-  if (cudaGetDevice(&communicator->device) != cudaSuccess)
+  if (FindThreadCard(&communicator->device) != CUDA_SUCCESS)
     return Fail(ncclUnhandledCudaError, "there is no card");
   if (size > 1) communicator->member = RendezvousMember::Join(name, rank, size);
   if (size > 1 && communicator->member == nullptr) {
@@ -75,7 +77,11 @@ ncclResult_t End(ncclComm_t handle) {
 
 ncclResult_t ncclGetVersion(int* version) {
   if (version == nullptr) return ncclInvalidArgument;
-  *version = NCCL_VERSION_CODE;
+  static const auto kVersion =
+      StatedVersion(HeaderBesideTorch("nccl/include/nccl.h"),
+                    {{"NCCL_MAJOR", 10000}, {"NCCL_MINOR", 100}, {"NCCL_PATCH", 1}})
+          .value_or(NCCL_VERSION_CODE);
+  *version = static_cast<int>(kVersion);
   return ncclSuccess;
 }
 
@@ -135,16 +141,13 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   if (comms == nullptr || size < 1) return Fail(ncclInvalidArgument, "no room for communicators");
   std::string name;
   ncclResult_t result = OpenNew(&name);
-  int before = 0;
-  cudaGetDevice(&before);
   StartGroup();
   for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
-    const bool is_device = cudaSetDevice(devices == nullptr ? rank : devices[rank]) == cudaSuccess;
-    result = is_device ? Make(name, rank, size, &comms[rank])
-                       : Fail(ncclInvalidArgument, "there is no such device");
+    const OnCard card(devices == nullptr ? rank : devices[rank]);
+    result = card.result() == CUDA_SUCCESS ? Make(name, rank, size, &comms[rank])
+                                           : Fail(ncclInvalidArgument, "there is no such device");
   }
   const ncclResult_t ended = EndGroup();
-  cudaSetDevice(before);
   return result == ncclSuccess ? ended : result;
 }
 
@@ -218,12 +221,21 @@ ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
 ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes) {
   constexpr std::size_t kGranule = std::size_t{2} << 20;
   if (memory == nullptr || bytes == 0) return Fail(ncclInvalidArgument, "nothing to allocate");
-  if (cudaMalloc(memory, memtrace::RoundUp(bytes, kGranule)) == cudaSuccess) return ncclSuccess;
-  return Fail(ncclUnhandledCudaError, "out of memory");
+  CUdeviceptr begin = 0;
+  if (EnsureThreadContext() != CUDA_SUCCESS ||
+      cuMemAlloc(&begin, memtrace::RoundUp(bytes, kGranule)) != CUDA_SUCCESS)
+    return Fail(ncclUnhandledCudaError, "out of memory");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA passes pointers as numbers.
+  *memory = reinterpret_cast<void*>(begin);
+  return ncclSuccess;
 }
 
 ncclResult_t ncclMemFree(void* memory) {
-  return cudaFree(memory) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  if (memory == nullptr) return ncclSuccess;
+  const CUresult result = EnsureThreadContext();
+  return result == CUDA_SUCCESS && cuMemFree(reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS
+             ? ncclSuccess
+             : ncclUnhandledCudaError;
 }
 
 ncclResult_t ncclGroupStart() {

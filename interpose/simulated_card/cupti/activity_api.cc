@@ -123,8 +123,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc s
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
                                       void* value) {
   if (size == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (attribute < CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE ||
-      attribute > CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_DEVICE_GRAPHS)
+  if (attribute < CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE || attribute > kLastActivityAttribute)
     return CUPTI_ERROR_INVALID_PARAMETER;
   if (*size < SizeOfAttribute(attribute)) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
   const bool per_thread = attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's older interface of convolutions: which algorithms there are and what they need. Two are
 // answered, the better first: the tensor cores', and one that needs no workspace. The functions
-// that compute are listed in symbols/libcudnn.so.9.inert.txt.
+// that compute are listed in symbols/libcudnn.inert.txt.
 #include <numeric>
 
 #include "interpose/simulated_card/dnn/objects.h"

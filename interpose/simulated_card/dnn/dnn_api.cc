@@ -10,6 +10,7 @@
 #include "interpose/simulated_card/dnn/objects.h"
 #include "interpose/simulated_card/dnn/version.h"
 #include "interpose/simulated_card/interface/library_calls.h"
+#include "interpose/simulated_card/wheels/stated_version.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -99,7 +100,14 @@ std::size_t cudnnGetVersion() { return DnnVersion(); }
 
 std::size_t cudnnGetMaxDeviceVersion() { return CUDNN_MAX_DEVICE_VERSION; }
 
-std::size_t cudnnGetCudartVersion() { return CUDART_VERSION; }
+// With the wheels of CUDA 12 the runtime's header is in a folder of its own.
+std::size_t cudnnGetCudartVersion() {
+  static const std::size_t kVersion =
+      StatedVersion(HeaderBesideTorch("cuda_runtime/include/cuda_runtime_api.h"),
+                    {{"CUDART_VERSION", 1}})
+          .value_or(CUDART_VERSION);
+  return kVersion;
+}
 
 cudnnStatus_t cudnnGetProperty(libraryPropertyType property, int* value) {
   const auto version = static_cast<int>(DnnVersion());

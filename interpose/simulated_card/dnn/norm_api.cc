@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN: batch normalization (its sizes) and dropout (its states). The functions that compute are
-// listed in symbols/libcudnn.so.9.inert.txt.
+// listed in symbols/libcudnn.inert.txt.
 #include "interpose/simulated_card/dnn/objects.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 

@@ -4,8 +4,6 @@
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_VERSION_H_
 
 #include <cstddef>
-#include <optional>
-#include <string>
 
 namespace memtrace::card {
 
@@ -14,12 +12,6 @@ namespace memtrace::card {
 // leave to cuDNN by it. Taken from the headers in the same wheel, those of the torch that is
 // loaded; of the version that we were compiled with if there are none. Looked up once.
 std::size_t DnnVersion();
-
-// The version that a cudnn_version.h states.
-std::optional<std::size_t> StatedDnnVersion(const std::string& header_path);
-
-// Where the headers of cuDNN's wheel lie, beside the torch whose library this is.
-std::string DnnHeaderBeside(const std::string& torch_library);
 
 }  // namespace memtrace::card
 

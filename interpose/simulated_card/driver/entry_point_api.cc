@@ -29,9 +29,8 @@ void* Lookup(const std::string& name, int version) {
 }
 
 // cuMemAlloc is asked for, cuMemAlloc_v2 is meant. Callers name the version of CUDA they were built
-// for and mean the newest of that version. What versions before 13.0 added is not told apart: that
-// is right for all of CUDA 13, and for older callers of everything that is implemented here but the
-// capture functions that gained edge data.
+// for and mean the newest of that version. What versions before 12.0 added is not told apart: torch
+// asks for 12.0 and newer.
 void* LookupNewest(const std::string& name, int version) {
   for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
     if (void* address = Lookup(name + suffix, version)) return address;

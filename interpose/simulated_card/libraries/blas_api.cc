@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS: handles, streams, modes and workspace are real, computation is not done. The functions
-// that compute are listed in symbols/libcublas.so.13.inert.txt.
+// that compute are listed in symbols/libcublas.inert.txt.
 #pragma GCC visibility push(default)
 #include <cublas_v2.h>
 #include <cuda.h>
@@ -13,11 +13,10 @@
 
 #include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/interface/library_memory.h"
+#include "interpose/simulated_card/libraries/versions.h"
 
 namespace memtrace::card {
 namespace {
-
-constexpr int kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
 
 // What a handle allocates at once, beside the workspace that torch gives it: measured (cuBLAS 13.1,
 // tests/gpu/recordings).
@@ -87,7 +86,9 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   });
 }
 
-cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) { return Answer(version, kVersion); }
+cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
+  return Answer(version, BlasVersion());
+}
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   return WithHandle(handle, [&](BlasHandle& blas) {

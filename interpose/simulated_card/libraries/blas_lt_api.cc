@@ -11,11 +11,10 @@
 #include <cstring>
 
 #include "interpose/simulated_card/interface/library_calls.h"
+#include "interpose/simulated_card/libraries/versions.h"
 
 namespace memtrace::card {
 namespace {
-
-constexpr std::size_t kVersion = CUBLAS_VERSION;  // that of the wheel it is built for
 
 // The contents of a descriptor never matter: only that it was created and is destroyed once.
 template <typename Handle>
@@ -60,7 +59,7 @@ cublasStatus_t AcceptAttribute(const void* handle) {
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
-std::size_t cublasLtGetVersion() { return kVersion; }
+std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(BlasVersion()); }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) { return MakeBox(handle); }
 

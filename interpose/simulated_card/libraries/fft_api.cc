@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/interface/library_memory.h"
+#include "interpose/simulated_card/libraries/versions.h"
 
 namespace memtrace::card {
 namespace {
@@ -188,6 +189,6 @@ cufftResult cufftXtExec(cufftHandle plan, void* input, void* output, int) {
 
 cufftResult cufftGetVersion(int* version) {
   if (version == nullptr) return CUFFT_INVALID_VALUE;
-  *version = CUFFT_VERSION;
+  *version = FftVersion();
   return CUFFT_SUCCESS;
 }

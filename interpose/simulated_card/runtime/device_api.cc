@@ -10,13 +10,20 @@
 #include "interpose/simulated_card/runtime/runtime_api.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "interpose/simulated_card/spec/error_texts.h"
+#include "interpose/simulated_card/wheels/stated_version.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
 namespace memtrace::card {
 namespace {
 
-constexpr int kRuntimeVersion = CUDART_VERSION;  // that of the wheel it is built for
+// That of the wheel that the process would have loaded without us.
+int RuntimeVersion() {
+  static const auto kVersion =
+      static_cast<int>(StatedVersion(HeaderBesideTorch(kRuntimeHeader), {{"CUDART_VERSION", 1}})
+                           .value_or(CUDART_VERSION));
+  return kVersion;
+}
 
 thread_local cudaError_t last_error = cudaSuccess;
 // What cudaSetDevice chose; counts while no context is current.
@@ -109,6 +116,7 @@ CUresult FillProperties(cudaDeviceProp* properties, int device) {
   cuDeviceTotalMem(&properties->totalGlobalMem, device);
   FillLimits(properties, device);
   FillFeatures(properties, device);
+  FillOwnProperties(properties, device);
   return CUDA_SUCCESS;
 }
 
@@ -202,7 +210,7 @@ cudaError_t cudaDriverGetVersion(int* version) { return Remember(cuDriverGetVers
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   if (version == nullptr) return Remember(cudaErrorInvalidValue);
-  *version = kRuntimeVersion;
+  *version = RuntimeVersion();
   return cudaSuccess;
 }
 
@@ -229,6 +237,12 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** address,
       cuGetProcAddress(symbol, address, static_cast<int>(version), flags, &found);
   if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
   return Remember(result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result);
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** address, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return cudaGetDriverEntryPointByVersion(symbol, address, static_cast<unsigned>(RuntimeVersion()),
+                                          flags, status);
 }
 
 cudaError_t cudaProfilerStart() { return cudaSuccess; }

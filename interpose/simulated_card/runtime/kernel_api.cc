@@ -52,7 +52,7 @@ cudaError_t Launch(const void* function, const dim3& grid, const dim3& block,
 // torch's wheels carry code for these; a card runs the newest that is not newer than itself. CUB
 // and memory-efficient attention choose by it, so it must be one that was compiled.
 int CompiledArchitecture() {
-  constexpr int kCompiled[] = {75, 80, 86, 90, 100, 120};
+  constexpr auto& kCompiled = kCompiledArchitectures;
   const int card = CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                    CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   const auto newer = std::upper_bound(std::begin(kCompiled), std::end(kCompiled), card);

@@ -6,12 +6,9 @@
 // What the runtime_*_api.cc files share. The runtime is a thin layer over our own driver: it makes
 // the primary context when it is first needed and remembers the last error. Its error numbers are
 // the driver's.
-#include <cuda.h>
-
-#pragma GCC visibility push(default)
-#include <cuda_runtime_api.h>
-#pragma GCC visibility pop
-
+//
+// The sources are compiled once for each version of CUDA, with its own headers.
+#include "cuda_major.h"  // of cuda_12/ or cuda_13/
 #include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {

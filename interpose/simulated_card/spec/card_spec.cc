@@ -251,9 +251,9 @@ bool SpecParser::ParseComputeCapability(std::string_view text) {
     return Fail("cc " + Quoted(text) + " is not a compute capability; write for example cc=8.0");
   card_.compute_capability_major = std::stoi(std::string(text.substr(0, point)));
   card_.compute_capability_minor = text[point + 1] - '0';
-  // CUDA 13 dropped everything below Turing.
-  if (card_.compute_capability_major * 10 + card_.compute_capability_minor >= 75) return true;
-  return Fail("cc " + Quoted(text) + " is older than CUDA 13 supports; write cc=7.5 or higher");
+  // torch's wheels of CUDA 12 carry code from Volta on, the oldest of the profiles.
+  if (card_.compute_capability_major >= 7) return true;
+  return Fail("cc " + Quoted(text) + " is older than the card can be; write cc=7.0 or higher");
 }
 
 bool SpecParser::ParseOperatingSystem(std::string_view text) {

@@ -4,7 +4,7 @@
 
 list_symbols.py --nm NM --symbols FOLDER --output OUT LIBRARY...
 
-One line a symbol: library, symbol, class, and of those in part the note of NAME.partial.txt. Read from the linked
+One line a symbol: library, symbol, class, and of those in part the note of LIBRARY.partial.txt. Read from the linked
 libraries, so it cannot go stale: what our own code defines is strong, the generated stubs are weak (generate_stubs.py).
 
   full         answered by the card
@@ -17,7 +17,7 @@ import argparse
 import subprocess
 from pathlib import Path
 
-from symbol_tables import names, notes, without_version
+from symbol_tables import library_of, names, notes, without_version
 
 
 def exported(nm: str, library: Path) -> dict[str, bool]:
@@ -54,16 +54,18 @@ def main() -> None:
     parser.add_argument("libraries", nargs="+", type=Path)
     options = parser.parse_args()
     lines = []
+    folder = Path(options.symbols)
+    noted: dict[str, set[str]] = {}  # by table: its functions that our code answers
     for library in options.libraries:
-        folder = Path(options.symbols)
-        inert = names([folder / f"{library.name}.inert.txt"])
+        name = library_of(library.name)
+        inert = names([folder / f"{name}.inert.txt"])
         known = names([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
-        partial = notes(folder / f"{library.name}.partial.txt")
-        found, used = classes(exported(options.nm, library), inert, partial)
-        answered = used | {without_version(name) for name in used}
-        if never := sorted(set(partial) - answered):
-            raise SystemExit(f"{library.name}.partial.txt: our code does not answer {', '.join(never)}")
-        lines += [f"{library.name} {name} {found[name]}" for name in sorted(found) if name in known]
+        found, used = classes(exported(options.nm, library), inert, notes(folder / f"{name}.partial.txt"))
+        noted.setdefault(name, set()).update(used, map(without_version, used))
+        lines += [f"{library.name} {symbol} {found[symbol]}" for symbol in sorted(found) if symbol in known]
+    for name, answered in noted.items():
+        if never := sorted(set(notes(folder / f"{name}.partial.txt")) - answered):
+            raise SystemExit(f"{name}.partial.txt: our code does not answer {', '.join(never)}")
     Path(options.output).write_text("\n".join(lines) + "\n")
 
 

@@ -5,9 +5,11 @@
 A table has one function a line: its name, and what the table says about it, if anything. A line that begins with # is
 a comment.
 
-  NAME.txt, NAME.added-VERSION.txt   what the library NAME exports; a number is the version of CUDA that it is of
-  NAME.inert.txt                     what stands for computation, and how it is called (generate_stubs.py)
-  NAME.partial.txt                   what our own code answers in part, and what it leaves out
+  SONAME.txt, SONAME.added-VERSION.txt   what the library exports; a number is the version of CUDA that it is of
+  LIBRARY.inert.txt                      what stands for computation, and how it is called (generate_stubs.py)
+  LIBRARY.partial.txt                    what our own code answers in part, and what it leaves out
+
+The sonames of a library (libcudart.so.12 and libcudart.so.13) share its code, so the last two are for all of them.
 """
 
 import re
@@ -23,7 +25,7 @@ def rows(table: Path) -> list[tuple[str, str]]:
 
 
 def notes(table: Path) -> dict[str, str]:
-    """Return the note of each function of NAME.partial.txt; none if there is no such table."""
+    """Return the note of each function of LIBRARY.partial.txt; none if there is no such table."""
     found = dict(rows(table)) if table.exists() else {}
     if silent := [name for name, note in found.items() if not note]:
         raise SystemExit(f"{table.name}: nothing is said about {', '.join(silent)}")
@@ -33,6 +35,11 @@ def notes(table: Path) -> dict[str, str]:
 def names(tables: Iterable[Path]) -> set[str]:
     """Return the functions of all those of the tables that exist."""
     return {name for table in tables if table.exists() for name, _ in rows(table)}
+
+
+def library_of(soname: str) -> str:
+    """Return the name that all sonames of a library share: libcudart of libcudart.so.13."""
+    return soname.split(".so.")[0]
 
 
 def without_version(name: str) -> str:

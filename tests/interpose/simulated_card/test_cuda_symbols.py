@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stand-ins export what the installed torch, whichever it is, takes from CUDA, and all that its CUDA offers.
 
-A newer CUDA that fails here needs a list of its own: interpose/simulated_card/symbols/<soname>.added-<version>.txt.
+MEMTRACE_WHEELS names the site-packages of another environment, with another torch, to compare with instead; nothing of
+it is loaded. A CUDA that fails here needs a list of its own:
+interpose/simulated_card/symbols/<soname>.added-<version>.txt.
 """
 
 import os
@@ -15,7 +17,12 @@ from pathlib import Path
 
 import pytest
 
-SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
+SITE_PACKAGES = Path(os.environ.get("MEMTRACE_WHEELS", sysconfig.get_path("purelib")))
+# The wheels of CUDA 12 have a folder for each library.
+IS_CUDA_13 = (SITE_PACKAGES / "nvidia/cu13").exists()
+DRIVER_HEADER = SITE_PACKAGES / ("nvidia/cu13/include/cuda.h" if IS_CUDA_13 else "nvidia/cuda_runtime/include/cuda.h")
+RUNTIME = "libcudart.so.13" if IS_CUDA_13 else "libcudart.so.12"
+COLLECTIVES = "libnccl.so.2"
 STAND_INS = sorted((Path(os.environ["MEMTRACE_BUILD"]) / "package/lib/simulated_card").glob("*.so.*"))
 DRIVER = "libcuda.so.1"
 # Those of the wheels that the card replaces; the driver and NVML come with no wheel.
@@ -45,23 +52,24 @@ def wheel_libraries() -> list[Path]:
 def wanted() -> dict[str, dict[str, set[str]]]:
     """By soname: the names the wheel's libraries take from it, and which library takes them.
 
-    NVIDIA's libraries are told by the version of a symbol, which is their soname. The driver's symbols have none:
-    they are what is called as its functions are, in a library that is linked with it.
+    NVIDIA's libraries are told by the version of a symbol, which is their soname. The symbols of the driver and of NCCL
+    have none: they are what is called as their functions are, in a library that is linked with them.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for library in wheel_libraries():
-        needs_driver = f"[{DRIVER}]" in output("readelf", "-d", library)
+        linked = output("readelf", "-d", library)
         for name in re.findall(r"^ +U (\S+)$", output("nm", "-D", "--undefined-only", library), re.M):
             if "@" in name:
                 found[name.split("@")[1]][name].add(library.name)
-            elif needs_driver and re.match(r"cu[A-Z]", name):
-                found[DRIVER][name].add(library.name)
+            for soname, pattern in ((DRIVER, r"cu[A-Z]"), (COLLECTIVES, r"nccl[A-Z]")):
+                if f"[{soname}]" in linked and re.match(pattern, name):
+                    found[soname][name].add(library.name)
     return found
 
 
 def declared_driver_functions() -> set[str]:
     """The names in the library of what the installed cuda.h declares: its macros give some another."""
-    text = (SITE_PACKAGES / "nvidia/cu13/include/cuda.h").read_text()
+    text = DRIVER_HEADER.read_text()
     declared = set(re.findall(r"\bCUDAAPI (cu[A-Z]\w+)\(", text))
     renamed = set(re.findall(r"^ *#define cu[A-Z]\w+ +(cu[A-Z]\w+)$", text, re.M))
     return (declared | renamed) - set(re.findall(r"^static inline CUresult (cu[A-Z]\w+)\(", text, re.M))
@@ -76,7 +84,8 @@ def test_the_wheel_takes_nothing_that_the_stand_in_has_not(stand_in):
 
 def test_the_wheel_takes_functions_from_the_driver_and_the_runtime():
     assert {"cuLaunchKernel", "cuModuleLoadData"} <= set(wanted()[DRIVER])
-    assert {"cudaMalloc@libcudart.so.13", "cudaLaunchKernel@libcudart.so.13"} <= set(wanted()["libcudart.so.13"])
+    assert {f"cudaMalloc@{RUNTIME}", f"cudaLaunchKernel@{RUNTIME}"} <= set(wanted()[RUNTIME])
+    assert {"ncclAllReduce"} <= set(wanted()[COLLECTIVES])
 
 
 @pytest.mark.parametrize("real", REPLACED, ids=[path.name for path in REPLACED])
@@ -88,7 +97,8 @@ def test_the_stand_in_exports_all_that_the_installed_library_does(real):
 
 
 def test_the_libraries_that_the_wheels_bring_are_compared():
-    assert {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13"} <= {path.name for path in REPLACED}
+    major = RUNTIME.rsplit(".")[-1]
+    assert {RUNTIME, f"libcublas.so.{major}", f"libcublasLt.so.{major}"} <= {path.name for path in REPLACED}
 
 
 def test_the_driver_exports_all_that_the_installed_header_declares():

@@ -6,32 +6,41 @@ import _ctypes
 import ctypes
 import os
 import sys
+from importlib.machinery import PathFinder
 
-from memtrace._package import CARD, INJECT
+from memtrace._package import CARD, INJECT, torch_version
 from memtrace._say import say
 from memtrace._signal_exceptions import let_through
 from memtrace._start.drivers import installed_driver, loaded_beside
 
-# In this order: each finds those it needs already loaded, by its soname.
-_LIBRARIES = (
-    "libcuda.so.1",
-    "libcudart.so.13",
-    "libcublasLt.so.13",
-    "libcublas.so.13",
-    "libnvidia-ml.so.1",
-    "libcudnn.so.9",
-    "libcusparse.so.12",
-    "libcusolver.so.12",
-    "libcufft.so.12",
-    "libnccl.so.2",
-    "libcupti.so.13",
-)
+_DRIVER = "libcuda.so.1"
+# These serve programs of any CUDA.
+_OF_ANY_CUDA = (_DRIVER, "libnvidia-ml.so.1", "libcudnn.so.9", "libcusparse.so.12", "libnccl.so.2")
+# By the major version of CUDA. In this order: each finds those it needs already loaded, by its soname.
+_OF_CUDA = {
+    "12": (
+        "libcudart.so.12",
+        "libcublasLt.so.12",
+        "libcublas.so.12",
+        "libcusolver.so.11",
+        "libcufft.so.11",
+        "libcupti.so.12",
+    ),
+    "13": (
+        "libcudart.so.13",
+        "libcublasLt.so.13",
+        "libcublas.so.13",
+        "libcusolver.so.12",
+        "libcufft.so.12",
+        "libcupti.so.13",
+    ),
+}
 _loaded: list[ctypes.CDLL] = []
 
 
 def check_spec(spec: str) -> str:
     """Gives "" if `spec` (several joined by ";") describes cards, else one sentence that says what is wrong."""
-    driver = _open(_LIBRARIES[0])
+    driver = _open(_DRIVER)
     try:
         error = ctypes.create_string_buffer(512)
         ok = driver.memtrace_card_check(spec.encode(), error, ctypes.c_size_t(len(error))) == 0
@@ -52,14 +61,30 @@ def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
         ) from None
 
 
-def load() -> None:
+def cuda_majors() -> list[str]:
+    """Lists the major versions of CUDA that the card of this installation stands in for, for example `["12", "13"]`."""
+    return [major for major, libraries in _OF_CUDA.items() if (CARD / libraries[0]).exists()]
+
+
+def cuda_major_of_torch() -> str | None:
+    """Gives the major version of CUDA of the torch that would be imported; None without one. Imports nothing."""
+    spec = PathFinder.find_spec("torch")
+    version = None if spec is None else torch_version(spec)
+    return None if version is None else version.cuda_major
+
+
+def load(cuda_major: str | None) -> None:
     """Loads the stand-ins for CUDA's libraries; what is loaded later by name gets these. A second call does nothing.
+
+    `cuda_major` is that of the program. If it is None or none of `cuda_majors()`, those for each of these are loaded.
 
     Raises RuntimeError if NVIDIA's are loaded already, or if the host cannot load ours.
     """
     if _loaded:
         return
-    other = loaded_beside(CARD, _LIBRARIES)
+    majors = [major for major in cuda_majors() if major == cuda_major] or cuda_majors()
+    libraries = [*_OF_ANY_CUDA, *(library for major in majors for library in _OF_CUDA[major])]
+    other = loaded_beside(CARD, libraries)
     if other:
         raise RuntimeError(
             f"{other} is loaded in this process already, and it is never mixed with the simulated card; "
@@ -67,7 +92,7 @@ def load() -> None:
         )
     # Triton links its launchers with the driver that this folder holds.
     os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
-    _loaded.extend([_open(name, ctypes.RTLD_GLOBAL) for name in _LIBRARIES])
+    _loaded.extend([_open(name, ctypes.RTLD_GLOBAL) for name in libraries])
 
 
 def _share(spec: str) -> None:
@@ -106,7 +131,7 @@ def simulated_card(spec: str, events: str = "eager") -> None:
         raise ValueError(wrong)
     if events not in ("eager", "lazy"):
         raise ValueError(f"there are no events {events!r} of a simulated card; write 'eager' or 'lazy'")
-    load()
+    load(cuda_major_of_torch())
     driver = installed_driver()
     if driver:
         say(f"this program has the simulated card alone, not NVIDIA's driver {driver}")

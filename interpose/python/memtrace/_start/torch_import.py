@@ -26,20 +26,32 @@ def _put_card_before(torch: ModuleSpec) -> None:
     if not os.environ.get("MEMTRACE_CARD"):
         return
     version = torch_version(torch)
-    if version is None or version.cuda is None or not version.cuda.startswith("13."):
+    majors = card.cuda_majors()
+    major = None if version is None else version.cuda_major
+    if major not in majors:
         built = "without CUDA" if version is None or version.cuda is None else f"for CUDA {version.cuda}"
         name = "this torch" if version is None else f"torch {version.full}"
-        wanted = f"torch {' or '.join(supported_torch())} with CUDA 13"
-        refuse(f"the simulated card stands in for CUDA 13, but {name} was built {built}; install {wanted}")
-    put_card_in_place()
+        wanted = f"torch {' or '.join(supported_torch())} with CUDA {' or '.join(majors)}"
+        refuse(
+            f"the simulated card stands in for CUDA {' and '.join(majors)}, but {name} was built {built}; "
+            f"install {wanted}"
+        )
+    _put_in_place(major)
 
 
 def put_card_in_place() -> None:
-    """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing."""
+    """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing.
+
+    It stands in for the CUDA of the torch that the program may import; without torch for each that it can.
+    """
+    _put_in_place(card.cuda_major_of_torch())
+
+
+def _put_in_place(cuda_major: str | None) -> None:
     try:
         wrong = card.check_spec(os.environ["MEMTRACE_CARD"])
         if not wrong:
-            card.load()
+            card.load(cuda_major)
     except RuntimeError as error:
         let_through(error)
         wrong = str(error)

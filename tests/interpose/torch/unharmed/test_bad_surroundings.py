@@ -37,14 +37,27 @@ def fake_torch(folder, version, cuda):
 @pytest.mark.parametrize(
     ("version", "cuda", "sentence"),
     [
-        ("2.6.0+cu124", "12.4", f"torch 2.6.0+cu124 was built for CUDA 12.4; install torch {BUILT_FOR} with CUDA 13"),
-        ("2.11.0+cpu", None, f"torch 2.11.0+cpu was built without CUDA; install torch {BUILT_FOR} with CUDA 13"),
+        ("2.6.0+cu118", "11.8", "torch 2.6.0+cu118 was built for CUDA 11.8; install torch"),
+        ("2.99.0+cu140", "14.0", "torch 2.99.0+cu140 was built for CUDA 14.0; install torch"),
+        ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA; install torch"),
     ],
 )
 def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
     places = fake_torch(tmp_path, version, cuda)
     run = on_card(tmp_path / "train.py", tmp_path, expect=5, PYTHONPATH=places)
     assert sentence in run.err and "Traceback" not in run.err
+
+
+@pytest.mark.parametrize(("cuda", "own", "other"), [("12.8", "12", "13"), ("13.0", "13", "12")])
+def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, own, other):
+    card = MEMTRACE.parent.parent / "lib"
+    if not list(card.glob(f"python3*/site-packages/memtrace/lib/simulated_card/libcudart.so.{own}")):
+        pytest.skip(f"this installation was built without the headers of CUDA {own}")
+    places = fake_torch(tmp_path, "2.99.0", cuda)
+    (tmp_path / "train.py").write_text("import torch\nprint(open('/proc/self/maps').read())\n")
+    run = on_card(tmp_path / "train.py", tmp_path, PYTHONPATH=places)
+    assert f"/libcudart.so.{own}" in run.out and f"/libcublas.so.{own}" in run.out
+    assert f"/libcudart.so.{other}" not in run.out
 
 
 @pytest.mark.parametrize(

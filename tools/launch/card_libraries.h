@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_LAUNCH_CARD_LIBRARIES_H_
+#define MEMTRACE_TOOLS_LAUNCH_CARD_LIBRARIES_H_
+
+#include <string>
+#include <vector>
+
+namespace memtrace::launch {
+
+// Returns the sonames of the libraries that an ELF file names as needed; none if it is no such file
+// or names none.
+std::vector<std::string> NeededLibraries(const std::string& path);
+
+// Returns the stand-ins to preload into a program that needs these libraries, each after those that
+// it needs itself: the ones that serve any CUDA, and the set of each version of CUDA of which
+// the program needs a library. A program never gets libraries of two versions of CUDA unless it
+// asks for both.
+std::vector<std::string> CardLibrariesFor(const std::vector<std::string>& needed);
+
+}  // namespace memtrace::launch
+
+#endif  // MEMTRACE_TOOLS_LAUNCH_CARD_LIBRARIES_H_
