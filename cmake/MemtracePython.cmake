@@ -25,6 +25,19 @@ if(NOT EXISTS ${MEMTRACE_TORCH_DIR}/version.py OR NOT EXISTS ${MEMTRACE_CUDA_INC
   message(FATAL_ERROR "no torch with CUDA 13 headers in ${MEMTRACE_SITE_PACKAGES}: run setup/setup.sh, or install "
     "torch, nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl into ${MEMTRACE_PYTHON} and configure again")
 endif()
+
+# torch's environment has most headers of CUDA, but not those that only compilers need. `pip install .` brings these as build
+# requirements, into a folder of its own that is on the path of that Python (without -I).
+execute_process(COMMAND ${MEMTRACE_PYTHON} -c "import sys; print(*filter(None, sys.path), sep=';', end='')"
+  OUTPUT_VARIABLE python_path COMMAND_ERROR_IS_FATAL ANY)
+list(TRANSFORM python_path APPEND /nvidia/cu13/include)
+find_path(MEMTRACE_CUDA_CRT_DIR crt/host_config.h PATHS ${MEMTRACE_CUDA_INCLUDE_DIR} ${python_path} NO_DEFAULT_PATH NO_CACHE)
+find_path(MEMTRACE_CUDA_CCCL_DIR cuda/std/version PATHS ${MEMTRACE_CUDA_INCLUDE_DIR} ${python_path} PATH_SUFFIXES cccl
+  NO_DEFAULT_PATH NO_CACHE)
+if(NOT MEMTRACE_CUDA_CRT_DIR OR NOT MEMTRACE_CUDA_CCCL_DIR)
+  message(FATAL_ERROR "the CUDA headers in ${MEMTRACE_SITE_PACKAGES} are not enough for a compiler: install nvidia-cuda-crt and "
+    "nvidia-cuda-cccl of torch's CUDA into ${MEMTRACE_PYTHON} and configure again")
+endif()
 file(STRINGS ${MEMTRACE_TORCH_DIR}/version.py version_line REGEX "^__version__")
 string(REGEX REPLACE ".*'([0-9]+)\\.([0-9]+)\\..*" "\\1.\\2" MEMTRACE_TORCH_MINOR "${version_line}")
 if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
@@ -33,7 +46,7 @@ if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
 endif()
 
 add_library(cuda_headers INTERFACE)
-target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
+target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_CRT_DIR} ${MEMTRACE_CUDA_CCCL_DIR})
 
 # torch depends on cuDNN's wheel, which carries its headers, and on NCCL's.
 add_library(cudnn_headers INTERFACE)
