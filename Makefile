@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup configure build build-tests demo test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
+.PHONY: help setup configure build build-tests demo wheel test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,11 +28,16 @@ build: configure ## compile what is installed, and install it into .venv
 	@$(STAGE) "build the product" cmake --build $(BUILD) -j $(JOBS) --target product
 	@cmake --install $(BUILD) --component memtrace >/dev/null
 
+# The headers of CUDA 12, which no torch of this environment brings: what is built and tested with them.
 build-tests: build
+	@$(PYTHON) setup/fetch_headers.py build/headers cuda-12
 	@$(STAGE) "build the tests" cmake --build $(BUILD) -j $(JOBS) --target tests
 
 demo: build ## a real GPT-2 XL training step runs out of a simulated 24 GiB card; the report says why
 	@examples/demo.sh $(VENV)/bin
+
+wheel: setup ## dist/memtrace-*.whl, which needs no compiler and nothing of Debian: any Linux with glibc 2.28
+	@$(STAGE) "build the wheel" setup/wheel.sh $(VENV) $(JOBS) dist
 
 test: build-tests lint-quick ## everything that must pass before a change lands
 	@$(STAGE) "run the tests" ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE slow

@@ -25,6 +25,19 @@ if(NOT EXISTS ${MEMTRACE_TORCH_DIR}/version.py OR NOT EXISTS ${MEMTRACE_CUDA_INC
   message(FATAL_ERROR "no torch with CUDA 13 headers in ${MEMTRACE_SITE_PACKAGES}: run setup/setup.sh, or install "
     "torch, nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl into ${MEMTRACE_PYTHON} and configure again")
 endif()
+
+# torch's environment has most headers of CUDA, but not those that only compilers need. `pip install .` brings these as build
+# requirements, into a folder of its own that is on the path of that Python (without -I).
+execute_process(COMMAND ${MEMTRACE_PYTHON} -c "import sys; print(*filter(None, sys.path), sep=';', end='')"
+  OUTPUT_VARIABLE python_path COMMAND_ERROR_IS_FATAL ANY)
+list(TRANSFORM python_path APPEND /nvidia/cu13/include)
+find_path(MEMTRACE_CUDA_CRT_DIR crt/host_config.h PATHS ${MEMTRACE_CUDA_INCLUDE_DIR} ${python_path} NO_DEFAULT_PATH NO_CACHE)
+find_path(MEMTRACE_CUDA_CCCL_DIR cuda/std/version PATHS ${MEMTRACE_CUDA_INCLUDE_DIR} ${python_path} PATH_SUFFIXES cccl
+  NO_DEFAULT_PATH NO_CACHE)
+if(NOT MEMTRACE_CUDA_CRT_DIR OR NOT MEMTRACE_CUDA_CCCL_DIR)
+  message(FATAL_ERROR "the CUDA headers in ${MEMTRACE_SITE_PACKAGES} are not enough for a compiler: install nvidia-cuda-crt and "
+    "nvidia-cuda-cccl of torch's CUDA into ${MEMTRACE_PYTHON} and configure again")
+endif()
 file(STRINGS ${MEMTRACE_TORCH_DIR}/version.py version_line REGEX "^__version__")
 string(REGEX REPLACE ".*'([0-9]+)\\.([0-9]+)\\..*" "\\1.\\2" MEMTRACE_TORCH_MINOR "${version_line}")
 if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
@@ -33,12 +46,14 @@ if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
 endif()
 
 add_library(cuda_headers INTERFACE)
-target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_INCLUDE_DIR}/cccl)
+target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE_DIR} ${MEMTRACE_CUDA_CRT_DIR} ${MEMTRACE_CUDA_CCCL_DIR})
 
 # The headers of CUDA 12, which no torch of this environment brings: setup/fetch_headers.py fetches them. Without them the
 # simulated card stands in for CUDA 13 alone.
-cmake_path(SET headers_of_cuda12 NORMALIZE ${PROJECT_BINARY_DIR}/../headers/cuda-12/include)
-set(MEMTRACE_CUDA12_INCLUDE_DIR ${headers_of_cuda12} CACHE PATH "The headers of CUDA 12")
+set(MEMTRACE_HEADERS_DIR ${PROJECT_SOURCE_DIR}/build/headers CACHE PATH "Where setup/fetch_headers.py has put headers")
+set(MEMTRACE_CUDA12_INCLUDE_DIR ${MEMTRACE_HEADERS_DIR}/cuda-12/include CACHE PATH "The headers of CUDA 12")
+# Looked at before each build: they may be fetched after this was configured.
+file(GLOB cuda12_is_fetched CONFIGURE_DEPENDS ${MEMTRACE_HEADERS_DIR}/cuda-12/fetched.lock)
 if(EXISTS ${MEMTRACE_CUDA12_INCLUDE_DIR}/cuda_runtime_api.h)
   add_library(cuda12_headers INTERFACE)
   target_include_directories(cuda12_headers SYSTEM INTERFACE

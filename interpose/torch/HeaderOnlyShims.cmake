@@ -10,21 +10,6 @@ if(header_only_minors STREQUAL all)
 endif()
 list(REMOVE_ITEM header_only_minors ${MEMTRACE_TORCH_MINOR})
 
-# memtrace_add_empty_library(<file name>): a library without a symbol, whose SONAME is that file name.
-function(memtrace_add_empty_library soname)
-  string(MAKE_C_IDENTIFIER empty_${soname} target)
-  if(TARGET ${target})
-    return()
-  endif()
-  set(source ${CMAKE_CURRENT_BINARY_DIR}/empty.c)
-  file(CONFIGURE OUTPUT ${source} CONTENT "")
-  add_library(${target} SHARED EXCLUDE_FROM_ALL ${source})
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/empty)
-  # --no-as-needed: what links with it keeps its name, though nothing of it is used.
-  target_link_options(${target} PRIVATE -Wl,-soname,${soname} INTERFACE -Wl,--no-as-needed)
-endfunction()
-
 # PyPI's torch is built for CUDA 13 from 2.11 on, and with the C++ library's old strings up to 2.6.
 function(memtrace_add_header_only_shim minor)
   string(REPLACE . _ id ${minor})
@@ -47,15 +32,9 @@ function(memtrace_add_header_only_shim minor)
   if(minor VERSION_LESS 2.7)
     target_compile_definitions(${headers} INTERFACE _GLIBCXX_USE_CXX11_ABI=0)
   endif()
-  set(libraries)
-  foreach(soname libc10.so libc10_cuda.so libtorch_cpu.so libcudart.so.${major})
-    memtrace_add_empty_library(${soname})
-    string(MAKE_C_IDENTIFIER empty_${soname} target)
-    list(APPEND libraries ${target})
-  endforeach()
-  memtrace_add_shim(memtrace_torch_${id} MINOR ${minor} HEADERS ${headers} LIBRARIES ${libraries})
+  memtrace_add_shim(memtrace_torch_${id} MINOR ${minor} HEADERS ${headers})
   # What torch does not have is seen when the shim is loaded (make test-matrix).
-  target_link_options(memtrace_torch_${id} PRIVATE -Wl,--unresolved-symbols=ignore-all)
+  memtrace_link_to_names(memtrace_torch_${id} libc10.so libc10_cuda.so libtorch_cpu.so libcudart.so.${major})
 endfunction()
 
 foreach(minor IN LISTS header_only_minors)

@@ -19,13 +19,15 @@ bool IsPackage(const fs::path& folder) {
   return fs::is_regular_file(folder / "inject" / "sitecustomize.py", ignored);
 }
 
-// lib/python3.11/site-packages/memtrace and its like, for each Python of the environment.
-void AddEnvironmentFolders(const fs::path& prefix, std::vector<fs::path>& candidates) {
+// Adds PREFIX/LIBRARIES/python3.11/site-packages/memtrace and the like, for each Python of the
+// prefix. Debian and Ubuntu have dist-packages, where pip installs without a virtual environment.
+void AddEnvironmentFolders(const fs::path& libraries, std::vector<fs::path>& candidates) {
   std::error_code error;
-  for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end;
+  for (fs::directory_iterator entry(libraries, error), end; !error && entry != end;
        entry.increment(error)) {
     if (entry->path().filename().string().rfind("python3", 0) != 0) continue;
     candidates.push_back(entry->path() / "site-packages" / "memtrace");
+    candidates.push_back(entry->path() / "dist-packages" / "memtrace");
   }
 }
 
@@ -42,7 +44,8 @@ absl::StatusOr<fs::path> FindPackageFolder() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path folder = program.parent_path();
   std::vector<fs::path> candidates;
-  AddEnvironmentFolders(folder.parent_path(), candidates);
+  AddEnvironmentFolders(folder.parent_path() / "lib", candidates);
+  AddEnvironmentFolders(folder.parent_path() / "lib64", candidates);  // Fedora and its like
   candidates.push_back(folder.parent_path() / "memtrace");
   candidates.push_back(folder / "package" / "memtrace");
   candidates.push_back(folder / "package");

@@ -48,8 +48,9 @@ absl::StatusOr<ParquetPart> OpenPart(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return absl::FailedPreconditionError(
-        "Parquet needs the pyarrow that memtrace was built with (" + std::string(dlerror()) +
-        "); pip install pyarrow" + kInstead);
+        std::string("Parquet needs pyarrow " MEMTRACE_PYARROW
+                    " in memtrace's environment: pip install 'pyarrow==" MEMTRACE_PYARROW ".*' (") +
+        dlerror() + ")" + kInstead);
   }
   ParquetPart part;
   part.create = Symbol<decltype(part.create)>(handle, "memtrace_parquet_create");
