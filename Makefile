@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup configure build build-tests demo wheel test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
+.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,9 +28,11 @@ build: configure ## compile what is installed, and install it into .venv
 	@$(STAGE) "build the product" cmake --build $(BUILD) -j $(JOBS) --target product
 	@cmake --install $(BUILD) --component memtrace >/dev/null
 
-# The headers of CUDA 12, which no torch of this environment brings: what is built and tested with them.
-build-tests: build
+# Of CUDA 12, which no torch of this environment brings: the card's stand-ins for it are built with them.
+headers: setup
 	@$(PYTHON) setup/fetch_headers.py build/headers cuda-12
+
+build-tests: headers build
 	@$(STAGE) "build the tests" cmake --build $(BUILD) -j $(JOBS) --target tests
 
 demo: build ## a real GPT-2 XL training step runs out of a simulated 24 GiB card; the report says why
