@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/installation.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace memtrace::launch {
 namespace {
@@ -24,20 +23,40 @@ std::vector<std::string> Shims(const fs::path& libraries) {
     if (name.rfind(kPrefix, 0) == 0 && fs::exists(entry.path() / "libmemtrace_torch.so", error))
       shims.push_back(name.substr(kPrefix.size()));
   }
-  std::sort(shims.begin(), shims.end());
+  // "2.9" before "2.10": of one major a shorter number is a smaller one.
+  std::sort(shims.begin(), shims.end(), [](const std::string& one, const std::string& other) {
+    return std::pair(one.size(), one) < std::pair(other.size(), other);
+  });
   return shims;
 }
 
-// "2.11.0+cu130" of the line __version__ = '2.11.0+cu130'.
-std::string TorchVersion(const fs::path& site_packages) {
+// What stands between quotes in the line of version.py that begins with `name`, as
+// __version__ = '2.11.0+cu130' or cuda: Optional[str] = '13.0'.
+std::string InVersionFile(const fs::path& site_packages, std::string_view name) {
   std::ifstream file(site_packages / "torch" / "version.py");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("__version__", 0) != 0) continue;
+    if (line.rfind(name, 0) != 0) continue;
     const std::size_t first = line.find_first_of("'\"");
     const std::size_t last = line.find_last_of("'\"");
     if (first != last) return line.substr(first + 1, last - first - 1);
   }
   return "";
+}
+
+// NVIDIA's wheels, on which torch's depends, have it in one of these.
+std::string Cupti(const fs::path& site_packages) {
+  std::error_code error;
+  for (const char* file : {"cu13/lib/libcupti.so.13", "cuda_cupti/lib/libcupti.so.12"}) {
+    const fs::path path = site_packages / "nvidia" / file;
+    if (fs::exists(path, error)) return path.string();
+  }
+  return "";
+}
+
+TorchInstallation FindTorch(const fs::path& site_packages) {
+  return {.version = InVersionFile(site_packages, "__version__"),
+          .cuda = InVersionFile(site_packages, "cuda"),
+          .cupti = Cupti(site_packages)};
 }
 
 std::vector<CardSymbol> Symbols(const fs::path& manifest) {
@@ -55,24 +74,20 @@ std::vector<CardSymbol> Symbols(const fs::path& manifest) {
 
 }  // namespace
 
-std::string FindRealDriver() {
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) return "";
-  link_map* map = nullptr;
-  const bool found = dlinfo(driver, RTLD_DI_LINKMAP, &map) == 0;
-  const bool ours = dlsym(driver, "memtrace_card_count") != nullptr;
-  std::string file = found && !ours ? map->l_name : "";
-  dlclose(driver);
-  return file;
+std::string TorchInstallation::minor() const {
+  return version.substr(0, version.find('.', version.find('.') + 1));
+}
+
+bool Installation::ServesTorch() const {
+  return !torch.cuda.empty() && std::find(shims.begin(), shims.end(), torch.minor()) != shims.end();
 }
 
 Installation FindInstallation(const fs::path& package) {
   const fs::path libraries = package / "lib";
   return {.package = package,
           .shims = Shims(libraries),
-          .torch = TorchVersion(package.parent_path()),
-          .symbols = Symbols(libraries / "simulated_card" / "symbols.txt"),
-          .real_driver = FindRealDriver()};
+          .torch = FindTorch(package.parent_path()),
+          .symbols = Symbols(libraries / "simulated_card" / "symbols.txt")};
 }
 
 }  // namespace memtrace::launch

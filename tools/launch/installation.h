@@ -19,21 +19,28 @@ struct CardSymbol {
   std::string note;  // of "partial": what is not looked at or done; else empty
 };
 
-// What there is to run programs with. Nothing of it is started or asked for a GPU.
-struct Installation {
-  std::filesystem::path package;
-  std::vector<std::string> shims;   // the torch minors that the package has a shim for
-  std::string torch;                // the version beside the package; empty if there is none
-  std::vector<CardSymbol> symbols;  // empty if the simulated card is not installed
-  std::string real_driver;          // file of NVIDIA's driver library; empty if there is none
+// The torch beside the package.
+struct TorchInstallation {
+  std::string version;  // "2.11.0+cu130"; empty if there is none
+  std::string cuda;     // the CUDA that it was built for, as "13.0"; empty if it was built without
+  std::string cupti;    // the file of the CUPTI that came with it; empty if none did
+
+  // "2.11"
+  std::string minor() const;
 };
 
-// The file of NVIDIA's driver library that a program without a card of ours would get; empty if
-// there is none. Loads it into this process, which starts nothing: a driver begins with cuInit.
-// Ours, preloaded by somebody, is none.
-std::string FindRealDriver();
+// What there is to run programs with. Nothing of it is started.
+struct Installation {
+  std::filesystem::path package;
+  std::vector<std::string> shims;  // the torch minors that the package has a shim for
+  TorchInstallation torch;
+  std::vector<CardSymbol> symbols;  // empty if the simulated card is not installed
 
-// Looks at the package's folder and its neighbours, and asks the loader for libcuda.so.1.
+  // True if programs of that torch get memtrace's allocator.
+  bool ServesTorch() const;
+};
+
+// Looks at the package's folder and its neighbours.
 Installation FindInstallation(const std::filesystem::path& package);
 
 }  // namespace memtrace::launch

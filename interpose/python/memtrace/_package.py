@@ -25,7 +25,8 @@ def program() -> Path | None:
 
 def supported_torch() -> list[str]:
     """Lists the torch minors this installation has a shim for, for example `["2.11"]`."""
-    return sorted(folder.name.removeprefix("torch-") for folder in (PACKAGE / "lib").glob("torch-*"))
+    minors = (folder.name.removeprefix("torch-") for folder in (PACKAGE / "lib").glob("torch-*"))
+    return sorted(minors, key=lambda minor: [int(part) for part in minor.split(".")])
 
 
 def shim_library(torch_minor: str) -> Path:

@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_join.h"
@@ -17,15 +18,18 @@
 #include "tools/command/verbs/verbs.h"
 #include "tools/launch/installation.h"
 #include "tools/launch/package_folder.h"
+#include "tools/launch/real_cards.h"
 #include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
     "Say what is installed, and what a run asked of the simulated card in vain\n"
-    "The versions, the card's libraries and NVIDIA's driver; of a trace, the calls that failed\n"
-    "because the card does not support them.\n"
+    "The driver and its cards, torch, whether memtrace's allocator serves it, CUPTI, the "
+    "simulated\n"
+    "card; of a trace, the calls that failed because the card does not support them.\n"
     "\n"
     "Usage: memtrace doctor [OPTIONS] [FILE]";
 constexpr const char* kExamples =
@@ -65,33 +69,74 @@ int PrintHooks() {
   return kDone;
 }
 
-std::string TorchText(const launch::Installation& installation) {
-  const std::string shims = installation.shims.empty()
-                                ? "no torch at all; run cmake --install, or install the wheel"
-                                : absl::StrJoin(installation.shims, ", ");
-  const std::string version =
-      installation.torch.empty() ? "not beside the package" : installation.torch;
-  return version + "; memtrace's allocator is built for " + shims;
+std::string TorchText(const launch::TorchInstallation& torch) {
+  if (torch.version.empty()) return "none beside the package";
+  return torch.version +
+         (torch.cuda.empty() ? ", built without CUDA" : ", built for CUDA " + torch.cuda);
+}
+
+// Who serves the memory of programs of this torch, and what to do if it is not memtrace.
+std::string AllocatorText(const launch::Installation& installation) {
+  const std::string minors = absl::StrJoin(installation.shims, ", ");
+  if (installation.shims.empty())
+    return "memtrace's is not installed for any torch; install the wheel again";
+  if (installation.torch.version.empty())
+    return "memtrace's serves torch " + minors + "; install memtrace where torch is installed";
+  if (installation.torch.cuda.empty())
+    return "no memory of a GPU to serve; install a torch that is built for CUDA";
+  if (installation.ServesTorch()) return "memtrace's serves this torch";
+  return "memtrace's serves torch " + minors +
+         "; programs of this one keep torch's own, and torch's history of it is recorded";
+}
+
+std::string CuptiText(const launch::TorchInstallation& torch) {
+  if (torch.cupti.empty())
+    return "none beside torch: memtrace run --cupti needs one, by its path in MEMTRACE_CUPTI";
+  return torch.cupti + ": memtrace run --cupti records what the GPU does";
 }
 
 // Both may be present; a process only ever gets one of them.
-std::string DriverText(const launch::Installation& installation) {
-  if (installation.real_driver.empty())
-    return "none of NVIDIA's on this machine: programs need --card";
-  return installation.real_driver +
-         ": used without --card; with --card the simulated one is, alone";
+std::string DriverText(const launch::RealDriver& driver) {
+  if (driver.file.empty()) return "none of NVIDIA's on this machine: programs need --card";
+  const std::string serves = driver.cuda.empty() ? "" : ", serves CUDA up to " + driver.cuda;
+  return driver.file + serves + "; with --card the simulated one is used, alone";
 }
 
-void PrintCard(const launch::Installation& installation) {
-  std::map<std::string, std::map<std::string, int>> counts;
-  for (const launch::CardSymbol& symbol : installation.symbols)
-    ++counts[symbol.library][symbol.kind];
-  if (counts.empty()) std::cout << "card     not installed: there is no lib/simulated_card\n";
-  for (auto& [library, kinds] : counts) {
-    std::cout << "card     " << library << ": " << kinds["full"] << " functions in full, "
-              << kinds["partial"] << " in part, " << kinds["inert"] << " inert, "
-              << kinds["unsupported"] << " unsupported\n";
+void PrintCards(const launch::RealDriver& driver) {
+  if (!driver.trouble.empty())
+    std::cout << "cards       none: the driver says: " << report::Printable(driver.trouble) << "\n";
+  for (const launch::RealCard& card : driver.cards) {
+    std::cout << "cards       " << report::Printable(card.name) << ", " << report::FormatBytes(card.bytes)
+              << "\n";
   }
+}
+
+// By what the names say: libcudart.so.12 and libcudart.so.13.
+std::string MajorsOf(const launch::Installation& installation) {
+  constexpr std::string_view kRuntime = "libcudart.so.";
+  std::set<std::string> majors;
+  for (const launch::CardSymbol& symbol : installation.symbols) {
+    if (symbol.library.rfind(kRuntime, 0) == 0)
+      majors.insert(symbol.library.substr(kRuntime.size()));
+  }
+  return absl::StrJoin(majors, " and ");
+}
+
+std::string SimulatedCardText(const launch::Installation& installation) {
+  if (installation.symbols.empty()) return "not installed: there is no lib/simulated_card";
+  std::set<std::string> libraries;
+  for (const launch::CardSymbol& symbol : installation.symbols) libraries.insert(symbol.library);
+  return "stands in for CUDA " + MajorsOf(installation) + ", " + std::to_string(libraries.size()) +
+         " libraries; memtrace doctor --symbols lists what each does";
+}
+
+// What a person can do here, as a command.
+std::string VerdictText(const launch::Installation& installation,
+                        const launch::RealDriver& driver) {
+  const bool has_torch = !installation.torch.cuda.empty();
+  if (!has_torch) return "memtrace report FILE, and whatever else needs no torch";
+  const std::string card = driver.cards.empty() ? "--card 24GiB " : "";
+  return "memtrace run " + card + "-- python train.py";
 }
 
 int PrintInstallation(bool symbols) {
@@ -105,10 +150,15 @@ int PrintInstallation(bool symbols) {
     PrintSymbols(installation);
     return installation.symbols.empty() ? kEnvironment : kDone;
   }
-  std::cout << "package  " << installation.package.string() << "\n"
-            << "torch    " << TorchText(installation) << "\n";
-  PrintCard(installation);
-  std::cout << "driver   " << DriverText(installation) << "\n";
+  const launch::RealDriver driver = launch::AskRealDriver();
+  std::cout << "package     " << installation.package.string() << "\n"
+            << "torch       " << TorchText(installation.torch) << "\n"
+            << "allocator   " << AllocatorText(installation) << "\n"
+            << "CUPTI       " << CuptiText(installation.torch) << "\n"
+            << "driver      " << DriverText(driver) << "\n";
+  PrintCards(driver);
+  std::cout << "simulated   " << SimulatedCardText(installation) << "\n"
+            << "\nWhat works here: " << VerdictText(installation, driver) << "\n";
   return kDone;
 }
 

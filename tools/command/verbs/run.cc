@@ -12,8 +12,8 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
 #include "tools/launch/child_process.h"
-#include "tools/launch/installation.h"
 #include "tools/launch/launch_plan.h"
+#include "tools/launch/real_cards.h"
 #include "tools/launch/written_traces.h"
 
 namespace memtrace::command {
@@ -67,7 +67,7 @@ std::string Shown(const std::string& path) {
 }
 
 void TellThatNothingWasWritten(const std::vector<std::string>& cards) {
-  const bool has_card = !cards.empty() || !launch::FindRealDriver().empty();
+  const bool has_card = !cards.empty() || !launch::RealDriverFile().empty();
   Note(std::string("no trace was written: the program did not use CUDA, or ended before it did") +
        (has_card ? ""
                  : "; this machine has no NVIDIA driver, and memtrace run --card 24GiB simulates a "
@@ -84,7 +84,7 @@ void TellTraces(const std::vector<std::string>& traces, const std::vector<std::s
 
 // A machine may have both kinds of card; a process only ever gets one of them.
 void TellWhichCard(const std::vector<std::string>& cards) {
-  const std::string driver = cards.empty() ? "" : launch::FindRealDriver();
+  const std::string driver = cards.empty() ? "" : launch::RealDriverFile();
   if (driver.empty()) return;
   Note("the program gets the simulated card alone, not NVIDIA's driver " + driver +
        "; without --card it gets that");

@@ -10,7 +10,7 @@ from memtrace._import_watch import ImportWatch
 from memtrace._package import supported_torch, torch_version
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
-from memtrace._start import card
+from memtrace._start import card, torch_history
 
 _is_recorded = False  # or only the card is put in place
 
@@ -84,14 +84,16 @@ def _start(torch: ModuleType) -> bool:
         return False
     if minor not in supported_torch():
         built = ", ".join(supported_torch()) or "none"
-        say(
-            f"torch {torch.__version__} is not supported by this installation (built for {built}); "
-            "the program runs with torch's own allocator, unrecorded"
-        )
+        torch_history.record(torch, f"torch {torch.__version__} is not one that this memtrace has a part for ({built})")
         return False
     from memtrace import _hooks, _session
 
-    session = _session.begin(torch, minor)
+    try:
+        session = _session.begin(torch, minor)
+    except OSError as error:
+        let_through(error)
+        torch_history.record(torch, f"this torch {torch.__version__} is not built as PyPI's is ({error})")
+        return False
     if session is not None and session.is_recorded:
         _hooks.register(torch, session)
         if any(name.startswith("MEMTRACE_FIT_") for name in os.environ):

@@ -63,7 +63,7 @@ def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, o
 @pytest.mark.parametrize(
     ("version", "cuda", "sentence"),
     [
-        ("2.99.0", "13.0", f"torch 2.99.0 is not supported by this installation (built for {BUILT_FOR})"),
+        ("2.99.0", "13.0", "torch 2.99.0 is not one that this memtrace has a part for ("),
         ("2.11.0+cpu", None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
     ],
 )

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A torch that no shim of this installation fits: its memory is recorded by torch's own history.
+
+torch dumps that as a memory snapshot, which `memtrace report` reads: who asked for what, and what filled the card, by
+the program's lines. It knows no steps, modules or roles.
+"""
+
+import atexit
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from memtrace._say import say
+from memtrace._signal_exceptions import let_through
+
+# An entry with a Python stack takes about 1 KB of the host's memory.
+_MOST_EVENTS = 200_000
+
+
+def record(torch: ModuleType, reason: str) -> None:
+    """Says `reason` and what is recorded instead, and begins with it when CUDA is first used."""
+    memory = getattr(getattr(torch, "cuda", None), "memory", None)
+    if os.environ.get("MEMTRACE_TRACE") == "0" or not hasattr(memory, "_record_memory_history"):
+        say(f"{reason}; the program runs with torch's own allocator, unrecorded")
+        return
+    say(
+        f"{reason}; the program runs with torch's own allocator, and torch's own history of its memory is recorded: "
+        "the latest 200,000 events, without steps and roles"
+    )
+    torch.cuda._lazy_call(lambda: _begin(torch))
+
+
+def _begin(torch: ModuleType) -> None:
+    try:
+        torch.cuda.memory._record_memory_history(max_entries=_MOST_EVENTS, stacks="python")
+        dump = _Dump(torch, _file())
+        torch._C._cuda_attach_out_of_memory_observer(dump.at_out_of_memory)
+        atexit.register(dump.at_exit)
+    except Exception as error:
+        let_through(error)
+        say(f"torch's history could not be recorded ({type(error).__name__}: {error})")
+
+
+def _file() -> Path:
+    """Where it goes: beside the trace that was asked for, or named as a trace is that nobody named."""
+    named = os.environ.get("MEMTRACE_OUTPUT")
+    if named:
+        return Path(named).with_suffix(".pickle")
+    script = Path(sys.argv[0]).stem if getattr(sys, "argv", None) and sys.argv[0] else "python"
+    return Path.cwd() / f"memtrace-{script}.{os.getpid()}.pickle"
+
+
+class _Dump:
+    """Writes the snapshot: at an out-of-memory, when the blocks that fill the card are there, else at the end."""
+
+    def __init__(self, torch: ModuleType, file: Path) -> None:
+        self._torch = torch
+        self._file = file
+        self._process = os.getpid()
+        self._is_written = False
+
+    def at_out_of_memory(self, device: int, requested: int, total: int, free: int) -> None:
+        """torch's observer: called before its exception is thrown, with bytes."""
+        self._write()
+
+    def at_exit(self) -> None:
+        """An out-of-memory that the program met says more than its end."""
+        if not self._is_written and os.getpid() == self._process:
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            self._torch.cuda.memory._dump_snapshot(str(self._file))
+            self._is_written = True
+            say(f"wrote {self._file}, torch's own history; memtrace report {self._file.name} explains it")
+        except Exception as error:  # the program's own exception, or its end, must not be changed
+            let_through(error)
+            say(f"torch's history could not be written to {self._file} ({type(error).__name__}: {error})")
