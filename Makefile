@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest sanitize fuzz lint lint-quick bench pictures format clean
+.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest test-matrix sanitize fuzz lint lint-quick bench pictures format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -54,6 +54,11 @@ test-newest: ## the tests that depend on torch and CUDA, with the newest torch (
 	@ctest --test-dir build/newest --output-on-failure -j $(JOBS) -L torch
 	@.venv-newest/bin/python tests/support/skipped.py build/newest
 
+MINORS ?=
+test-matrix: wheel ## the wheel with each torch minor (MINORS="2.8 2.13" for some), each in a fresh environment: a table; hours
+	@$(PYTHON) setup/missing_torches.py || true
+	@$(PYTHON) tests/matrix/matrix.py $$(ls -t dist/memtrace-*.whl | head -1) build/matrix $(MINORS)
+
 test-all: test ## and what is slow: the static analyzer, each header alone, the newest torch, frameworks, sanitizers, fuzzers, all recordings
 	@$(MAKE) --no-print-directory lint
 	@cmake --build $(BUILD) -j $(JOBS) --target check_headers
@@ -61,6 +66,7 @@ test-all: test ## and what is slow: the static analyzer, each header alone, the 
 	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest
+	@$(MAKE) --no-print-directory test-matrix
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory fuzz
 

@@ -11,6 +11,7 @@
 #include "interpose/core/abi_border.h"
 #include "interpose/core/abi_structs.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/observed_explanation.h"
 #include "interpose/core/outside_growth.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
@@ -58,7 +59,7 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   OutOfMemoryEvent noted = FromAbi(event);
   noted.ledger = observed->LedgerOf(event);
   noted.obtainable = std::min(event.requested, event.device_free);
-  static_cast<void>(Process::Get().notes().OutOfMemory(noted));
+  ObservedExplanation::Get().Set(Process::Get().notes().OutOfMemory(noted));
 }
 
 int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
@@ -282,6 +283,16 @@ void memtrace_observe(const memtrace_observed* event) {
 void memtrace_observe_out_of_memory(const memtrace_observed_out_of_memory* event) {
   if (!memtrace::HasSize(event)) return;
   Contain([&] { memtrace::ObserveOutOfMemory(memtrace::ReadAsFarAsItGoes(event)); });
+}
+
+uint64_t memtrace_take_explanation(char* text, uint64_t size) {
+  if (text == nullptr || size == 0) return 0;
+  return Contain(uint64_t{0}, [&]() -> uint64_t {
+    const std::string explanation = memtrace::ObservedExplanation::Get().Take();
+    const uint64_t copied = explanation.copy(text, size - 1);
+    text[copied] = '\0';
+    return copied;
+  });
 }
 
 uint32_t memtrace_intern(const char* name) {

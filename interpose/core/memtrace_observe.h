@@ -69,6 +69,9 @@ struct memtrace_observed_out_of_memory {
 /* Writes an out-of-memory of the other allocator into the trace. Called outside its lock. */
 MEMTRACE_API void memtrace_observe_out_of_memory(
     const struct memtrace_observed_out_of_memory* event);
+/* Copies the explanation of the latest of these into `text`, cut at size - 1 bytes, and forgets it:
+ * it belongs into one error. Returns its length; 0 if there is none. Any thread. */
+MEMTRACE_API uint64_t memtrace_take_explanation(char* text, uint64_t size);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -38,6 +38,8 @@ class Core:
         self._library.memtrace_set_collector.argtypes = (c_void_p, c_void_p)
         self._library.memtrace_close.restype = None
         self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
+        self._library.memtrace_take_explanation.argtypes = (c_char_p, c_uint64)
+        self._library.memtrace_take_explanation.restype = c_uint64
         self.push_tag = short.memtrace_push_tag
         self.pop_tag = short.memtrace_pop_tag
         self.push_module = short.memtrace_push_module
@@ -96,6 +98,12 @@ class Core:
         """States the role of ranges; five words each, as memtrace.h says."""
         address, words = labels.buffer_info()
         self._relabel_all(role, address, words // LABEL_WORDS)
+
+    def take_explanation(self) -> str:
+        """Gives why the allocator that is observed ran out of memory the last time; "" if that was asked already."""
+        text = ctypes.create_string_buffer(4096)
+        length: int = self._library.memtrace_take_explanation(text, c_uint64(len(text)))
+        return text.raw[:length].decode(errors="replace")
 
     def set_info(self, key: str, value: str) -> None:
         """States a fact for the trace's header; before CUDA is used."""

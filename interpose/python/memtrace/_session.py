@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from memtrace import _collection
+from memtrace import _collection, _out_of_memory_text
 from memtrace._core import Core, core
 from memtrace._forward_passes import ForwardPasses
 from memtrace._identity_map import IdentityMap
@@ -82,6 +82,8 @@ class Session:
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
         allocator = _put_in_place(torch, self._shim)
+        if allocator == "native" and hasattr(torch, "OutOfMemoryError"):
+            _out_of_memory_text.explain(torch, self.core)
         self._state_facts(allocator)
         if _collection.is_wanted():
             _collection.start(self.core, allocator)

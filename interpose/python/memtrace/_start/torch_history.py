@@ -62,7 +62,7 @@ class _Dump:
         self._is_written = False
 
     def at_out_of_memory(self, device: int, requested: int, total: int, free: int) -> None:
-        """torch's observer: called before its exception is thrown, with bytes."""
+        """Dumps before torch throws its exception; sizes are bytes. It is torch's observer of failures."""
         self._write()
 
     def at_exit(self) -> None:

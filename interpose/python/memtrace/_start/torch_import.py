@@ -55,6 +55,8 @@ def _put_in_place(cuda_major: str | None) -> None:
     except RuntimeError as error:
         let_through(error)
         wrong = str(error)
+    if wrong and os.environ.get("MEMTRACE") == os.environ["MEMTRACE_CARD"]:
+        wrong += "; MEMTRACE is 1 for what memtrace run does, observe to keep torch's allocator, or a card as 24GiB"
     if wrong:
         refuse(wrong)
 

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why memory ran out, in the text of torch's own error, where torch's own allocator is observed.
+
+With memtrace's allocator the error has it from the start. torch's is made by torch: its text gets the explanation when
+the exception begins.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from memtrace import _patches
+from memtrace._signal_exceptions import let_through
+
+if TYPE_CHECKING:
+    from memtrace._core import Core
+
+
+def explain(torch: ModuleType, core: Core) -> None:
+    """Has each `torch.OutOfMemoryError` from now on end with memtrace's explanation, if there is one for it."""
+    begin = torch.OutOfMemoryError.__init__
+
+    @functools.wraps(begin)
+    def begin_explained(error: BaseException, *args: object, **named: object) -> None:
+        begin(error, *args, **named)
+        try:
+            explanation = core.take_explanation()
+            if explanation and len(args) == 1 and isinstance(args[0], str):
+                error.args = (f"{args[0].rstrip()}\n{explanation}",)
+        except Exception as wrong:  # torch's error is what matters
+            let_through(wrong)
+
+    _patches.put(
+        torch.OutOfMemoryError,
+        "__init__",
+        begin_explained,
+        "torch.OutOfMemoryError.__init__: says why memory ran out where torch's own allocator is observed",
+    )
