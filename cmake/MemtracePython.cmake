@@ -37,8 +37,8 @@ target_include_directories(cuda_headers SYSTEM INTERFACE ${MEMTRACE_CUDA_INCLUDE
 
 # The headers of CUDA 12, which no torch of this environment brings: setup/fetch_headers.py fetches them. Without them the
 # simulated card stands in for CUDA 13 alone.
-cmake_path(SET headers_of_cuda12 NORMALIZE ${PROJECT_BINARY_DIR}/../headers/cuda-12/include)
-set(MEMTRACE_CUDA12_INCLUDE_DIR ${headers_of_cuda12} CACHE PATH "The headers of CUDA 12")
+set(MEMTRACE_HEADERS_DIR ${PROJECT_SOURCE_DIR}/build/headers CACHE PATH "Where setup/fetch_headers.py has put headers")
+set(MEMTRACE_CUDA12_INCLUDE_DIR ${MEMTRACE_HEADERS_DIR}/cuda-12/include CACHE PATH "The headers of CUDA 12")
 if(EXISTS ${MEMTRACE_CUDA12_INCLUDE_DIR}/cuda_runtime_api.h)
   add_library(cuda12_headers INTERFACE)
   target_include_directories(cuda12_headers SYSTEM INTERFACE
