@@ -148,6 +148,14 @@ def test_python_says_that_a_machines_own_driver_is_not_used_and_does_not_load_it
     assert said(done.stderr) == [f"this program has the simulated card alone, not NVIDIA's driver {PRETENDED_DRIVER}"]
 
 
+def test_python_does_not_take_the_cards_own_folder_for_that_of_a_driver():
+    # `memtrace run --card` puts it on the loader's path of programs that are not Python, which may start Python.
+    script = "import memtrace; memtrace.simulated_card('1GiB')" + USES_THE_CARD
+    done = python(script, LD_LIBRARY_PATH=str(CARD))
+    assert done.stdout == "1024\nFalse\n", done.stderr
+    assert not [sentence for sentence in said(done.stderr) if str(CARD) in sentence]
+
+
 LOADS_THE_OTHER_DRIVER = f"import ctypes; other = ctypes.CDLL({str(PRETENDED_DRIVER)!r})\n"
 
 

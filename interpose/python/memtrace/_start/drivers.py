@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from memtrace._package import CARD
 from memtrace._signal_exceptions import let_through
 
 # Where the loader looks beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
@@ -24,7 +25,8 @@ def installed_driver() -> str:
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     for folder in [*filter(None, named), *_LIBRARY_FOLDERS]:
         file = Path(folder) / "libcuda.so.1"
-        if file.is_file():
+        # `memtrace run` puts the card's own folder there.
+        if file.is_file() and file.parent.name != CARD.name:
             return str(file)
     return ""
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from support.programs import MEMTRACE, memtrace, on_card
@@ -50,8 +51,7 @@ def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, 
 
 @pytest.mark.parametrize(("cuda", "own", "other"), [("12.8", "12", "13"), ("13.0", "13", "12")])
 def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, own, other):
-    card = MEMTRACE.parent.parent / "lib"
-    if not list(card.glob(f"python3*/site-packages/memtrace/lib/simulated_card/libcudart.so.{own}")):
+    if not (Path(inject_folder()).parent / "lib" / "simulated_card" / f"libcudart.so.{own}").exists():
         pytest.skip(f"this installation was built without the headers of CUDA {own}")
     places = fake_torch(tmp_path, "2.99.0", cuda)
     (tmp_path / "train.py").write_text("import torch\nprint(open('/proc/self/maps').read())\n")
