@@ -4,32 +4,24 @@
 # A portable build runs on other distributions than the one it was made on (docs/wheel.md). The sources are compiled as always;
 # only the link differs: the C and C++ libraries are stubs of older versions, and all other libraries are static.
 #
-# memtrace_link_to_names(<target> <SONAMEs>): links empty libraries of these names: the loader finds those that the process of
-# <target> has by then. What they lack is seen when <target> is loaded, not when it is linked.
-function(memtrace_link_to_names target)
-  set(folder ${PROJECT_BINARY_DIR}/stubs/process)
+# memtrace_link_to_process(<target> <library files>): links libraries that the process of <target> has already, by their SONAMEs, which
+# are their file names. A file that is not there may be named, too: its place takes an empty library of that SONAME, and names are
+# then looked up at load time alone. In a portable build all are empty: torch's libraries also export parts of the C++ library, which
+# those of another torch may lack.
+function(memtrace_link_to_process target)
+  set(folder ${PROJECT_BINARY_DIR}/process)
   file(MAKE_DIRECTORY ${folder})
-  foreach(soname ${ARGN})
+  foreach(library ${ARGN})
+    if(EXISTS ${library} AND NOT MEMTRACE_PORTABLE)
+      target_link_libraries(${target} PRIVATE ${library})
+      continue()
+    endif()
+    cmake_path(GET library FILENAME soname)
     execute_process(COMMAND ${CMAKE_C_COMPILER} -shared -nostdlib -Wl,-soname,${soname} -o ${folder}/${soname} -x c /dev/null
       COMMAND_ERROR_IS_FATAL ANY)
     target_link_libraries(${target} PRIVATE ${folder}/${soname})
+    target_link_options(${target} PRIVATE -Wl,-z,undefs -Wl,--no-as-needed)
   endforeach()
-  target_link_options(${target} PRIVATE -Wl,-z,undefs -Wl,--no-as-needed)
-endfunction()
-
-# memtrace_link_to_process(<target> <library files>): links libraries that the process of <target> has already, by their SONAMEs, which
-# are their file names. In a portable build these are empty ones: torch's also have parts of the C++ library, which another torch lacks.
-function(memtrace_link_to_process target)
-  if(NOT MEMTRACE_PORTABLE)
-    target_link_libraries(${target} PRIVATE ${ARGN})
-    return()
-  endif()
-  set(sonames)
-  foreach(library ${ARGN})
-    cmake_path(GET library FILENAME soname)
-    list(APPEND sonames ${soname})
-  endforeach()
-  memtrace_link_to_names(${target} ${sonames})
 endfunction()
 
 option(MEMTRACE_PORTABLE "Link what is installed for older systems, without libraries of this one" OFF)

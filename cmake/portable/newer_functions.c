@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that this machine's headers and static libraries call and that glibc 2.28 does not have. They are linked, hidden, into
-// what needs them (docs/wheel.md). Nothing of <sys/stat.h> is included, whose declarations are those of a newer glibc.
+// Functions that this machine's headers and static libraries call and that glibc 2.28 does not
+// have. They are linked, hidden, into what needs them (docs/wheel.md). Nothing of <sys/stat.h> is
+// included, whose declarations are those of a newer glibc.
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -10,20 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-// glibc 2.32. Zero: the program may have more than one thread, which is right at all times; it only costs reference counts
-// an atomic operation before the first thread starts.
+// glibc 2.32. Zero: the program may have more than one thread, which is right at all times; it only
+// costs reference counts an atomic operation before the first thread starts.
 char __libc_single_threaded = 0;
 
 // glibc 2.30.
 pid_t gettid(void) { return (pid_t)syscall(SYS_gettid); }
 
-// glibc 2.30. The deadline is that of the wall clock, so that a change of its time during the wait shortens or lengthens it: callers
-// look at their own clock again (std::condition_variable does).
-int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const struct timespec* deadline) {
+// glibc 2.30. The deadline is that of the wall clock, so that a change of its time during the wait
+// shortens or lengthens it: callers look at their own clock again (std::condition_variable does).
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const struct timespec* deadline) {
   enum { kSecond = 1000000000 };
   struct timespec now;
   struct timespec wall;
-  if (clock_gettime(clock, &now) != 0 || clock_gettime(CLOCK_REALTIME, &wall) != 0) return 22;  // EINVAL
+  if (clock_gettime(clock, &now) != 0 || clock_gettime(CLOCK_REALTIME, &wall) != 0)
+    return 22;  // EINVAL
   wall.tv_sec += deadline->tv_sec - now.tv_sec;
   wall.tv_nsec += deadline->tv_nsec - now.tv_nsec;
   if (wall.tv_nsec < 0) {
@@ -36,7 +39,8 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return pthread_cond_timedwait(condition, mutex, &wall);
 }
 
-// glibc 2.33; before, each was an inline function of the header around one of these, with the version of the struct.
+// glibc 2.33; before, each was an inline function of the header around one of these, with the
+// version of the struct.
 struct stat;
 extern int __xstat(int version, const char* path, struct stat* result);
 extern int __lxstat(int version, const char* path, struct stat* result);
@@ -53,4 +57,5 @@ int fstatat(int folder, const char* path, struct stat* result, int flags) {
 int stat64(const char* path, struct stat* result) __attribute__((alias("stat")));
 int lstat64(const char* path, struct stat* result) __attribute__((alias("lstat")));
 int fstat64(int file, struct stat* result) __attribute__((alias("fstat")));
-int fstatat64(int folder, const char* path, struct stat* result, int flags) __attribute__((alias("fstatat")));
+int fstatat64(int folder, const char* path, struct stat* result, int flags)
+    __attribute__((alias("fstatat")));

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first code of a program (Scrt1.o). That of glibc 2.34 and newer leaves the program's constructors to __libc_start_main,
-// which before 2.34 called only what it was given. Given these two, both do the same.
+// The first code of a program (Scrt1.o). That of glibc 2.34 and newer leaves the program's
+// constructors to __libc_start_main, which before 2.34 called only what it was given. Given these
+// two, both do the same.
 typedef void Constructor(int count, char** arguments, char** environment);
 
 extern Constructor* __init_array_start[] __attribute__((visibility("hidden")));
@@ -11,13 +12,15 @@ extern void _init(void);
 
 __attribute__((used)) static void Initialize(int count, char** arguments, char** environment) {
   _init();
-  for (Constructor** each = __init_array_start; each != __init_array_end; ++each) (*each)(count, arguments, environment);
+  for (Constructor** each = __init_array_start; each != __init_array_end; ++each)
+    (*each)(count, arguments, environment);
 }
 
 // The dynamic linker calls the destructors.
 __attribute__((used)) static void Finish(void) {}
 
-// As the ABI of x86-64 has it: the stack holds the count and the arguments, rdx what to call at the exit.
+// As the ABI of x86-64 has it: the stack holds the count and the arguments, rdx what to call at the
+// exit.
 __asm__(
     ".pushsection .text\n"
     ".globl _start\n"

@@ -34,7 +34,7 @@ function(memtrace_add_header_only_shim minor)
   endif()
   memtrace_add_shim(memtrace_torch_${id} MINOR ${minor} HEADERS ${headers})
   # What torch does not have is seen when the shim is loaded (make test-matrix).
-  memtrace_link_to_names(memtrace_torch_${id} libc10.so libc10_cuda.so libtorch_cpu.so libcudart.so.${major})
+  memtrace_link_to_process(memtrace_torch_${id} libc10.so libc10_cuda.so libtorch_cpu.so libcudart.so.${major})
 endfunction()
 
 foreach(minor IN LISTS header_only_minors)
