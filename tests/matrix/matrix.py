@@ -80,12 +80,14 @@ def training(kind: str, *width: object) -> list[object]:
 
 def check_record(here: Environment) -> object:
     """A training runs out of memory; the report names the request and its ledger adds up to the card."""
-    done = here.call("memtrace", "run", "-q", "-f", "--card", "512MiB", "-o", "oom.trace", "--", *training("gpt", 1024))
+    done = here.call("memtrace", "run", "-q", "-f", "--card", "1GiB", "-o", "oom.trace", "--", *training("gpt", 1024))
     if "OutOfMemoryError" not in done.stderr:
         raise CheckError(f"no out-of-memory: {done.stderr.strip()[-160:]}")
     report = json.loads(here.call("memtrace", "report", "--json", "oom.trace").stdout)
-    ledger = report["ledger"][0]["entries"] if isinstance(report["ledger"], list) else report["ledger"]["entries"]
-    roles = {row["role"] for row in report["peak"]["by_role"]}
+    ledger = {entry["name"]: entry["bytes"] for entry in report["ledger"]}
+    if sum(ledger.values()) != report["card"]["bytes"]:
+        raise CheckError(f"the ledger's sum is {sum(ledger.values())}, the card has {report['card']['bytes']}")
+    roles = {row["name"] for row in report["peak"]["by_role"]}
     if not {"parameter", "activation"} <= roles:
         raise CheckError(f"roles are {sorted(roles)}")
     return {"cause": report["verdict"]["cause"], "ledger": ledger, "roles": sorted(roles)}
@@ -130,18 +132,19 @@ def check_history(here: Environment) -> object:
     for allocator in ("memtrace", "native"):
         program = ["python", PROGRAMS / "history.py", "dump.pickle"]
         here.call("memtrace", "run", "-q", "--no-trace", "--card", "24GiB", "--allocator", allocator, "--", *program)
-        done = here.call("memtrace", "import", "-f", "-o", "dump.trace", "dump.pickle")
+        done = here.call("memtrace", "report", "--json", "dump.pickle")
         if done.returncode != 0:
             raise CheckError(done.stderr.strip()[-160:])
-        stats = json.loads(here.call("memtrace", "stats", "--json", "dump.trace").stdout)
-        found[allocator] = stats
+        found[allocator] = json.loads(done.stdout)["peak"]["bytes"]
         (here.folder / "dump.pickle").unlink()
+    if found["memtrace"] != found["native"]:
+        raise CheckError(f"{found['memtrace']} with ours, {found['native']} with torch's")
     return found
 
 
 def check_fit(here: Environment) -> object:
     """`memtrace fit` answers which card a training needs."""
-    done = here.call("memtrace", "fit", "--json", "--card", "512MiB", "--", *training("gpt", 1024))
+    done = here.call("memtrace", "fit", "--json", "--card", "1GiB", "--", *training("gpt", 1024))
     if not done.stdout.strip().startswith("{"):
         raise CheckError(done.stderr.strip()[-160:] or f"exit status {done.returncode}")
     return json.loads(done.stdout)
