@@ -11,10 +11,8 @@
 
 namespace memtrace::shim {
 
-// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it. It lies in a
-// header, so that this library has one of its own, which reads the environment and does not hear of
-// torch.cuda.memory._set_allocator_settings; only the rounding, the one that changes what is
-// allocated, is asked of torch's.
+// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it; its object is
+// torch's here, too (exports.map).
 struct SettingsInOneClass {
   using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
