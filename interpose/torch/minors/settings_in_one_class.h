@@ -11,8 +11,8 @@
 
 namespace memtrace::shim {
 
-// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it; its object is
-// torch's here, too (exports.map).
+// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it; its object
+// is torch's here, too (exports.map).
 struct SettingsInOneClass {
   using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
