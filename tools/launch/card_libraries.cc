@@ -84,6 +84,7 @@ std::vector<std::string> NeededLibraries(const std::string& path) {
     if (entry->d_tag == DT_STRTAB) texts = OffsetOf(segments, entry->d_un.d_ptr);
   }
   std::vector<std::string> needed;
+  needed.reserve(names.size());
   for (const std::uint64_t name : names) needed.push_back(file.TextAt(texts + name));
   return needed;
 }
