@@ -6,6 +6,7 @@
 
 #include "base/mutex.h"
 #include "interpose/torch/core_calls.h"
+#include "versioned_actions.h"
 
 namespace memtrace::shim {
 namespace {
