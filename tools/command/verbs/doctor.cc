@@ -106,8 +106,8 @@ void PrintCards(const launch::RealDriver& driver) {
   if (!driver.trouble.empty())
     std::cout << "cards       none: the driver says: " << report::Printable(driver.trouble) << "\n";
   for (const launch::RealCard& card : driver.cards) {
-    std::cout << "cards       " << report::Printable(card.name) << ", " << report::FormatBytes(card.bytes)
-              << "\n";
+    std::cout << "cards       " << report::Printable(card.name) << ", "
+              << report::FormatBytes(card.bytes) << "\n";
   }
 }
 
