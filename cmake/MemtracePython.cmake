@@ -41,8 +41,8 @@ endif()
 file(STRINGS ${MEMTRACE_TORCH_DIR}/version.py version_line REGEX "^__version__")
 string(REGEX REPLACE ".*'([0-9]+)\\.([0-9]+)\\..*" "\\1.\\2" MEMTRACE_TORCH_MINOR "${version_line}")
 if(MEMTRACE_TORCH_MINOR VERSION_LESS 2.11)
-  message(FATAL_ERROR "torch ${MEMTRACE_TORCH_MINOR} in ${MEMTRACE_SITE_PACKAGES} is too old: memtrace is built for "
-    "2.11 and newer; install torch 2.11.0 or 2.15.0 and configure again")
+  message(FATAL_ERROR "torch ${MEMTRACE_TORCH_MINOR} in ${MEMTRACE_SITE_PACKAGES} is too old to build with: the shims "
+    "of older ones are built from their headers (MEMTRACE_TORCH_MINORS); install torch 2.11.0 or newer and configure again")
 endif()
 
 add_library(cuda_headers INTERFACE)

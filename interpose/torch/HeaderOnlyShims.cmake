@@ -27,7 +27,7 @@ function(memtrace_add_header_only_shim minor)
   add_library(${headers} INTERFACE)
   target_include_directories(${headers} SYSTEM INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/minors/opaque_handles
     ${MEMTRACE_HEADERS_DIR}/torch-${minor}/include ${MEMTRACE_HEADERS_DIR}/cuda-${major}/include)
-  # The second: a header that only torch's own build for Linux makes, and that says that libraries are shared.
+  # C10_CUDA_NO_CMAKE_CONFIGURE_FILE does without a header that only torch's build for Linux makes.
   target_compile_definitions(${headers} INTERFACE USE_CUDA C10_CUDA_NO_CMAKE_CONFIGURE_FILE)
   if(minor VERSION_LESS 2.7)
     target_compile_definitions(${headers} INTERFACE _GLIBCXX_USE_CXX11_ABI=0)

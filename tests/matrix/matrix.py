@@ -73,6 +73,16 @@ def last_json(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
     return json.loads(lines[-1])
 
 
+def check_allocator(here: Environment, trace: str, expected: str) -> None:
+    """Raises CheckError unless the trace says that this allocator served the program."""
+    report = here.call("memtrace", "report", "--json", trace)
+    if report.returncode != 0:
+        raise CheckError(f"{trace}: {report.stderr.strip()[-160:]}")
+    served = json.loads(report.stdout)["run"]["allocator"]
+    if served != expected:
+        raise CheckError(f"{trace}: {served} served the program, not {expected}")
+
+
 def training(kind: str, *width: object) -> list[object]:
     """The command of one of the small trainings."""
     return ["python", PROGRAMS / "training.py", kind, *width]
@@ -99,6 +109,8 @@ def check_peaks(here: Environment) -> object:
     for kind in KINDS:
         ours = here.run("--card", "24GiB", "-o", f"{kind}.trace", program=training(kind))
         native = here.run("--card", "24GiB", "--allocator", "native", "-o", "n.trace", program=training(kind))
+        check_allocator(here, f"{kind}.trace", "memtrace")
+        check_allocator(here, "n.trace", "native")
         peaks[kind] = {"ours": ours, "native": native}
         if ours["requested_bytes"] != native["requested_bytes"]:
             raise CheckError(f"{kind}: {ours['requested_bytes']} with ours, {native['requested_bytes']} with torch's")
@@ -143,11 +155,14 @@ def check_history(here: Environment) -> object:
 
 
 def check_fit(here: Environment) -> object:
-    """`memtrace fit` answers which card a training needs."""
+    """`memtrace fit` says that a training does not fit a card that is smaller than its peak without a limit."""
     done = here.call("memtrace", "fit", "--json", "--card", "1GiB", "--", *training("gpt", 1024))
     if not done.stdout.strip().startswith("{"):
         raise CheckError(done.stderr.strip()[-160:] or f"exit status {done.returncode}")
-    return json.loads(done.stdout)
+    answer = json.loads(done.stdout)
+    if answer["fits"] or answer["peak_allocated"] <= 1 << 30:
+        raise CheckError(f"fits: {answer['fits']}, peak {answer['peak_allocated']}")
+    return answer
 
 
 def check_estimate(here: Environment) -> object:

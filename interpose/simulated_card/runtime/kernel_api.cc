@@ -52,11 +52,12 @@ cudaError_t Launch(const void* function, const dim3& grid, const dim3& block,
 // torch's wheels carry code for these; a card runs the newest that is not newer than itself. CUB
 // and memory-efficient attention choose by it, so it must be one that was compiled.
 int CompiledArchitecture() {
-  constexpr auto& kCompiled = kCompiledArchitectures;
   const int card = CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                    CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  const auto newer = std::upper_bound(std::begin(kCompiled), std::end(kCompiled), card);
-  return newer == std::begin(kCompiled) ? kCompiled[0] : *std::prev(newer);
+  const auto newer =
+      std::upper_bound(std::begin(kCompiledArchitectures), std::end(kCompiledArchitectures), card);
+  return newer == std::begin(kCompiledArchitectures) ? kCompiledArchitectures[0]
+                                                     : *std::prev(newer);
 }
 
 Multiprocessor CurrentMultiprocessor() {

@@ -79,13 +79,14 @@ std::string TorchText(const launch::TorchInstallation& torch) {
 std::string AllocatorText(const launch::Installation& installation) {
   const std::string minors = absl::StrJoin(installation.shims, ", ");
   if (installation.shims.empty())
-    return "memtrace's is not installed for any torch; install the wheel again";
+    return "memtrace's allocator is not installed for any torch; install the wheel again";
   if (installation.torch.version.empty())
-    return "memtrace's serves torch " + minors + "; install memtrace where torch is installed";
+    return "memtrace's allocator serves torch " + minors +
+           "; install memtrace where torch is installed";
   if (installation.torch.cuda.empty())
-    return "no memory of a GPU to serve; install a torch that is built for CUDA";
-  if (installation.ServesTorch()) return "memtrace's serves this torch";
-  return "memtrace's serves torch " + minors +
+    return "there is no memory of a GPU to serve; install a torch that is built for CUDA";
+  if (installation.ServesTorch()) return "memtrace's allocator serves this torch";
+  return "memtrace's allocator serves torch " + minors +
          "; programs of this one keep torch's own, and torch's history of it is recorded";
 }
 

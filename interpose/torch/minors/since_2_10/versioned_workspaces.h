@@ -5,20 +5,33 @@
 
 #include <ATen/cuda/CUDAContextLight.h>
 
+#include <cstddef>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 namespace memtrace::shim {
 
 using WorkspaceMap = at::cuda::WorkspaceMapWithMutex;
 
-// Calls visit(the workspace, its bytes if they are kept or else 0) for each that torch keeps. Never
-// waits: the caller may be an out-of-memory in the middle of making one.
+// An entry of the map is the block alone up to 2.12: its size is not kept.
+template <typename Visit>
+void VisitEntry(const c10::DataPtr& block, const Visit& visit) {
+  visit(block, 0);
+}
+// Since 2.13 it has the block's bytes, too, which may be other than those chosen now.
+template <typename Visit>
+void VisitEntry(const std::pair<c10::DataPtr, std::size_t>& kept, const Visit& visit) {
+  visit(kept.first, kept.second);
+}
+
+// Calls visit(the block, its bytes or 0) for each workspace that torch keeps. Never waits: the
+// caller may be an out-of-memory in the middle of making one.
 template <typename Visit>
 void VisitWorkspaces(WorkspaceMap& workspaces, const Visit& visit) {
   const std::shared_lock lock(workspaces.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  for (const auto& [handle_and_stream, workspace] : workspaces.map) visit(workspace, 0);
+  for (const auto& [handle_and_stream, kept] : workspaces.map) VisitEntry(kept, visit);
 }
 
 }  // namespace memtrace::shim
