@@ -5,6 +5,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -80,6 +81,34 @@ def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, sentenc
     )
     assert done.returncode == 0 and f"imported {version}" in done.stdout
     assert sentence in done.stderr
+
+
+TOO_LARGE = """
+import torch
+kept = torch.empty(200 << 20, dtype=torch.uint8, device="cuda")
+torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
+"""
+
+
+def test_a_torch_without_a_shim_dumps_its_own_history_which_report_explains(tmp_path):
+    package = tmp_path / "memtrace"
+    shutil.copytree(os.path.dirname(inject_folder()), package, ignore=shutil.ignore_patterns("torch-*", ".debug"))
+    (tmp_path / "train.py").write_text(TOO_LARGE)
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        env={**os.environ, "PYTHONPATH": str(package / "inject"), "MEMTRACE_CARD": "1GiB"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1 and "OutOfMemoryError" in done.stderr
+    assert "torch's own history of its memory is recorded" in done.stderr
+    (dump,) = tmp_path.glob("memtrace-train.*.pickle")
+    report = json.loads(memtrace("report", "--json", str(dump)).out)
+    assert report["request"]["bytes"] == 900 << 20
+    assert report["peak"]["bytes"] == 200 << 20
 
 
 def test_a_trace_that_cannot_be_written_is_said_once_and_the_program_goes_on(tmp_path):
