@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FIRST = (2, 6)
+FIRST = (2, 5)
 
 
 def offered() -> set[tuple[int, int]]:

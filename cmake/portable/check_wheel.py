@@ -26,7 +26,7 @@ SYSTEM = {
 }
 # What the process has already that loads one of ours: torch with its CUDA, or pyarrow.
 OF_THE_PROCESS = {
-    "libmemtrace_torch.so": re.compile(r"lib(c10|c10_cuda|torch|torch_cpu|torch_cuda)\.so|libcudart\.so\.\d+"),
+    "libmemtrace_torch.so": re.compile(r"lib(c10|c10_cuda|torch|torch_cpu|torch_cuda)\.so"),
     "libmemtrace_parquet.so": re.compile(r"lib(arrow|parquet)\.so\.\d+"),
 }
 

@@ -10,7 +10,8 @@ if(header_only_minors STREQUAL all)
 endif()
 list(REMOVE_ITEM header_only_minors ${MEMTRACE_TORCH_MINOR})
 
-# PyPI's torch is built for CUDA 13 from 2.11 on, and with the C++ library's old strings up to 2.6.
+# PyPI's torch is built for CUDA 13 from 2.11 on, and with the C++ library's old strings up to 2.6. Whose headers are
+# taken makes no difference to the shim: it calls what is the same in both (tests/interpose/test_shim_symbols.py).
 function(memtrace_add_header_only_shim minor)
   string(REPLACE . _ id ${minor})
   set(major 13)
@@ -33,8 +34,9 @@ function(memtrace_add_header_only_shim minor)
     target_compile_definitions(${headers} INTERFACE _GLIBCXX_USE_CXX11_ABI=0)
   endif()
   memtrace_add_shim(memtrace_torch_${id} MINOR ${minor} HEADERS ${headers})
-  # What torch does not have is seen when the shim is loaded (make test-matrix).
-  memtrace_link_to_process(memtrace_torch_${id} libc10.so libc10_cuda.so libtorch_cpu.so libcudart.so.${major})
+  # What torch does not have is seen when the shim is loaded (make test-matrix). libc10_cuda.so brings the CUDA runtime,
+  # of whichever major version that torch was built for.
+  memtrace_link_to_process(memtrace_torch_${id} libc10.so libc10_cuda.so libtorch_cpu.so)
 endfunction()
 
 foreach(minor IN LISTS header_only_minors)

@@ -12,6 +12,7 @@
 #include "interpose/torch/allocation_history.h"
 #include "interpose/torch/allocator_settings.h"
 #include "interpose/torch/autograd_context.h"
+#include "interpose/torch/card_bytes.h"
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/ipc_memory.h"
 #include "interpose/torch/memory_listeners.h"
@@ -179,10 +180,7 @@ void CudaAllocator::setMemoryFraction(double fraction, c10::DeviceIndex device) 
               static_cast<int>(device), ": did you call init?");
   TORCH_CHECK(fraction >= 0 && fraction <= 1, "invalid fraction:", fraction,
               ". Please set within [0, 1].");
-  // Not cudaMemGetInfo, which would create a context on a card that nobody uses yet.
-  cudaDeviceProp properties{};
-  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  const auto total = static_cast<double>(properties.totalGlobalMem);
+  const auto total = static_cast<double>(TotalBytes(device));
   ThrowUnlessOk(memtrace_set_limit(
       device, fraction == 1 ? ~uint64_t{0} : static_cast<uint64_t>(fraction * total)));
   const MutexLock lock(mutex_);

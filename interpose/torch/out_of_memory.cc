@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -60,15 +59,11 @@ struct Nvml {
 };
 
 void* FindDevice(const Nvml& nvml, int index) {
-  cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
+  std::array<char, 32> id{};
+  if (cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());  // nobody is to find it later
     return nullptr;
   }
-  std::array<char, 32> id{};
-  std::snprintf(
-      id.data(), id.size(), "%08X:%02X:%02X.0", static_cast<unsigned>(properties.pciDomainID),
-      static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
   void* device = nullptr;
   return nvml.device_by_pci_id(id.data(), &device) == kSuccess ? device : nullptr;
 }

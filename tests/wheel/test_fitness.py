@@ -13,8 +13,8 @@ import check_wheel
 import pytest
 import torch
 
-# The process that loads them has these (check_wheel.OF_THE_PROCESS). torch's own wheels need libcudart in the same way.
-OF_TORCH_OR_PYARROW = re.compile(r"lib(c10|c10_cuda|torch_cpu|arrow|parquet|cudart)\.so(\.\d+)?")
+# The process that loads them has these (check_wheel.OF_THE_PROCESS).
+OF_TORCH_OR_PYARROW = re.compile(r"lib(c10|c10_cuda|torch_cpu|arrow|parquet)\.so(\.\d+)?")
 TAG = f"manylinux_{check_wheel.LIMITS['GLIBC'].replace('.', '_')}_x86_64"
 USES_TODAYS_LIBRARIES = """
 #include <sys/stat.h>
@@ -73,9 +73,7 @@ def test_auditwheel_gives_the_name_once_the_processs_own_libraries_are_left_out(
     from auditwheel.wheel_abi import analyze_wheel_abi
     from auditwheel.wheeltools import get_wheel_architecture, get_wheel_libc
 
-    excluded = frozenset(
-        {"libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libcudart.so.*", "libarrow.so.*", "libparquet.so.*"}
-    )
+    excluded = frozenset({"libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libarrow.so.*", "libparquet.so.*"})
     found = analyze_wheel_abi(
         get_wheel_libc(wheel.name),
         get_wheel_architecture(wheel.name),

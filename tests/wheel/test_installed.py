@@ -72,7 +72,7 @@ def test_program_says_its_version(environment):
 
 def test_doctor_knows_what_is_installed(environment):
     said = environment.run("memtrace", "doctor").stdout
-    assert "memtrace's allocator serves torch 2.6, 2.7, 2.8, 2.9, 2.10, 2.11, 2.12, 2.13, 2.14, 2.15;" in said
+    assert "memtrace's allocator serves torch 2.5, 2.6, 2.7, 2.8, 2.9, 2.10, 2.11, 2.12, 2.13, 2.14, 2.15;" in said
     assert "stands in for CUDA 12 and 13, 17 libraries" in said
 
 

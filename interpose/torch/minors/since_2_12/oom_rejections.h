@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_OOM_REJECTIONS_H_
-#define MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_OOM_REJECTIONS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_OOM_REJECTIONS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_OOM_REJECTIONS_H_
 
 #include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAException.h>
 #include <c10/util/Exception.h>
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +14,7 @@
 
 #include "base/mutex.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/torch/card_bytes.h"
 
 namespace memtrace::shim {
 
@@ -42,11 +41,7 @@ class OomRejections {
     if (fraction >= 1) return 0;
     const MutexLock lock(mutex_);
     uint64_t& total = totals_[device];
-    if (total == 0) {
-      cudaDeviceProp properties{};
-      C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-      total = properties.totalGlobalMem;
-    }
+    if (total == 0) total = TotalBytes(device);
     return std::max<uint64_t>(1, static_cast<uint64_t>(fraction * static_cast<double>(total)));
   }
 
@@ -85,4 +80,4 @@ class OomRejections {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_TORCH_2_14_OOM_REJECTIONS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_12_OOM_REJECTIONS_H_

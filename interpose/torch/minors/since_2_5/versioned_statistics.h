@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_
-#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_STATISTICS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_STATISTICS_H_
 
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -13,4 +13,4 @@ inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& /*s
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_STATISTICS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_STATISTICS_H_

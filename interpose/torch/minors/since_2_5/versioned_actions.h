@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ACTIONS_H_
-#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ACTIONS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ACTIONS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ACTIONS_H_
 
 #include <c10/util/Exception.h>
 
@@ -18,4 +18,4 @@ inline TraceEntry::Action ActionOf(const std::string& name) {
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ACTIONS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ACTIONS_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ENTRIES_H_
-#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ENTRIES_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ENTRIES_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ENTRIES_H_
 
 #include <utility>
 
@@ -26,4 +26,4 @@ inline MempoolId_t PoolOf(const TraceEntry& /*entry*/) { return {0, 0}; }
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_ENTRIES_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_ENTRIES_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
-#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_WORKSPACES_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_WORKSPACES_H_
 
 namespace memtrace::shim {
 
@@ -14,4 +14,4 @@ void VisitWorkspaces(WorkspaceMap& /*workspaces*/, const Visit& /*visit*/) {}
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_WORKSPACES_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_WORKSPACES_H_

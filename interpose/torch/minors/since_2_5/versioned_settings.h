@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_SETTINGS_H_
-#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_SETTINGS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_SETTINGS_H_
+#define MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_SETTINGS_H_
 
 #include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -20,4 +20,4 @@ inline void AddVersionedSettings(
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_6_VERSIONED_SETTINGS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_MINORS_SINCE_2_5_VERSIONED_SETTINGS_H_

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A shim serves its torch whichever CUDA that was built for: what it calls of the runtime is the same in all."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ["MEMTRACE_BUILD"])
+SHIMS = sorted(BUILD.glob("package/lib/torch-*/libmemtrace_torch.so"))
+SOURCE = Path(__file__).parents[2]
+MAJORS = ("12", "13")
+
+
+def called(shim: Path) -> set[str]:
+    """The functions of the CUDA runtime that a shim looks for in the process, without their symbol version."""
+    listed = subprocess.run(
+        ["nm", "-D", "--undefined-only", shim], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    return {name.split("@")[0] for name in re.findall(r" U (cuda\S+)", listed)}
+
+
+def declarations(major: str) -> dict[str, str]:
+    """How that major version's header declares each function."""
+    header = BUILD.parent / "headers" / f"cuda-{major}" / "include" / "cuda_runtime_api.h"
+    if not header.exists():
+        pytest.skip(f"the headers of CUDA {major} are not there: setup/fetch_headers.py brings them")
+    pattern = re.compile(r"^extern __host__ .*?CUDARTAPI (cuda\w+)\s*\(([^;]*)\);", re.M)
+    return {name: " ".join(arguments.split()) for name, arguments in pattern.findall(header.read_text())}
+
+
+@pytest.mark.parametrize("shim", SHIMS, ids=[shim.parent.name for shim in SHIMS])
+def test_every_major_version_has_what_a_shim_calls(shim):
+    names = called(shim)
+    assert {"cudaMalloc", "cudaIpcOpenMemHandle"} <= names
+    for major in MAJORS:
+        table = SOURCE / "interpose/simulated_card/symbols" / f"libcudart.so.{major}.txt"
+        assert names <= set(table.read_text().split())
+
+
+@pytest.mark.parametrize("shim", SHIMS, ids=[shim.parent.name for shim in SHIMS])
+def test_every_major_version_declares_it_alike(shim):
+    first, second = (declarations(major) for major in MAJORS)
+    # This one is declared otherwise in 13, so a difference would be seen.
+    assert first["cudaMemPrefetchAsync"] != second["cudaMemPrefetchAsync"]
+    for name in called(shim):
+        assert first[name] == second[name], name
