@@ -56,6 +56,7 @@ std::string Cupti(const fs::path& site_packages) {
 TorchInstallation FindTorch(const fs::path& site_packages) {
   return {.version = InVersionFile(site_packages, "__version__"),
           .cuda = InVersionFile(site_packages, "cuda"),
+          .rocm = InVersionFile(site_packages, "hip"),
           .cupti = Cupti(site_packages)};
 }
 
@@ -78,8 +79,17 @@ std::string TorchInstallation::minor() const {
   return version.substr(0, version.find('.', version.find('.') + 1));
 }
 
+// The package's _start/unfit_torch.py decides by the same rule: "2.11.0", "2.11.0.post1" and
+// "2.11.0+cu130" are releases, "2.11.0.dev20260101" and "2.11.0a0+git1234567" are not.
+bool TorchInstallation::is_release() const {
+  const std::string_view public_part = std::string_view(version).substr(0, version.find('+'));
+  const std::string_view release = public_part.substr(0, public_part.find(".post"));
+  return release.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 bool Installation::ServesTorch() const {
-  return !torch.cuda.empty() && std::find(shims.begin(), shims.end(), torch.minor()) != shims.end();
+  return !torch.cuda.empty() && torch.is_release() &&
+         std::find(shims.begin(), shims.end(), torch.minor()) != shims.end();
 }
 
 Installation FindInstallation(const fs::path& package) {

@@ -23,10 +23,13 @@ struct CardSymbol {
 struct TorchInstallation {
   std::string version;  // "2.11.0+cu130"; empty if there is none
   std::string cuda;     // the CUDA that it was built for, as "13.0"; empty if it was built without
+  std::string rocm;     // the same of AMD's ROCm
   std::string cupti;    // the file of the CUPTI that came with it; empty if none did
 
   // "2.11"
   std::string minor() const;
+  // False of a nightly or what else was built on the way to a release, whose classes may differ.
+  bool is_release() const;
 };
 
 // What there is to run programs with. Nothing of it is started.

@@ -71,6 +71,7 @@ int PrintHooks() {
 
 std::string TorchText(const launch::TorchInstallation& torch) {
   if (torch.version.empty()) return "none beside the package";
+  if (!torch.rocm.empty()) return torch.version + ", built for AMD's ROCm " + torch.rocm;
   return torch.version +
          (torch.cuda.empty() ? ", built without CUDA" : ", built for CUDA " + torch.cuda);
 }
@@ -84,8 +85,11 @@ std::string AllocatorText(const launch::Installation& installation) {
     return "memtrace's allocator serves torch " + minors +
            "; install memtrace where torch is installed";
   if (installation.torch.cuda.empty())
-    return "there is no memory of a GPU to serve; install a torch that is built for CUDA";
+    return "there is no memory of CUDA to serve; install a torch that is built for CUDA";
   if (installation.ServesTorch()) return "memtrace's allocator serves this torch";
+  if (!installation.torch.is_release())
+    return "memtrace's allocator serves releases of torch only; programs of this one keep torch's "
+           "own, and torch's history of it is recorded";
   return "memtrace's allocator serves torch " + minors +
          "; programs of this one keep torch's own, and torch's history of it is recorded";
 }

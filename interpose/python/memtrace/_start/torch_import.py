@@ -10,7 +10,7 @@ from memtrace._import_watch import ImportWatch
 from memtrace._package import supported_torch, torch_version
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
-from memtrace._start import card, torch_history
+from memtrace._start import card, torch_history, unfit_torch
 
 _is_recorded = False  # or only the card is put in place
 
@@ -80,21 +80,22 @@ def start(torch: ModuleType) -> bool:
 
 
 def _start(torch: ModuleType) -> bool:
-    minor = ".".join(str(torch.__version__).split(".")[:2])
-    if torch.version.cuda is None:
-        say(f"torch {torch.__version__} is a CPU-only build; there is no CUDA memory to record")
+    version = str(torch.__version__)
+    other = unfit_torch.without_cuda(torch)
+    if other:
+        say(other)
         return False
-    if minor not in supported_torch():
-        built = ", ".join(supported_torch()) or "none"
-        torch_history.record(torch, f"torch {torch.__version__} is not one that this memtrace has a part for ({built})")
+    reason = unfit_torch.without_shim(version, supported_torch())
+    if reason:
+        torch_history.record(torch, reason)
         return False
     from memtrace import _hooks, _session
 
     try:
-        session = _session.begin(torch, minor)
+        session = _session.begin(torch, unfit_torch.minor_of(version))
     except OSError as error:
         let_through(error)
-        torch_history.record(torch, f"this torch {torch.__version__} is not built as PyPI's is ({error})")
+        torch_history.record(torch, unfit_torch.not_loaded(version, error))
         return False
     if session is not None and session.is_recorded:
         _hooks.register(torch, session)

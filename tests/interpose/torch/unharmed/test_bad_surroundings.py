@@ -26,11 +26,11 @@ print("done")
 """
 
 
-def fake_torch(folder, version, cuda):
+def fake_torch(folder, version, cuda, hip=None):
     """A package that is torch by name only: memtrace reads its version before it is imported."""
     package = folder / "elsewhere" / "torch"
     package.mkdir(parents=True)
-    (package / "version.py").write_text(f"__version__ = '{version}'\ncuda = {cuda!r}\n")
+    (package / "version.py").write_text(f"__version__ = '{version}'\ncuda = {cuda!r}\nhip = {hip!r}\n")
     (package / "__init__.py").write_text("from torch import version\n__version__ = version.__version__\n")
     (folder / "train.py").write_text("import torch\nprint('imported', torch.__version__)\n")
     return str(package.parent)
@@ -62,14 +62,22 @@ def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, o
 
 
 @pytest.mark.parametrize(
-    ("version", "cuda", "sentence"),
+    ("version", "cuda", "hip", "sentence"),
     [
-        ("2.99.0", "13.0", "torch 2.99.0 is not one that this memtrace has a part for ("),
-        ("2.11.0+cpu", None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
+        ("2.99.0", "13.0", None, "torch 2.99.0 is not one that this memtrace has a part for ("),
+        (f"{BUILT_FOR}.0.dev20260101+cu130", "13.0", None, "is not a release, and memtrace's part for"),
+        (f"{BUILT_FOR}.0a0+ecf3bae40a.nv26.01", "13.0", None, "is not a release, and memtrace's part for"),
+        ("2.11.0+cpu", None, None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
+        (
+            "2.11.0+rocm7.0",
+            None,
+            "7.0",
+            "torch 2.11.0+rocm7.0 is built for AMD's ROCm, and memtrace records the memory",
+        ),
     ],
 )
-def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, sentence):
-    places = fake_torch(tmp_path, version, cuda)
+def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, hip, sentence):
+    places = fake_torch(tmp_path, version, cuda, hip)
     done = subprocess.run(
         [str(MEMTRACE), "run", "--", sys.executable, str(tmp_path / "train.py")],
         env={**os.environ, "PYTHONPATH": places},
@@ -81,6 +89,16 @@ def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, sentenc
     )
     assert done.returncode == 0 and f"imported {version}" in done.stdout
     assert sentence in done.stderr
+
+
+def test_another_cuda_in_ld_library_path_does_not_take_the_cards_place(tmp_path):
+    other = tmp_path / "cuda" / "lib64"
+    other.mkdir(parents=True)
+    for library in ("libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libcublas.so.13", "libcudnn.so.9"):
+        (other / library).write_bytes(b"not a library, so that loading it would fail")
+    run = on_card(ALLOCATES, tmp_path, LD_LIBRARY_PATH=str(other))
+    assert run.out.strip() == "done"
+    assert run.stats()["devices"][0]["allocated"] == 4 << 20
 
 
 TOO_LARGE = """

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `memtrace doctor` says of an installation, beside torches of several kinds."""
+
+import pytest
+from support.programs import memtrace
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with a shim for 2.11, as far as doctor looks at it."""
+    folder = tmp_path / "memtrace"
+    for file in (folder / "inject/sitecustomize.py", folder / "lib/torch-2.11/libmemtrace_torch.so"):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    return folder
+
+
+def lines(package, version="", cuda=None, hip=None):
+    """What doctor says, by the first word of its lines, beside a torch whose version.py has these."""
+    if version:
+        torch = package.parent / "torch"
+        torch.mkdir()
+        words = f"__version__ = {version!r}\ncuda: Optional[str] = {cuda!r}\nhip: Optional[str] = {hip!r}\n"
+        (torch / "version.py").write_text(words)
+    said = memtrace("doctor", MEMTRACE_HOME=str(package))
+    assert said.status == 0, said.err
+    return dict(line.split(None, 1) for line in said.out.splitlines() if line)
+
+
+@pytest.mark.parametrize("version", ["2.11.0", "2.11.0+cu130", "2.11.1.post1"])
+def test_a_release_that_has_a_shim_is_served(package, version):
+    said = lines(package, version, "13.0")
+    assert said["torch"] == f"{version}, built for CUDA 13.0"
+    assert said["allocator"] == "memtrace's allocator serves this torch"
+
+
+@pytest.mark.parametrize("version", ["2.11.0.dev20260101+cu130", "2.11.0a0+ecf3bae40a.nv26.01"])
+def test_what_is_not_a_release_keeps_its_own_allocator(package, version):
+    assert lines(package, version, "13.0")["allocator"].startswith(
+        "memtrace's allocator serves releases of torch only;"
+    )
+
+
+def test_another_minor_keeps_its_own_allocator(package):
+    assert lines(package, "2.12.0", "13.0")["allocator"].startswith("memtrace's allocator serves torch 2.11; programs")
+
+
+@pytest.mark.parametrize(("hip", "built"), [("7.0", "built for AMD's ROCm 7.0"), (None, "built without CUDA")])
+def test_a_torch_without_cuda_has_no_memory_to_serve(package, hip, built):
+    said = lines(package, "2.11.0", None, hip)
+    assert said["torch"] == f"2.11.0, {built}"
+    assert said["allocator"] == "there is no memory of CUDA to serve; install a torch that is built for CUDA"
+
+
+def test_without_torch_the_package_belongs_elsewhere(package):
+    said = lines(package)
+    assert said["torch"] == "none beside the package"
+    assert said["allocator"].endswith("install memtrace where torch is installed")
