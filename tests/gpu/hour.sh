@@ -5,30 +5,52 @@
 # Usage: hour.sh PART ... (facts sizes cases ours compiled times speed)
 #
 # Asks a real card what memtrace assumes of it, on a machine with nothing but a driver, Python and torch 2.11:
-# unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, and leaves files in $OUT
-# (default: out).
-#   facts     driver's suites, profile, charges, error codes, context    (alone on the card)
-#   sizes     what torch's operations and some models allocate           (eight processes at once)
+# unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, leaves small files in $OUT
+# (default: out), and ends with a table of what differs from the simulated card's answers, if these came along.
+#   facts     doctor, driver's suites, profile, charges, error codes, context   (alone on the card)
+#   sizes     what torch's operations and some models allocate                  (eight processes at once)
 #   cases     the scenarios of the corpus under torch's own allocator
 #   ours      a training under each allocator, a full card, CUPTI
 #   compiled  torch.compile with CUDA graphs, under torch's allocator and ours
-#   times     how long operations take                               (alone on the card)
-#   speed     a pair of allocation and free under each allocator      (alone on the card)
+#   times     how long operations take                                         (alone on the card)
+#   speed     a pair of allocation and free, and the smallest card, under each allocator (alone on the card)
 #
-# With PACKED=FILE in the environment all that was found is in that archive, too, after each probe. With CARD=NAME the
-# simulated card of that name is asked instead. GROUPS_OF_SIZES names some groups of torch_sizes.py for `sizes`.
+# In the environment:
+#   CARD=NAME             the simulated card of that name is asked instead
+#   EXPECTED=FOLDER       what to compare with, which an hour with CARD left in its $OUT (default: expected/NAME of the card)
+#   PACKED=FILE           all that was found is in that archive, too, after each probe
+#   AGAIN=1               what an earlier hour left in $OUT is asked again; else only what is missing is
+#   GROUPS_OF_SIZES=...   some groups of torch_sizes.py for `sizes`
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 python=${PYTHON:-python3}
-memtrace=$here/bin/memtrace
-package=$here/lib/python3/site-packages/memtrace
+memtrace=$here/installed/bin/memtrace
+package=$here/installed/memtrace
 mkdir -p "$out"
+if [ ! -x "$memtrace" ]; then
+  "$python" -m pip install -q --no-index --no-deps --target "$here/installed" "$here"/memtrace-*.whl || exit 5
+fi
 
-# said NAME SECONDS COMMAND...: runs it, its output into $out/NAME, its messages into $out/messages.txt.
+# The card's name as the simulated one has it; empty if none such is simulated.
+card_name() {
+  if [ -n "${CARD:-}" ]; then echo "$CARD"; return; fi
+  case $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1) in
+    *H200*) echo h200 ;;
+    *H100*80GB*) echo h100-80gb ;;
+  esac
+}
+expected=${EXPECTED:-$here/expected/$(card_name)}
+
+# said NAME SECONDS COMMAND...: runs it, its output into $out/NAME, its messages into $out/messages.txt. Not if an
+# earlier hour has done so.
 said() {
   local name=$1 seconds=$2 started=$SECONDS status
   shift 2
+  if [ -z "${AGAIN:-}" ] && grep -qsx "$name" "$out/.done"; then
+    echo "$name: was there"
+    return
+  fi
   within "$seconds" "$@" >"$out/$name" 2>"$out/.$name.err"
   status=$?
   {
@@ -36,14 +58,14 @@ said() {
     tail -n 25 "$out/.$name.err"
   } >>"$out/messages.txt"
   rm -f "$out/.$name.err"
+  if [ "$status" = 0 ]; then echo "$name" >>"$out/.done"; fi
   if [ -n "${PACKED:-}" ]; then tar -C "$out" --exclude='*.trace' -czf "$PACKED" . 2>/dev/null; fi
   echo "$name: status $status, $((SECONDS - started)) s, $(wc -c <"$out/$name") bytes"
 }
 # within SECONDS COMMAND...: COMMAND, which may be a function of this script, ended after that time.
 within() { timeout "$1" bash -c '"$@"' within "${@:2}"; }
-with_ours() { env LD_LIBRARY_PATH="$here/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"; }
 # traced OPTIONS... -- PROGRAM...
-traced() { with_ours "$memtrace" run -q -f ${CARD:+--card "$CARD"} "$@"; }
+traced() { "$memtrace" run -q -f ${CARD:+--card "$CARD"} "$@"; }
 # plain ARGUMENTS...: Python as it is without us; on a simulated card under torch's own allocator, not recorded.
 plain() {
   if [ -n "${CARD:-}" ]; then traced --no-trace --allocator native -- "$python" "$@"; else "$python" "$@"; fi
@@ -58,10 +80,17 @@ bare() {
 }
 # suite PROGRAM...: a program of ours, with the libraries that it needs.
 suite() { LD_LIBRARY_PATH="$here/libraries:$LD_LIBRARY_PATH" bare "$@"; }
-export -f suite with_ours traced plain bare
+# expandable ARGUMENTS...: as plain, with torch's expandable segments.
+expandable() { PYTORCH_ALLOC_CONF=expandable_segments:True plain "$@"; }
+# unrecorded, recorded FILE and with_cupti FILE ARGUMENTS...: Python under our allocator.
+unrecorded() { traced --no-trace -- "$python" "$@"; }
+recorded() { traced -o "$1" -- "$python" "${@:2}"; }
+with_cupti() { traced --cupti -o "$1" -- "$python" "${@:2}"; }
+export -f suite traced plain bare expandable unrecorded recorded with_cupti
 export here python memtrace package LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
 
 part_facts() {
+  said doctor.txt 30 "$memtrace" doctor
   for suite in driver_memory_rules_gpu_test cuda_vmm_gpu_test; do
     said "$suite.txt" 60 suite "$here/suites/$suite" --gtest_brief=1
   done
@@ -77,6 +106,7 @@ part_facts() {
 part_sizes() {
   local group
   for group in ${GROUPS_OF_SIZES:-$("$python" "$here/hour/torch_sizes.py" --list)}; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
     said "sizes_$group.jsonl" 170 plain "$here/hour/torch_sizes.py" "$group" &
   done
   wait
@@ -109,64 +139,85 @@ part_cases() {
   wait
 }
 
+# trainings NAME ARGUMENTS...: train.py with these under each allocator, a line each, and their traces.
+trainings() {
+  local name=$1 train=$here/hour/train.py
+  shift
+  within 60 plain "$train" "$@" --tag native
+  within 60 expandable "$train" "$@" --tag expandable
+  within 60 unrecorded "$train" "$@" --tag ours
+  within 60 recorded "$out/$name.trace" "$train" "$@" --tag "ours, recorded"
+  within 60 traced -o "$out/native_$name.trace" --allocator native -- "$python" "$train" "$@" --tag "native, recorded"
+  within 60 with_cupti "$out/cupti_$name.trace" "$train" "$@" --tag "ours, cupti"
+  within 60 plain "$train" "$@" --pluggable "$package/lib/torch-2.11/libmemtrace_torch.so" --tag pluggable
+}
+# filled FILE: a training that ends with an out-of-memory, as it has to, under our allocator.
+filled() { recorded "$1" "$here/hour/fill_up.py" --raise; [ $? = 1 ]; }
+export -f within trainings filled
+export out
+
 part_ours() {
-  local train=$here/hour/train.py shapes
-  local shim=$package/lib/torch-2.11/libmemtrace_torch.so
-  for shapes in "" --random-shapes; do
-    {
-      within 60 plain "$train" $shapes --tag native
-      PYTORCH_ALLOC_CONF=expandable_segments:True within 60 plain "$train" $shapes --tag expandable
-      within 60 traced --no-trace -- "$python" "$train" $shapes --tag ours
-      within 60 traced -o "$out/train$shapes.trace" -- "$python" "$train" $shapes --tag "ours, recorded"
-      within 60 traced -o "$out/native$shapes.trace" --allocator native -- "$python" "$train" $shapes \
-        --tag "native, recorded"
-      within 60 traced --cupti -o "$out/cupti$shapes.trace" -- "$python" "$train" $shapes --tag "ours, cupti"
-      LD_LIBRARY_PATH="$here/libraries:$LD_LIBRARY_PATH" within 60 plain "$train" $shapes --pluggable "$shim" \
-        --tag pluggable
-    } >"$out/train$shapes.jsonl" 2>>"$out/messages.txt"
-    cut -c1-200 "$out/train$shapes.jsonl"
-  done
-  for shapes in "" --random-shapes; do
-    said "stats$shapes.txt" 60 with_ours "$memtrace" stats "$out/train$shapes.trace"
-    said "report$shapes.txt" 60 with_ours "$memtrace" report "$out/cupti$shapes.trace"
+  local name shapes
+  for name in train train_random; do
+    shapes=$([ "$name" = train ] || echo --random-shapes)
+    said "$name.jsonl" 400 trainings "$name" $shapes
+    cut -c1-200 "$out/$name.jsonl"
+    if [ -f "$out/$name.trace" ]; then
+      said "stats_$name.txt" 60 "$memtrace" stats "$out/$name.trace"
+      said "report_$name.txt" 60 "$memtrace" report "$out/cupti_$name.trace"
+    fi
   done
   said full_native.json 100 plain "$here/hour/fill_up.py"
-  said full_ours.txt 100 traced -o "$out/full.trace" -- "$python" "$here/hour/fill_up.py" --raise
-  said full_report.txt 60 with_ours "$memtrace" report "$out/full.trace"
-  said full_report.json 60 with_ours "$memtrace" report --json "$out/full.trace"
-  said sizes_ours.jsonl 170 traced --no-trace -- "$python" "$here/hour/torch_sizes.py" models products reductions
+  said full_ours.txt 100 filled "$out/full.trace"
+  if [ -f "$out/full.trace" ]; then
+    said full_report.txt 60 "$memtrace" report "$out/full.trace"
+    said full_report.json 60 "$memtrace" report --json "$out/full.trace"
+  fi
+  said sizes_ours.jsonl 170 unrecorded "$here/hour/torch_sizes.py" models products reductions
   said cupti.txt 200 env PYTHONPATH="$here/tests:$here/tests/gpu${PYTHONPATH:+:$PYTHONPATH}" \
-    MEMTRACE_PROGRAM="$memtrace" LD_LIBRARY_PATH="$here/libraries" \
-    "$python" -m pytest -q -rs -p no:cacheprovider "$here/tests/gpu/test_cupti.py"
+    MEMTRACE_PROGRAM="$memtrace" "$python" -m pytest -q -rs -p no:cacheprovider "$here/tests/gpu/test_cupti.py"
   rm -f "$out"/*.trace
 }
 
 part_compiled() {
   local program=$here/hour/compiled.py
   said compiled_native.json 150 plain "$program" native &
-  said compiled_ours.json 150 traced --no-trace -- "$python" "$program" ours &
-  said compiled_recorded.json 150 traced -o "$out/compiled.trace" -- "$python" "$program" "ours, recorded" &
+  said compiled_ours.json 150 unrecorded "$program" ours &
+  said compiled_recorded.json 150 recorded "$out/compiled.trace" "$program" "ours, recorded" &
   wait
-  said compiled_report.txt 60 with_ours "$memtrace" report "$out/compiled.trace"
+  if [ -f "$out/compiled.trace" ]; then said compiled_report.txt 60 "$memtrace" report "$out/compiled.trace"; fi
+  rm -f "$out/compiled.trace"
 }
 
 part_times() { said op_times.jsonl 120 plain "$here/hour/op_times.py"; }
 
-part_speed() {
-  local round
-  for round in 1 2 3; do
-    plain "$here/hour/pair.py" native
-    PYTORCH_ALLOC_CONF=expandable_segments:True plain "$here/hour/pair.py" expandable
-    traced --no-trace -- "$python" "$here/hour/pair.py" ours
-    traced -o "$out/pair.trace" -- "$python" "$here/hour/pair.py" "ours, recorded"
-  done >"$out/pair.jsonl" 2>>"$out/messages.txt"
+# pairs: three rounds of pair.py under each allocator, a line each.
+pairs() {
+  local program=$here/hour/pair.py
+  for _ in 1 2 3; do
+    plain "$program" native
+    expandable "$program" expandable
+    unrecorded "$program" ours
+    recorded "$out/pair.trace" "$program" "ours, recorded"
+  done
   rm -f "$out/pair.trace"
+}
+export -f pairs
+
+part_speed() {
+  said pair.jsonl 150 pairs
   cat "$out/pair.jsonl"
+  said smallest_native.json 100 plain "$here/hour/smallest_card.py" native
+  said smallest_expandable.json 100 expandable "$here/hour/smallest_card.py" expandable
+  said smallest_ours.json 100 unrecorded "$here/hour/smallest_card.py" ours
 }
 
-[ $# -ge 1 ] || { sed -n '5,19p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '5,24p' "$0" >&2; exit 2; }
 for part; do
   declare -F "part_$part" >/dev/null || { echo "hour.sh: no part '$part'" >&2; exit 2; }
+done
+for part; do
   echo "== $part"
   "part_$part"
 done
+if [ -d "$expected" ]; then "$python" "$here/hour/compare.py" "$expected" "$out"; fi

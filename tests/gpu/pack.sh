@@ -2,41 +2,32 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: pack.sh FOLDER [WHEEL ...]
+# Usage: pack.sh FOLDER WHEEL [ANSWERS ...]
 #
-# Packs what a machine with a GPU, a driver, Python 3.12 and torch 2.11 needs for hour.sh, and nothing of which it has:
-# the product of .venv, the libraries of Debian that it needs, the driver's suites and the probes, as
-# FOLDER/memtrace.tgz; and the wheels beside it. `make build` and the target `tests` come first. There:
-# `tar xf memtrace.tgz && gpu/hour.sh facts`.
+# Packs what a machine with a GPU, a driver, Python and torch 2.11 needs for hour.sh, and nothing of which it has, as
+# FOLDER/memtrace.tgz: the wheel that `make wheel` built, the driver's suites with the libraries of Debian that they need, and
+# the probes. ANSWERS are folders, each named as a simulated card and filled by an hour with that CARD, to be compared with. The target
+# `tests` comes first. There: `tar xf memtrace.tgz && gpu/hour.sh facts`.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-[ $# -ge 1 ] || { echo "usage: pack.sh FOLDER [WHEEL ...]" >&2; exit 2; }
-into=$1
-shift
+[ $# -ge 2 ] || { echo "usage: pack.sh FOLDER WHEEL [ANSWERS ...]" >&2; exit 2; }
+into=$1 wheel=$2
+shift 2
+build=${MEMTRACE_BUILD:-$root/build/dev}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-venv=${MEMTRACE_VENV:-$root/.venv}
-package=$(echo "$venv"/lib/python3*/site-packages/memtrace)
-[ -d "$package" ] || { echo "pack.sh: no memtrace in $venv; run make build first" >&2; exit 5; }
 
-mkdir -p "$work"/gpu/{bin,suites,libraries,lib/python3/site-packages} "$into"
-cp "$venv/bin/memtrace" "$work/gpu/bin/"
-cp -r "$package" "$work/gpu/lib/python3/site-packages/"
-find "$work" -name __pycache__ -prune -exec rm -r {} +
-rm -f "$work"/gpu/lib/python3/site-packages/memtrace/lib/libmemtrace_parquet.so
-cp "$root"/build/dev/tests/gpu/{cuda_vmm_gpu_test,driver_memory_rules_gpu_test,write_profile} "$work/gpu/suites/"
-find "$work" \( -name '*.so*' -o -path '*/bin/*' -o -path '*/suites/*' \) -type f -exec strip --strip-unneeded {} +
-ldd "$work"/gpu/bin/memtrace "$work"/gpu/suites/* "$work"/gpu/lib/python3/site-packages/memtrace/lib/*.so |
-  awk '{print $3}' |
-  grep -E '/lib(absl|simdjson|sqlite3)' | sort -u | xargs cp -t "$work/gpu/libraries/"
+mkdir -p "$work"/gpu/{suites,libraries,expected,tests/gpu,tests/interpose/torch/recorded} "$into"
+cp "$wheel" "$work/gpu/"
+for answers; do cp -r "$answers" "$work/gpu/expected/"; done
+cp "$build"/tests/gpu/{cuda_vmm_gpu_test,driver_memory_rules_gpu_test,write_profile} "$work/gpu/suites/"
+strip --strip-unneeded "$work"/gpu/suites/*
+ldd "$work"/gpu/suites/* | awk '{print $3}' | grep -E '/lib(absl|gtest|gmock)' | sort -u | xargs -r cp -t "$work/gpu/libraries/"
 cp -r "$root"/tests/gpu/hour "$root"/tests/gpu/hour.sh "$work/gpu/"
-mkdir -p "$work/gpu/tests/gpu" "$work/gpu/tests/interpose/torch/recorded"
 cp -r "$root/tests/support" "$work/gpu/tests/"
 cp "$root"/tests/gpu/*.py "$work/gpu/tests/gpu/"
 cp "$root/tests/interpose/torch/recorded/cupti_training.py" "$work/gpu/tests/interpose/torch/recorded/"
-if [ -n "${MEMTRACE_CORPUS:-}" ]; then
-  cp -r "$MEMTRACE_CORPUS/scenarios" "$MEMTRACE_CORPUS/peer" "$work/gpu/"
-fi
+if [ -n "${MEMTRACE_CORPUS:-}" ]; then cp -r "$MEMTRACE_CORPUS/scenarios" "$work/gpu/"; fi
+find "$work" -name __pycache__ -prune -exec rm -r {} +
 tar -C "$work" -czf "$into/memtrace.tgz" gpu
-for wheel; do cp "$wheel" "$into/"; done
 du -sh "$into"
