@@ -21,8 +21,8 @@ CASES = CORPUS / "cases"
 FRAMEWORKS = Path(os.environ.get("MEMTRACE_FRAMEWORKS") or ROOT / ".venv-frameworks") / "bin/python"
 OWN_MODELS = BUILD / "tests" / "cases" / "models"
 MODELS = Path(os.environ.get("CASES_MODELS") or OWN_MODELS)
-# c04_resume.py always saves here.
-RESUMED = Path("/var/tmp/resume.pt")
+# This script always saves here, so tests that run it have ctest's RESOURCE_LOCK resumed_checkpoint.
+RESUMING, RESUMED = "c04_resume.py", Path("/var/tmp/resume.pt")
 QUIET = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "TQDM_DISABLE": "1"}
 QUIET |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "100"}
 
@@ -40,7 +40,8 @@ def record(row: Row, folder: Path) -> None:
         else:
             _record_run(row, folder)
     finally:
-        RESUMED.unlink(missing_ok=True)
+        if row.script == RESUMING:
+            RESUMED.unlink(missing_ok=True)
 
 
 def seen(folder: Path) -> Seen:
