@@ -10,8 +10,8 @@
 
 #include "absl/base/attributes.h"
 
-// Aborts, with file, line and both values, if something is true that only a bug of ours can make
-// true. What a user or a driver can cause is an absl::Status instead.
+// Aborts, with file, line and both values, unless the condition holds. For conditions that only a
+// bug of ours can violate; an error that a user or a driver can cause is an absl::Status instead.
 #define MEMTRACE_CHECK(condition) \
   (static_cast<bool>(condition)   \
        ? void()                   \
@@ -44,7 +44,7 @@ void Print(std::ostream& out, const T& value) {
   }
 }
 
-// Not inlined: the good path stays one compare and one branch.
+// Not inlined, so that the good path stays one compare and one branch.
 template <typename... Values>
 [[noreturn]] ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD void Fail(const char* file, int line,
                                                                    const char* condition,

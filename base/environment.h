@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// The only reader of this process's environment by name. environment.def lists the variables. What
-// a program that is started gets as its own is in tools/launch.
+// The only code that reads this process's environment by name. environment.def lists the variables.
+// tools/launch makes the environment of started programs.
 namespace memtrace::env {
 
 class Variable {
@@ -24,10 +24,11 @@ class Variable {
 #include "base/environment.def"
 #undef MEMTRACE_VARIABLE
 
-// nullptr if it is not set. As getenv's, the text is good until somebody changes the environment.
+// Returns nullptr if it is not set. As with getenv, the text is valid until the environment
+// changes.
 inline const char* Pointer(Variable variable) { return std::getenv(variable.name()); }
 
-// "" if it is not set.
+// Returns "" if it is not set.
 inline std::string_view Text(Variable variable) {
   const char* text = Pointer(variable);
   return text == nullptr ? std::string_view() : std::string_view(text);

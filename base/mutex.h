@@ -10,9 +10,9 @@
 
 namespace memtrace {
 
-// std::mutex with Clang's annotations: what is ABSL_GUARDED_BY one is proven to be so.
-// base/spin_mutex.h has the one for what is held for nanoseconds. Its functions have the standard's
-// names too, so that std::condition_variable_any can wait with it.
+// std::mutex with Clang's annotations, so that Clang proves each ABSL_GUARDED_BY. For locks that
+// are held only for nanoseconds see base/spin_mutex.h. It also has functions with the standard's
+// names, so that std::condition_variable_any can wait with it.
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }

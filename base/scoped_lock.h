@@ -7,8 +7,7 @@
 
 namespace memtrace {
 
-// Holds a lock of any of our kinds (MutexLock, SpinMutexLock) from its construction to its end,
-// and Clang knows it.
+// Holds any of our locks (MutexLock, SpinMutexLock) during its lifetime, with Clang's annotations.
 template <typename Lockable>
 class ABSL_SCOPED_LOCKABLE ScopedLock {
  public:

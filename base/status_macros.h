@@ -6,16 +6,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"  // IWYU pragma: export
 
-// Ends the function with the status of `expression` if that is an error. The function returns an
-// absl::Status or an absl::StatusOr.
+// Returns the status of `expression` from the current function if it is an error. The function must
+// return an absl::Status or an absl::StatusOr.
 #define MEMTRACE_RETURN_IF_ERROR(expression)             \
   do {                                                   \
     absl::Status memtrace_status_ = (expression);        \
     if (!memtrace_status_.ok()) return memtrace_status_; \
   } while (false)
 
-// Moves the value of a StatusOr into `variable`, which may declare it, or ends the function with
-// its error. A statement of its own: not the body of an if without braces.
+// Moves the value of a StatusOr into `variable`, which may be a declaration, or returns its error
+// from the current function. It must be a statement of its own, not the body of an if without
+// braces.
 #define MEMTRACE_ASSIGN_OR_RETURN(variable, expression) \
   MEMTRACE_ASSIGN_OR_RETURN_AS(MEMTRACE_JOIN(memtrace_value_, __LINE__), variable, expression)
 // NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.

@@ -12,25 +12,25 @@
 
 namespace memtrace {
 
-// Amounts of memory are plain 64-bit byte counts; literals say the unit: 24_GiB.
+// Amounts of memory are plain 64-bit byte counts; literals have a unit: 24_GiB.
 using Bytes = uint64_t;
 
 consteval Bytes operator""_KiB(unsigned long long n) { return n << 10; }
 consteval Bytes operator""_MiB(unsigned long long n) { return n << 20; }
 consteval Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 
-// An address in a device's virtual address space; never dereferenced by the host. It does not mix
-// with amounts of memory: address + bytes is an address, and what lies between two addresses is
-// bytes.
+// An address in a device's virtual address space; never dereferenced by the host. Its type is
+// distinct from amounts of memory: address + bytes is an address, and the difference of two
+// addresses is bytes.
 class DeviceAddress {
  public:
   constexpr DeviceAddress() = default;  // null: no address
   constexpr explicit DeviceAddress(uint64_t value) : value_(value) {}
 
-  // As traces, the C ABI and the driver write it.
+  // Returns the number that traces, the C ABI and the driver use.
   constexpr uint64_t value() const { return value_; }
   constexpr bool is_null() const { return value_ == 0; }
-  // "0x7f0000200000".
+  // Returns a text such as "0x7f0000200000".
   std::string ToString() const {
     char digits[16];
     return {"0x" + std::string(digits, std::to_chars(digits, std::end(digits), value_, 16).ptr)};
@@ -43,7 +43,7 @@ class DeviceAddress {
   friend constexpr DeviceAddress operator-(DeviceAddress address, Bytes bytes) {
     return DeviceAddress(address.value_ - bytes);
   }
-  // The bytes from `begin` up to `end`, modulo 2^64.
+  // Returns the bytes from `begin` up to `end`, modulo 2^64.
   friend constexpr Bytes operator-(DeviceAddress end, DeviceAddress begin) {
     return end.value_ - begin.value_;
   }
@@ -57,7 +57,7 @@ class DeviceAddress {
   uint64_t value_ = 0;
 };
 
-// Addresses [begin, end).
+// The addresses [begin, end).
 struct AddressRange {
   DeviceAddress begin;
   DeviceAddress end;
@@ -77,15 +77,15 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
-// Ordinal of a card, as torch and CUDA_VISIBLE_DEVICES count it.
+// The ordinal of a card, as torch and CUDA_VISIBLE_DEVICES count it.
 enum class DeviceIndex : int32_t {};
 
 // A CUDA stream, by the value of its handle; the allocator only compares it. 0 is the legacy
 // default stream.
 enum class StreamId : uint64_t {};
 
-// Who asked for a block and where, as the caller numbers it. The allocator hands it back in every
-// event about the block and never reads it. 0 says nothing.
+// The caller's number for who requested a block and where. The allocator passes it on in every
+// event of the block and never reads it. 0 means unknown.
 enum class ContextId : uint64_t {};
 
 // A memory pool: {0, 0} is the default one, others belong to captured graphs or to

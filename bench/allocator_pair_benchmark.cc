@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does our allocator's own policy cost? Nanoseconds per allocation and free of one block over
-// a card that is only bookkeeping, which nobody observes. So it is the policy alone: no driver call
-// (a warm allocator makes none), no torch, no recording. Compare it between versions of ours; what
-// torch pays per pair is bench/torch_interface.py.
+// What does our allocator's own policy cost? Measures nanoseconds per allocation and free of one
+// block on a card that is only bookkeeping, without an observer. So it measures only the policy: no
+// driver calls (a warm allocator makes none), no torch, no recording. It compares our own versions;
+// bench/torch_interface.py measures the cost of a pair for torch.
 #include "bench/pair_card.h"
 
 namespace memtrace {
@@ -24,7 +24,7 @@ void MixedPair(benchmark::State& state) {
 }
 BENCHMARK(MixedPair)->Arg(256)->Arg(5000);
 
-// Threads with streams of their own on one card: what its lock costs.
+// Measures the cost of the card's lock: each thread has a stream of its own on one card.
 void ThreadsPair(benchmark::State& state) {
   static auto* card = new PairCard(nobody);
   const StreamId stream{static_cast<uint64_t>(state.thread_index() + 1)};

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What do the allocator's other paths cost, beside the hot pair (allocator_pair_benchmark.cc)? The
-// policy alone, over a card of bookkeeping: a driver's own time for mapping and waiting comes on
-// top on a GPU. Threads share one card, as they do in a process, so Threads measures its lock too.
+// What do the allocator's other paths cost, besides the hot pair (allocator_pair_benchmark.cc)?
+// Measures only the policy, on a card that is only bookkeeping: on a GPU, the driver's time for
+// mapping and waiting is added. Threads share one card, as in a process, so Threads also measures
+// its lock.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -47,7 +48,7 @@ void Threads(benchmark::State& state) {
 }
 BENCHMARK(Threads)->Threads(1)->Threads(2)->Threads(8)->UseRealTime();
 
-// A block that a second stream has used, and an event that is done when it is asked for.
+// Frees a block that a second stream has used, with an event that is done when it is first queried.
 void RecordStreamPair(benchmark::State& state) {
   Card card;
   for ([[maybe_unused]] auto _ : state) {
@@ -58,8 +59,8 @@ void RecordStreamPair(benchmark::State& state) {
 }
 BENCHMARK(RecordStreamPair);
 
-// From a request that cannot be served to its failure: everything is searched, taken back, and
-// counted up. Of so many blocks of 1.5 MiB every other is free, so that no granule is.
+// Measures a request that cannot be served until it fails: everything is searched, taken back, and
+// summed up. Every other one of the blocks of 1.5 MiB is free, so that no granule is.
 void OutOfMemory(benchmark::State& state) {
   Card card;
   std::vector<DeviceAddress> blocks(static_cast<size_t>(state.range(0)));
@@ -71,8 +72,8 @@ void OutOfMemory(benchmark::State& state) {
 }
 BENCHMARK(OutOfMemory)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
-// 1 GiB mapped for a block and given back: of an empty card, and of one with so many GiB in use,
-// whose chunks are smaller.
+// Maps 1 GiB for a block and unmaps it: on an empty card, and on one with state.range(0) GiB in
+// use, whose chunks are smaller.
 void MapAndUnmapGib(benchmark::State& state) {
   Card card;
   if (state.range(0) > 0) card.Allocate(static_cast<Bytes>(state.range(0)) << 30);
@@ -89,8 +90,9 @@ BENCHMARK(MapAndUnmapGib)->Arg(0)->Arg(20)->Arg(60)->Unit(benchmark::kMicrosecon
 
 Bytes HeapInUse() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 
-// Our own bookkeeping in the host's heap, as malloc counts it: of a live block, and of a mapped GiB
-// without blocks. The bookkeeping of the stand-in card is in both, as a driver has its own.
+// Measures our own bookkeeping on the host's heap, as malloc counts it: per live block, and per
+// mapped GiB without blocks. Both include the bookkeeping of the stand-in card; a driver has its
+// own.
 void Bookkeeping(benchmark::State& state) {
   constexpr size_t kBlocks = 100'000;
   constexpr Bytes kGibs = 32;

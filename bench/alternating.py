@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to do the same, in processes that alternate, so that all see the same drift of the machine.
+"""Runs alternatives in processes that take turns, so that all see the same drift of the machine.
 
-Most often our allocator against torch's own: a benchmark script calls `prepare` in its `--child` process, before torch,
-and `alternate` in its parent. A script with other ways asks `way()` which one its child is to go.
+Most often these are our allocator and torch's own: a benchmark script calls `prepare` in its `--child` process, before
+torch, and `alternate` in its parent. A script with other alternatives uses `way()` to find its child's.
 """
 
 import contextlib
@@ -19,20 +19,19 @@ from typing import Any
 
 ALLOCATORS = ("memtrace", "native")
 ENVIRONMENT = "BENCH_WAY"
-Said = Any  # the JSON that a child prints: its own script knows what that is
+Said = Any  # the JSON that a child prints; its own script knows the structure
 
 
 def way() -> str:
-    """The way that the parent chose for this child."""
+    """Returns the alternative that the parent chose for this child."""
     return os.environ[ENVIRONMENT]
 
 
 def prepare(ours: bool | None = None) -> None:
-    """Puts the simulated card in place, and our allocator if `ours` or, where that is open, unless the way is native.
+    """Sets up the simulated card, and our allocator if `ours`; by default unless the way is "native" or "history".
 
-    The way "unrecorded" has our allocator alone, "cupti" records what the card does, too.
-
-    Host values are off: they are the card's cost and not the recorder's (host_values_step.py has it).
+    The way "unrecorded" uses our allocator without recording; "cupti" also records the card's activities. Host values
+    are off, because they are a cost of the card and not of the recorder (see host_values_step.py).
     """
     import memtrace
 
@@ -46,7 +45,7 @@ def prepare(ours: bool | None = None) -> None:
 
 
 def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Said:
-    """Runs `script --child` this way in a process of its own; gives the JSON of its last line."""
+    """Runs `script --child` with this alternative in a process of its own; returns the JSON of its last line."""
     environment = {**os.environ, ENVIRONMENT: chosen, "MEMTRACE_OUTPUT": f"{folder}/{time.time_ns()}.trace"}
     command = [sys.executable, script, "--child", *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True)
@@ -56,7 +55,7 @@ def measure(script: str, arguments: list[str], chosen: str, folder: str) -> Said
 def alternate(
     script: str, arguments: list[str], rounds: int, ways: tuple[str, ...] = ALLOCATORS
 ) -> Iterator[tuple[Said, ...]]:
-    """Gives, `rounds` times, what the child of each way printed, in their order."""
+    """Yields, `rounds` times, the JSON of each alternative's child, in their order."""
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
             yield tuple(measure(script, arguments, chosen, folder) for chosen in ways)
@@ -66,11 +65,11 @@ READY = "ready for a turn"
 
 
 def in_turn(script: str, arguments: list[str], ways: tuple[str, str], turns: int) -> list[Said]:
-    """Has `script --child` of both ways live at the same time and do `turns` pieces of their work, one after the other.
+    """Runs `script --child` of both ways at the same time, with `turns` pieces of work that they do alternately.
 
-    A child calls `wait_for_turn` before each piece and says JSON in the end, which this gives. So the pieces that are
+    A child calls `wait_for_turn` before each piece and finally prints JSON, which this returns. So the pieces that are
     compared are milliseconds apart: a machine that runs at two speeds changes between pairs, not within one. The order
-    is always the same: who goes on where it left off finds its caches warm, and would win that turn.
+    is always the same, because a child that had two turns in a row would find its caches warm, and win that turn.
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         children = [stack.enter_context(_child(script, arguments, chosen, folder)) for chosen in ways]
@@ -89,7 +88,7 @@ def in_turn(script: str, arguments: list[str], ways: tuple[str, str], turns: int
 
 
 def wait_for_turn() -> None:
-    """In a child of `in_turn`, before each piece of its work: lets the other do its own."""
+    """Lets the other child of `in_turn` work; called in a child before each piece of its own work."""
     print(READY, flush=True)
     sys.stdin.readline()
 
@@ -108,5 +107,5 @@ def _until_ready(child: "subprocess.Popen[str]") -> None:
 
 
 def spread(values: list[float]) -> str:
-    """Says the least, the median and the greatest of some ratios."""
+    """Returns the minimum, the median and the maximum of some ratios as text."""
     return f"min {min(values):.3f}  median {statistics.median(values):.3f}  max {max(values):.3f}"

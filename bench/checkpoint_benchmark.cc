@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long does a checkpoint hold the thread whose event begins it, how long the others, and how
-// many bytes does it take? By the number of living blocks. `restate_us` is all of it, spread over
+// How long does a checkpoint delay the thread whose event begins it, and the other threads, and how
+// many bytes does it take? By the number of live blocks. `restate_us` is the total, spread over
 // `events`.
 #include <benchmark/benchmark.h>
 
@@ -16,7 +16,7 @@
 namespace memtrace::recorder {
 namespace {
 
-// Of the thread: on a shared machine others would be measured, too.
+// The thread's CPU time, because a shared machine would also measure other programs.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   static duration now() {

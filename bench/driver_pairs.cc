@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA program that knows nothing of memtrace: cudaMalloc and cudaFree, again and again. Prints
-// nanoseconds a pair. Usage: driver_pairs PAIRS DEPTH: each called from DEPTH frames more.
-// bench/preload_pairs.py runs it.
+// A CUDA program without memtrace that calls cudaMalloc and cudaFree again and again. Prints
+// nanoseconds per pair. Usage: driver_pairs PAIRS DEPTH: each pair is called from DEPTH further
+// frames. bench/preload_pairs.py runs it.
 #include <cuda_runtime_api.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ __attribute__((noinline)) bool Pair(long depth) {
 int main(int argc, char** argv) {
   const long pairs = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1000;
   const long depth = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 0;
-  if (!Pair(depth)) return 1;  // makes the context, and loads the core
+  if (!Pair(depth)) return 1;  // creates the context, and loads the core
   const auto began = std::chrono::steady_clock::now();
   for (long i = 0; i < pairs; ++i) {
     if (!Pair(depth)) return 1;

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many bytes of the trace is an event? Budget: 12, definitions of strings, frames and stacks counted apart.
+"""How many bytes of the trace does an event take? Budget: 12, without definitions of strings, frames and stacks.
 
 Usage: event_bytes.py [TRACE ...]. Without traces: records scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS), 40 steps,
 and examples/train_gpt2_xl.py, both on the simulated card.
 
-A free that is complete at once is one record and counted as one event here, though readers see its request and its
-completion. "with headers and unused space" is everything in the file but definitions and its summaries, over the number
-of events; so short runs look worse than long ones. Layout: profiler/trace/format.md.
+A free that is completed at once is one record and counts as one event here, though readers see its request and its
+completion. "with headers and unused space" is the size of the file without definitions and summaries, divided by the
+number of events; so short runs look worse than long ones. Layout: profiler/trace/format.md.
 """
 
 import struct
@@ -30,7 +30,7 @@ FIRST_EVENT = 16
 
 
 def records(data: bytes, at: int, end: int):
-    """Kind and whole length in bytes of each record."""
+    """Yields the kind and the total bytes of each record."""
     while at < end and data[at] != 0:
         kind, start, length, shift = data[at], at, 0, 0
         at += 1
@@ -72,10 +72,10 @@ def measure(name: str, path: Path) -> None:
 
 
 def record(folder: Path, script: Path, *arguments: str) -> Path:
-    """Runs a script on the simulated card; gives its trace."""
+    """Runs a script on the simulated card and returns its trace."""
     trace = folder / f"{script.stem}.trace"
     command = [str(Path(sys.executable).parent / "memtrace"), "run", "-q", "-f", "--card", "24GiB", "-o", str(trace)]
-    # The larger example ends with an out-of-memory error, as it should.
+    # The larger example is meant to end with an out-of-memory error.
     subprocess.run(
         [*command, "--", sys.executable, str(script), *arguments], capture_output=True, timeout=300, check=False
     )

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a training step: GPT-2 (124 M) on the simulated card, where kernels cost nothing.
+"""Measures the cost of recording for a training step: GPT-2 (124 M) on the simulated card, where kernels cost nothing.
 
-Usage: gpt2_step.py [--turns 100] [--against native|unrecorded|history|memtrace] [--cupti]. Needs
-scenarios/gpt2.py of the corpus (MEMTRACE_CORPUS).
+Usage: gpt2_step.py [--turns 100] [--against native|unrecorded|history|memtrace] [--cupti]. Needs scenarios/gpt2.py of
+the corpus (MEMTRACE_CORPUS).
 
-A: our allocator, recording every event with Python stacks. B: torch's native allocator, no history, no memtrace; the
-same with torch's own history (`_record_memory_history(stacks="python")`); or ours with recording off, as by
-`memtrace run --no-trace`. With --cupti A records what the card does, too; B is then best the same without it
-(--against memtrace). Both live at the same time and have turns of five steps, the first of which finds the caches of
-the processor cold and is left out; printed is the median, over the turns, of the ratio A/B of the other four. It says
-nothing about a GPU: there, kernels hide most of it. The host's work is all there is on the card, so the ratio is the
-worst case. The same of processor time (all threads) is printed too: on a busy machine it repeats, wall time does not.
+A: our allocator, recording every event with Python stacks. B: torch's native allocator without history or memtrace; the
+same with torch's own history (`_record_memory_history(stacks="python")`); or ours with recording off, as with `memtrace
+run --no-trace`. With --cupti A also records the card's activities, and should be compared with A without --cupti
+(--against memtrace). Both run at the same time and take turns of five steps. The first step of a turn finds the caches
+of the processor cold and is left out; the script prints the median, over the turns, of the ratio A/B of the other four.
+It says nothing about a GPU, where kernels hide most of the cost. Here the host's work is all there is, so the ratio is
+the worst case. The ratio of processor time (all threads) is also printed: unlike wall time it repeats on a busy
+machine.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def child(turns: int) -> None:
 
 
 def of_turns(steps: Steps) -> Steps:
-    """The wall and the processor seconds of each turn but the first, which has what happens once."""
+    """Returns the mean wall and processor seconds of each turn but the first, which includes one-time work."""
     sums = []
     for begin in range(STEPS_A_TURN, len(steps), STEPS_A_TURN):
         wall, processor = zip(*steps[begin + 1 : begin + STEPS_A_TURN], strict=True)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What host values cost a training step on the simulated card: with them, without, and the same step on `meta`.
+"""Measures the cost of host values for a step on the simulated card: with them, without, and the same step on `meta`.
 
 Usage: host_values_step.py [gpt2 | lora] [--steps 25] [--pairs 3]. gpt2 is GPT-2 (124 M), lora a LoRA of Mistral-7B with
 4 texts of 512; both are scenarios of the corpus (MEMTRACE_CORPUS).
 
-The three alternate, each in a process of its own with our allocator; each gives the median of its steps after the first
-three, by wall and by processor time (all threads). Kernels cost nothing in any of them: the ratios are of the host's
-work and worst cases. On `meta` nothing is allocated or launched, so it is what torch's own bookkeeping costs.
+The three alternate, each in a process of its own with our allocator; each reports the median of its steps after the
+first three, in wall and in processor time (all threads). Kernels cost nothing in any of them, so the ratios compare the
+host's work and are worst cases. On `meta` nothing is allocated or launched: it shows the cost of torch's bookkeeping.
 """
 
 import argparse

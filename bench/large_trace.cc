@@ -3,8 +3,8 @@
 //
 // Usage: large_trace [--events N] [--oom] FILE
 //
-// Writes the trace of a long training (training_trace.h) for bench/large_trace.py, which times the
-// offline tool with it.
+// Writes the trace of a long training (training_trace.h) for bench/large_trace.py, which measures
+// the offline tool with it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long the offline tool takes for a long trace and for a snapshot of torch, and how much memory.
+"""Measures the time and memory that the offline tool takes for a long trace and for a snapshot of torch.
 
 Usage: large_trace.py BUILD [SNAPSHOT...] [--rounds N]
 
-Traces of 1 and 10 million events (large_trace of BUILD), read by `stats` and `report`: seconds by the clock, of the
-processor, and the peak of resident memory; of each the least of the rounds, since whatever else the machine does only
-adds. SNAPSHOT: a pickle of torch.cuda.memory._dump_snapshot(); `memtrace stats` of it in turn with torch's own
-`_memory_viz stats` and with pickle.load alone, each a whole process; medians of the ratios of neighbours.
+Traces of 1 and 10 million events (large_trace of BUILD) are read by `stats` and `report`: wall seconds, processor
+seconds, and the peak of resident memory; each is the minimum of the rounds, because other work on the machine only
+adds. SNAPSHOT is a pickle of torch.cuda.memory._dump_snapshot(): `memtrace stats` of it alternates with torch's own
+`_memory_viz stats` and with pickle.load alone, each a whole process; the figures are medians of the ratios of
+neighbours.
 """
 
 import argparse
@@ -29,7 +30,7 @@ print(time.perf_counter() - begun)"""
 
 @dataclass
 class Cost:
-    """Of one process."""
+    """The cost of one process."""
 
     seconds: float
     processor: float
@@ -38,7 +39,7 @@ class Cost:
 
 
 def run(*command: str | Path) -> Cost:
-    """Runs a command that says little; raises CalledProcessError where it fails."""
+    """Runs a command with little output; raises CalledProcessError if it fails."""
     with tempfile.TemporaryFile() as out:
         begun = time.perf_counter()
         child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long does `Pack` take, and how near to the lower bound does it come? MiniMalloc's instances
-// are asked for the capacity that they are known to fit into, as their own solver is; all else for
-// the lower bound. `height_over_bound` is 1 at best, and for some inputs nothing reaches that.
+// How long does `Pack` take, and how close is its result to the lower bound? For MiniMalloc's
+// instances the target is the capacity into which they are known to fit, as for their own solver;
+// otherwise it is the lower bound. `height_over_bound` is 1 at best, which some inputs cannot
+// reach.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -34,7 +35,7 @@ void MiniMalloc(benchmark::State& state) {
 }
 BENCHMARK(MiniMalloc)->DenseRange('A', 'K')->Unit(benchmark::kMillisecond);
 
-// 48 layers; 60 steps are more than 100,000 items.
+// Packs a training with 48 layers; 60 steps have more than 100,000 items.
 void Training(benchmark::State& state) {
   PackEach(state, TrainingItems(48, static_cast<uint32_t>(state.range(0)), state.range(1) != 0),
            {});
@@ -44,7 +45,7 @@ BENCHMARK(Training)
     ->ArgNames({"steps", "vary"})
     ->Unit(benchmark::kMillisecond);
 
-// Some 4 % of the items alive at one time.
+// Packs random items, of which some 4 % are alive at any time.
 void Random(benchmark::State& state) {
   std::mt19937_64 random(5);
   const auto count = static_cast<size_t>(state.range(0));

@@ -23,7 +23,7 @@ void HotPairs(benchmark::State& state, PairCard& card) {
 void MixedPairs(benchmark::State& state, PairCard& card) {
   std::mt19937 random(1);
   const auto any_size = [&] { return Bytes{512} << (random() % 18); };
-  // The sum must fit: with many blocks, the largest sizes are left out.
+  // The sum must fit on the card, so with many blocks the largest sizes are capped.
   const auto live = static_cast<size_t>(state.range(0));
   const Bytes most = 60_GiB / live;
   const auto size = [&] { return std::min(any_size(), most); };
@@ -34,7 +34,7 @@ void MixedPairs(benchmark::State& state, PairCard& card) {
     card.Free(block);
     block = card.Allocate(size());
   };
-  for (size_t i = 0; i < 20 * live; ++i) exchange_one();  // grown to its final size
+  for (size_t i = 0; i < 20 * live; ++i) exchange_one();  // until the segment has its final size
   for ([[maybe_unused]] auto _ : state) exchange_one();
 }
 

@@ -11,19 +11,19 @@
 
 namespace memtrace {
 
-// Hears of nothing and costs nothing.
+// An observer that receives no events and costs nothing.
 class Nobody final : public AllocationObserver {
  public:
   Nobody() { HearOfBlocks(false); }
 };
 
-// Our allocator over a card that is only bookkeeping: no driver is called (a warm allocator makes
-// no driver calls).
+// Our allocator on a card that is only bookkeeping: no driver is called (a warm allocator makes no
+// driver calls).
 class PairCard {
  public:
   static constexpr StreamId kStream{0};
 
-  // `observer` outlives this.
+  // `observer` must outlive this.
   explicit PairCard(AllocationObserver& observer) : allocator_({}, vmm_, streams_, observer) {}
 
   DeviceAddress Allocate(Bytes bytes, StreamId stream = kStream);
@@ -35,11 +35,11 @@ class PairCard {
   CachingAllocator allocator_;
 };
 
-// The same block of state.range(0) bytes again and again: the cheapest pair there is.
+// Allocates and frees a block of state.range(0) bytes again and again: the cheapest pair possible.
 void HotPairs(benchmark::State& state, PairCard& card);
 
-// A random one of state.range(0) live blocks is freed and one of another size allocated: sizes are
-// 512 B to 64 MiB, each power of two equally likely. Blocks split and merge.
+// Frees a random one of state.range(0) live blocks and allocates one of another size. Sizes are 512
+// B to 64 MiB, each power of two equally likely. Blocks split and merge.
 void MixedPairs(benchmark::State& state, PairCard& card);
 
 }  // namespace memtrace

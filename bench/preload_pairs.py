@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a cudaMalloc and its cudaFree cost more under libmemtrace_preload.so, on the simulated card.
+"""Measures the cost that libmemtrace_preload.so adds to cudaMalloc and cudaFree, on the simulated card.
 
-Usage: preload_pairs.py BUILD [--pairs N] [--rounds R]. Nanoseconds a pair, medians of R processes that alternate:
-plain, switched off (MEMTRACE=0), without stacks, with stacks of 10 and of 40 frames. The difference is memtrace's; the
-ratio is to the card's own calls, which are far cheaper than a GPU's (some microseconds).
+Usage: preload_pairs.py BUILD [--pairs N] [--rounds R]. Prints nanoseconds per pair, medians of R processes that
+alternate: plain, switched off (MEMTRACE=0), without stacks, with stacks of 10 and of 40 frames. The difference is
+memtrace's cost; the ratio is to the card's own calls, which are far cheaper than a GPU's (some microseconds).
 """
 
 import argparse
@@ -23,7 +23,7 @@ WAYS = {
 
 
 def measure(build: str, pairs: int, depth: int, extra: dict[str, str] | None, folder: str) -> float:
-    """Nanoseconds a pair of one process."""
+    """Returns the nanoseconds per pair of one process."""
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": f"{build}/package/lib/simulated_card",

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What libmemtrace_preload.so adds to the start of a program that never uses CUDA: pairs of starts, with and without.
+"""Measures what libmemtrace_preload.so adds to the start of a program that never uses CUDA.
 
-Usage: preload_start.py LIBRARY [--runs N] [PROGRAM ARGUMENTS...] (default: 1,000 of /bin/true). Wall time from
-posix_spawn to the end of the process, each start alternating with its rival's; prints microseconds. The medians'
-difference is the figure. It says nothing about programs that use CUDA (preload_pairs.py has those), and of a Python it
-has all that memtrace's package does there.
+Usage: preload_start.py LIBRARY [--runs N] [PROGRAM ARGUMENTS...] (default: 1,000 of /bin/true). Starts with and without
+the library alternate; prints the wall time from posix_spawn to the end of the process in microseconds. The figure is
+the difference of the medians. It says nothing about programs that use CUDA (see preload_pairs.py), and with a Python it
+includes all the work of memtrace's package there.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import time
 
 
 def start(command: list[str], environment: dict[str, str]) -> float:
-    """Seconds that one run takes."""
+    """Returns the seconds of one run."""
     began = time.perf_counter()
     child = os.posix_spawnp(command[0], command, environment)
     _, status = os.waitpid(child, 0)

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does recording add to a pair of allocation and free? The pairs of
-// allocator_pair_benchmark.cc with nobody to tell and with a recorder that writes a trace to the
-// temporary folder's disk, in one run; the difference is recording. No stack is taken, and there
-// is no torch.
+// What does recording add to a pair of allocation and free? Runs the pairs of
+// allocator_pair_benchmark.cc without an observer and with a recorder that writes a trace to the
+// temporary folder's disk, in one run; the difference is the cost of recording. No stack is taken,
+// and torch is not involved.
 #include "bench/pair_card.h"
 #include "tests/profiler/recorder/recorder_fixture.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does recording cost the thread that allocates? One thread, blocks of a training step's
-// sizes, a file on the temporary folder's disk. Not measured: walking the interpreter's frames, and
-// contention between threads.
+// What does recording cost the allocating thread? One thread allocates blocks of a training step's
+// sizes and writes a file on the temporary folder's disk. Not included: walking the interpreter's
+// frames, and contention between threads.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -24,8 +24,9 @@ BlockEvent Block(uint64_t number) {
           .allocated = RoundUp(requested, 512)};
 }
 
-// An allocation, and the free of another one, complete at once: two records. 1: with a summary each
-// second, as programs have it; 2: also the last 64 MiB only, so with checkpoints of 5,000 blocks.
+// Records an allocation, and the completed free of another block: two records. Argument: 1 also
+// writes a summary each second, as in programs; 2 also keeps only 64 MiB, with checkpoints of 5,000
+// blocks.
 void RecordAllocationAndFree(benchmark::State& state) {
   RecordedRun run(
       {.keep_bytes = state.range(0) == 2 ? 64_MiB : 0, .with_summary = state.range(0) != 0});
@@ -51,7 +52,7 @@ void RecordAllocationAndFree(benchmark::State& state) {
 }
 BENCHMARK(RecordAllocationAndFree)->DenseRange(0, 2);
 
-// A stack that was seen before: most are. Its frames are in the cache, as they are after a walk.
+// Interns a known stack, as most are. Its frames are in the cache, as they are after a walk.
 void InternSeenStack(benchmark::State& state) {
   RecordedRun run;
   std::vector<uintptr_t> codes(static_cast<size_t>(state.range(0)));
@@ -63,7 +64,7 @@ void InternSeenStack(benchmark::State& state) {
 }
 BENCHMARK(InternSeenStack)->Arg(10)->Arg(40)->Arg(60);
 
-// A stack whose innermost frame alone is new.
+// Interns a stack of which only the innermost frame is new.
 void InternStackWithNewTop(benchmark::State& state) {
   RecordedRun run;
   std::vector<uintptr_t> codes(40);
@@ -86,7 +87,7 @@ void PushAndPopModule(benchmark::State& state) {
 }
 BENCHMARK(PushAndPopModule);
 
-// torch's part, some nanoseconds to find out what runs, is not in it.
+// Does not include torch's part, some nanoseconds to find the running operation.
 class Engine final : public OperationSource {
  public:
   Operation Running() const override { return running; }
@@ -97,8 +98,8 @@ class Engine final : public OperationSource {
   Operation next{.thread = 1, .sequence = 0};
 };
 
-// Whose is an allocation? Argument: 0 no backward runs, 1 the backward of the same operation as
-// before, 2 that of another one, in a thread whose scope changed 100,000 times.
+// Finds the scope of an allocation. Argument: 0 no backward runs, 1 the backward of the same
+// operation as before, 2 that of another one, in a thread whose scope changed 100,000 times.
 void ContextInBackward(benchmark::State& state) {
   constexpr uint64_t kOperations = 100'000;
   Engine engine;

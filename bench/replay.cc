@@ -3,12 +3,12 @@
 //
 // Usage: replay [--device N] [--card MIB] [--plan] FILE...
 //
-// What is the smallest card on which our allocator serves what a program asked for? FILE is a trace
-// (memtrace run -o) or its text form (*.txt: snapshot_events.py makes one of a torch snapshot). One
-// line of JSON a file: the lower bound, the smallest card, the peak of reserved bytes and the calls
-// to the driver there; with --card, of that card; with --plan, of a run that follows a plan made of
-// the same events. The allocator's own policy on a card of
-// bookkeeping; torch's side of the same sequence is replay_torch.py.
+// What is the smallest card on which our allocator serves a program's requests? FILE is a trace
+// (memtrace run -o) or its text form (*.txt: snapshot_events.py makes one of a torch snapshot).
+// Prints one line of JSON for each file: the lower bound, the smallest card, and the peak of
+// reserved bytes and the calls to the driver on it; with --card, on that card; with --plan, with a
+// plan made of the same events. It runs only the allocator's own policy, on a card that is only
+// bookkeeping; replay_torch.py does the same with torch's allocators.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>

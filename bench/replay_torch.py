@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What recorded programs asked for, put to torch's allocators (their real code) and to ours on the simulated card.
+"""Replays recorded requests with torch's allocators (their real code) and with ours on the simulated card.
 
 Usage: replay_torch.py BUILD [--ways native,expandable,memtrace] [FILE ...]. FILE is a trace or a torch snapshot;
 without one, all snapshots of the corpus (MEMTRACE_CORPUS) whose trace is complete are taken.
 
-A line a file and card: the lower bound (peak of live bytes, each block rounded up to 512), and for each allocator the
-smallest card on which all is served, its ratio to the bound, the peak of reserved bytes and the time on a card with
-room, and the driver's calls on the smallest. "policy" is our allocator without torch, on a card of bookkeeping;
-"planned" the same, following a plan made of the same events.
+Prints, for each file and card, the lower bound (peak of live bytes, each block rounded up to 512), and for each
+allocator the smallest card on which all is served, its ratio to the bound, the peak of reserved bytes and the time on a
+large card, and the driver's calls on the smallest. "policy" is our allocator without torch, on a card that is only
+bookkeeping; "planned" is the same, following a plan made of the same events.
 """
 
 import argparse
@@ -29,11 +29,11 @@ COMPLETE = (
     "NiuHuangxiaozi__assignment2-systems__forward_memory_snapshot_100.pickle",
 )
 ROOM = 160 << 30
-EVENTS_AT_ONCE = 50_000  # the card's log of calls has an end
+EVENTS_AT_ONCE = 50_000  # the card's log of calls is limited
 
 
 class Player:
-    """bench/torch_replay.cc, with one event sequence read."""
+    """Plays one event sequence with bench/torch_replay.cc."""
 
     def __init__(self, build: Path, path: Path, device: int) -> None:
         self._library = ctypes.CDLL(str(build / "bench/libtorch_replay.so"))
@@ -72,7 +72,7 @@ class Player:
 
 
 def texts(files: list[Path], folder: Path) -> list[tuple[str, Path, int]]:
-    """Gives name, file and card of each sequence; snapshots are written as text into `folder`."""
+    """Returns name, file and card of each sequence; snapshots are written as text into `folder`."""
     found = []
     for file in files:
         if file.suffix not in (".pickle", ".pkl"):

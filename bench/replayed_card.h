@@ -14,25 +14,25 @@
 
 namespace memtrace {
 
-// What came of an event sequence that was put to our allocator on a card of bookkeeping.
+// The result of replaying an event sequence with our allocator on a card that is only bookkeeping.
 struct ReplayOutcome {
-  std::optional<OutOfMemoryEvent> failure;  // none: it completed
-  size_t events = 0;                        // that were served
+  std::optional<OutOfMemoryEvent> failure;  // none if it completed
+  size_t events = 0;                        // number of events that were served
   Bytes peak_reserved = 0;
   PlanUse plan_use;
   CallFailures calls;  // to the driver, counted by kind
 };
 
-// The allocator's own code, without torch; milliseconds for the events of a training run. `plan`
-// may be null.
+// Replays a sequence with the allocator's own code, without torch; this takes milliseconds for the
+// events of a training run. `plan` may be null.
 using SharedPlan = std::shared_ptr<const Plan>;
 ReplayOutcome ReplayOn(Bytes card, const EventSequence& sequence, const SharedPlan& plan = nullptr);
 
-// The smallest card, to the granule, on which the sequence completes: by bisection, so it is one
-// that completes, with a neighbour a granule smaller that does not.
+// Returns the smallest card on which the sequence completes. It is found by bisection: on a card
+// one granule smaller the sequence does not complete.
 Bytes SmallestCard(const EventSequence& sequence, const SharedPlan& plan = nullptr);
 
-// What `memtrace plan` would make of these events.
+// Returns the plan that `memtrace plan` would make of these events.
 analysis::MemoryPlan PlanOf(const EventSequence& sequence);
 
 }  // namespace memtrace

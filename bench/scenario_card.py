@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of the corpus on simulated cards of any size, in forked processes: torch is imported once for all runs.
+"""Runs scenarios of the corpus on simulated cards of any size, in forked processes: torch is imported only once.
 
-Each child resizes its card before CUDA is used. The context takes nothing, so that a card's size is what its allocator
-had.
+Each child resizes its card before CUDA is used. The context takes no memory, so all of the card is available to its
+allocator.
 """
 
 import ctypes
@@ -31,10 +31,10 @@ MIB = 1 << 20
 GRANULE = 2 * MIB
 SECONDS = 240
 
-# How the memory of a run is managed: the allocator, and PYTORCH_CUDA_ALLOC_CONF.
+# The memory management of a run: the allocator, and PYTORCH_CUDA_ALLOC_CONF.
 WAYS = {"native": ("native", ""), "expandable": ("native", "expandable_segments:True"), "memtrace": ("memtrace", "")}
 
-# Calls of the driver and the runtime by what they are for; what is not named here costs an allocator nothing.
+# Calls of the driver and the runtime by purpose. Calls that are not listed cost an allocator nothing.
 KINDS = {
     "create": ("cuMemCreate",),
     "map": ("cuMemMap",),
@@ -55,7 +55,7 @@ KINDS = {
 _KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
 
 
-T = TypeVar("T")  # what JSON can hold
+T = TypeVar("T")  # a type that JSON can hold
 
 
 class RunFields(TypedDict):
@@ -70,7 +70,7 @@ class RunFields(TypedDict):
 
 @dataclass
 class Run:
-    """A scenario that was run on one card."""
+    """The result of a scenario on one card."""
 
     completed: bool
     peak_reserved: int
@@ -80,7 +80,7 @@ class Run:
 
 
 def load(*modules: str) -> None:
-    """Puts the card in place and imports torch, and what else the scenarios use."""
+    """Sets up the card and imports torch and the given modules that the scenarios use."""
     import memtrace
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -96,7 +96,7 @@ def run(command: str, card: int, way: str) -> Run:
 
 
 def on_card(card: int, way: str, function: Callable[[], T]) -> T:
-    """Gives what `function` gives in a forked process with a card of `card` bytes, managed in one of WAYS."""
+    """Returns the result of `function` in a forked process with a card of `card` bytes, managed in one of WAYS."""
     return _forked(lambda: _begin(card, way, function))
 
 
@@ -151,7 +151,7 @@ def _run_here(command: str) -> RunFields:
 
 
 class _Scenario:
-    """One of the corpus's scripts, with a look at the card after each of its guarded parts."""
+    """One of the corpus's scripts; reads the card's figures after each of its guarded parts."""
 
     def __init__(self, command: str) -> None:
         script, *self._arguments = command.split()
@@ -206,9 +206,9 @@ class _Scenario:
 
 
 class CallLog:
-    """The calls that the program makes, counted by kind (interpose/simulated_card/interface/card_control.h)."""
+    """The program's calls, counted by kind (interpose/simulated_card/interface/card_control.h)."""
 
-    _LONGEST = 1_000_000  # the card's log keeps no more (interpose/simulated_card/test_bed/watched_calls.h)
+    _LONGEST = 1_000_000  # size of the card's log (interpose/simulated_card/test_bed/watched_calls.h)
 
     def __init__(self) -> None:
         self._driver = ctypes.CDLL("libcuda.so.1")
@@ -217,11 +217,11 @@ class CallLog:
         self._counts: Counter[str] = Counter()  # since the last turn
 
     def begin(self) -> None:
-        """Counts from now on."""
+        """Starts counting."""
         self._driver.memtrace_card_log_calls(1)
 
     def read(self) -> None:
-        """Counts what was called since the last read, and empties the log; fails if calls are missing in it."""
+        """Counts the calls since the last read, and empties the log; fails if the log was too short for them."""
 
         def visit(_argument: int, call: bytes, number: int) -> None:
             if number == self._LONGEST:
@@ -237,23 +237,24 @@ class CallLog:
         self.begin()
 
     def turn(self) -> dict[str, int]:
-        """Gives what was called since the last turn."""
+        """Returns the calls since the last turn."""
         self.read()
         counts, self._counts = self._counts, Counter()
         self._turns.append(counts)
         return dict(counts)
 
     def of_run(self) -> dict[str, int]:
-        """Gives what was called in all turns."""
+        """Returns the calls of all turns."""
         return dict(sum(self._turns, Counter()))
 
 
 def smallest_card(
     run_on: Callable[[int], Run], fails: int, completes: int, tolerance: int = GRANULE
 ) -> tuple[int, Run]:
-    """Gives, by bisection, a card on which `run_on(card)` completes, and that run; one `tolerance` smaller does not do.
+    """Finds a card on which `run_on(card)` completes, and returns it with that run; `tolerance` less is not enough.
 
-    `completes` is a card that does, `fails` one that does not. The answer is a multiple of a granule.
+    It is found by bisection between `fails` and `completes`, a card on which it does. The answer is a multiple of a
+    granule.
     """
     fails, completes = fails // GRANULE, -(-completes // GRANULE)
     last = run_on(completes * GRANULE)
@@ -270,5 +271,5 @@ def smallest_card(
 
 
 def called(calls: dict[str, int]) -> str:
-    """Says the calls of a run in one line."""
+    """Returns the calls of a run as one line."""
     return "  ".join(f"{kind} {calls[kind]}" for kind in KINDS if calls.get(kind))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of the corpus with a clock around each of their steps, for the benchmarks of a step."""
+"""Times each step of the corpus's scenarios, for the benchmarks of a step."""
 
 import statistics
 import sys
@@ -22,7 +22,7 @@ Steps = list[tuple[float, float]]
 
 
 def timed_steps(name: str, steps: int, on_meta: bool = False, before: Callable[[], object] = lambda: None) -> Steps:
-    """Runs one of SCENARIOS in this process; gives the wall and processor seconds (all threads) of each step.
+    """Runs one of SCENARIOS in this process; returns the wall and processor seconds (all threads) of each step.
 
     With `on_meta` its tensors are torch's `meta` ones instead of the card's. `before` is called before each step.
     """
@@ -48,7 +48,7 @@ def timed_steps(name: str, steps: int, on_meta: bool = False, before: Callable[[
     return seconds
 
 
-# On meta nothing can be read: transformers reads a mask of two dimensions and takes one of four as it is.
+# On meta no value can be read: transformers reads a two-dimensional mask, but uses a four-dimensional one as it is.
 META = {
     '"cuda"': '"meta"',
     ".cuda()": '.to("meta")',
@@ -57,7 +57,7 @@ META = {
 
 
 def _onto_meta(text: str, case_util: ModuleType) -> str:
-    """Gives the scenario's text with its card replaced by `meta`."""
+    """Returns the scenario's text with its card replaced by `meta`."""
     import torch
 
     case_util.report = lambda *arguments: None
@@ -68,13 +68,13 @@ def _onto_meta(text: str, case_util: ModuleType) -> str:
 
 
 def medians(steps: Steps) -> tuple[float, float]:
-    """Gives the median wall and processor seconds of the steps after the warm-up."""
+    """Returns the median wall and processor seconds of the steps after the warm-up."""
     walls, processors = zip(*steps[WARM_UP:], strict=True)
     return statistics.median(walls), statistics.median(processors)
 
 
 def is_there(name: str) -> bool:
-    """Whether the corpus has the scenario; says so if not."""
+    """True if the corpus has the scenario; prints a line if not."""
     path = CORPUS / "scenarios" / SCENARIOS[name][0]
     if not path.exists():
         print(f"skipped: no scenarios/{path.name} in {CORPUS} (set MEMTRACE_CORPUS)")

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest card on which a scenario completes, with torch's allocators and ours.
+"""Finds the smallest card on which a scenario completes, with torch's allocators and ours.
 
-Usage: smallest_card.py BUILD [--ways native,expandable,memtrace] [NAME ...]. BUILD/bench/replay is asked where to look.
+Usage: smallest_card.py BUILD [--ways native,expandable,memtrace] [NAME ...]. BUILD/bench/replay gives the first guess.
 
-The scenario is recorded once on a card with room: the peak of its live bytes, each block rounded up to 512, is the
-lower bound. Then cards are tried by bisection, one process each, down to a granule (2 MiB) or a 2,000th. Beside the
-smallest card are its calls, and those of the last step.
+The scenario is recorded once on a large card: the peak of its live bytes, each block rounded up to 512, is the lower
+bound. Then cards are tried by bisection, one process each, to within a granule (2 MiB) or 1/2,000. The script prints
+the smallest card with its calls, and those of the last step.
 """
 
 import argparse
@@ -27,13 +27,13 @@ SCENARIOS = {
     "D": "case_d_reward.py --lora --seq 512 --batch 4",
     "E": "case_e_resize.py --no-mean",
 }
-# Imported once for all runs. Not peft and diffusers: they ask for the card, and CUDA is not usable in forks then.
+# Imported once for all runs. Not peft and diffusers: they query the card, after which CUDA is unusable in forks.
 MODULES = {"A": ["transformers"], "B": ["transformers"], "D": ["transformers"]}
 ROOM = 160 << 30
 
 
 def record(command: str, folder: Path) -> Path:
-    """Runs a scenario on a card with room under `memtrace run`; gives its trace."""
+    """Runs a scenario on a large card under `memtrace run` and returns its trace."""
     trace = folder / "run.trace"
     script, *arguments = command.split()
     card = f"{ROOM >> 30}GiB,context=0MiB"
@@ -44,7 +44,7 @@ def record(command: str, folder: Path) -> Path:
 
 
 def bounds(build: Path, command: str) -> tuple[int, int]:
-    """Gives the lower bound, and the smallest card of our policy by itself."""
+    """Returns the lower bound, and the smallest card of our policy alone."""
     with tempfile.TemporaryDirectory() as folder:
         replay = [str(build / "bench/replay"), str(record(command, Path(folder)))]
         said = json.loads(subprocess.run(replay, capture_output=True, timeout=300, check=True).stdout)

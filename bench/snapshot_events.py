@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A torch memory snapshot (torch.cuda.memory._dump_snapshot) as a trace in text form.
+"""Converts a torch memory snapshot (torch.cuda.memory._dump_snapshot) to a trace in text form.
 
 profiler/trace/text/text_trace.h describes the form.
 
 Usage: snapshot_events.py SNAPSHOT >EVENTS.txt
 
-Of each card the allocations and frees of its trace, in their order, with its index, addresses, requested bytes and
-streams. Only a snapshot whose trace is complete says what the program asked for: what was alive before is not in it.
+Writes the allocations and frees of each card's trace, in their order, with the card's index, addresses, requested bytes
+and streams. The result is complete only if the snapshot's trace is: blocks that were alive before it are left out.
 """
 
 import pickle
@@ -18,7 +18,7 @@ from typing import NoReturn, TypedDict
 
 
 class TraceEvent(TypedDict, total=False):
-    """What is read of an entry of a card's trace. Bytes."""
+    """The fields used of an entry of a card's trace, in bytes."""
 
     action: str
     addr: int
@@ -27,27 +27,27 @@ class TraceEvent(TypedDict, total=False):
 
 
 class Snapshot(TypedDict):
-    """What is read of a snapshot: a trace for each card."""
+    """The part used of a snapshot: a trace for each card."""
 
     device_traces: list[list[TraceEvent]]
 
 
 class _DataOnly(pickle.Unpickler):
-    """A snapshot is lists, dictionaries, strings and numbers; anything else in the file is refused."""
+    """Accepts only lists, dictionaries, strings and numbers, of which a snapshot consists."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise pickle.UnpicklingError(f"a snapshot holds no {module}.{name}; this file is something else, or a trap")
 
 
 def read_snapshot(path: Path) -> Snapshot:
-    """Reads a snapshot without running anything that it holds. Raises pickle.UnpicklingError."""
+    """Reads a snapshot without running any code in it. Raises pickle.UnpicklingError."""
     with path.open("rb") as file:
         snapshot: Snapshot = _DataOnly(file).load()
     return snapshot
 
 
 def events(snapshot: Snapshot) -> Iterator[str]:
-    """Gives the lines of the trace; the frees of what was alive before it are left out."""
+    """Yields the lines of the trace, without the frees of blocks that were alive before it."""
     for device, trace in enumerate(snapshot["device_traces"]):
         alive = set()
         for event in trace:

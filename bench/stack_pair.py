@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What recording adds to an allocation and its free when their stack is 40 Python frames of a fresh activation.
+"""Measures the cost of recording a pair of allocation and free with a stack of 40 new Python frames.
 
 Usage: stack_pair.py [--pairs 5] [--count 20000] [--depth 40]
 
-Each way times `count` calls that go `depth` frames deep and allocate and free 4 KiB there, so that no frame is the one
-of the pair before: what a program does whose calls return between its allocations. The ways: our allocator alone, and
+Each way times `count` calls that go `depth` frames deep and allocate and free 4 KiB there, so that no frame is that of
+the previous pair, as in a program whose calls return between its allocations. The ways: our allocator alone, and
 recording, without and with native stacks; torch's native allocator alone, and with
-`torch.cuda.memory._record_memory_history(stacks="python")`. The Python of the calls is in all of them: only the
-differences, recording less alone, say what recording costs. `near` is the same from the outermost frames of the script.
+`torch.cuda.memory._record_memory_history(stacks="python")`. All of them include the Python of the calls: only the
+differences, recording minus alone, are the cost of recording. `near` is the same from the script's outermost frames.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ROUNDS = 7
 
 
 def descend(depth: int, alloc, free, stream) -> None:
-    """Goes `depth` frames deeper, allocates and frees there."""
+    """Goes `depth` frames deeper, and allocates and frees there."""
     if depth > 0:
         descend(depth - 1, alloc, free, stream)
     else:
@@ -32,7 +32,7 @@ def descend(depth: int, alloc, free, stream) -> None:
 
 
 def pairs(count: int, depth: int, alloc, free, stream) -> float:
-    """Nanoseconds a pair, of this process's time on the processor."""
+    """Returns the nanoseconds per pair, in processor time of this process."""
     start = time.process_time()
     for _ in range(count):
         descend(depth, alloc, free, stream)
@@ -40,7 +40,7 @@ def pairs(count: int, depth: int, alloc, free, stream) -> float:
 
 
 def child(count: int, depth: int) -> None:
-    """Prints ns per pair at both depths as JSON."""
+    """Prints the nanoseconds per pair at both depths as JSON."""
     os.environ["MEMTRACE_TRACE"] = "0" if way().endswith("alone") else "1"
     os.environ["MEMTRACE_NATIVE_STACKS"] = "1" if way() == "ours with native stacks" else ""
     prepare(ours=way().startswith("ours"))

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a pair of allocation and free costs torch's C++ code: native and ours in one process, on the simulated card.
+"""Measures a pair of allocation and free from torch's C++ code: native and ours in one process, on the simulated card.
 
 Usage: torch_interface.py LIBRARY [--trace] [Google Benchmark's options]
 
-LIBRARY is libtorch_interface_benchmark.so of the build. Without --trace ours records nothing, as native does not.
+LIBRARY is libtorch_interface_benchmark.so of the build. Without --trace ours records nothing, like native.
 """
 
 import ctypes

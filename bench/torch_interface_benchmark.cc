@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a pair of allocation and free cost torch's C++ code? Both ways go through
+// What does a pair of allocation and free cost torch's C++ code? Both allocators are called through
 // CUDAAllocator's virtual functions, as tensors do: torch's native allocator and ours, in one
 // process, one benchmark after the other, on the simulated card, where a warm allocator makes no
-// driver call. A library, because torch lives in Python: bench/torch_interface.py loads it.
+// driver calls. It is a library because torch lives in Python: bench/torch_interface.py loads it.
 #include <benchmark/benchmark.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -21,14 +21,14 @@ namespace {
 
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
 
-CUDAAllocator* native = nullptr;  // before ours took its place
+CUDAAllocator* native = nullptr;  // torch's own, before ours replaced it
 
 CUDAAllocator* Ours() { return c10::cuda::CUDACachingAllocator::allocator.load(); }
 
 using Choice = CUDAAllocator* (*)();
 CUDAAllocator* Native() { return native; }
 
-// The same block again and again, one beside it in use.
+// Allocates and frees the same block again and again, with one next to it in use.
 void HotPair(benchmark::State& state, Choice choice) {
   CUDAAllocator& allocator = *choice();
   const auto bytes = static_cast<size_t>(state.range(0));
@@ -37,7 +37,7 @@ void HotPair(benchmark::State& state, Choice choice) {
   allocator.raw_delete(beside);
 }
 
-// The same as a tensor's storage does it.
+// Does the same as a tensor's storage does it.
 void HotDataPointer(benchmark::State& state, Choice choice) {
   CUDAAllocator& allocator = *choice();
   const auto bytes = static_cast<size_t>(state.range(0));
@@ -45,14 +45,14 @@ void HotDataPointer(benchmark::State& state, Choice choice) {
   for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(allocator.allocate(bytes));
 }
 
-// A random one of many live blocks is freed and one of another size allocated; sizes as in
-// scenarios of mixed tensors, 512 B to 64 MiB.
+// Frees a random one of many live blocks and allocates one of another size; sizes are those of
+// scenarios with mixed tensors, 512 B to 64 MiB.
 class Exchange {
  public:
   Exchange(CUDAAllocator& allocator, size_t live, cudaStream_t stream)
       : allocator_(allocator), stream_(stream), most_((size_t{40} << 30) / live), blocks_(live) {
     for (void*& block : blocks_) block = allocator_.raw_alloc_with_stream(Size(), stream_);
-    for (size_t i = 0; i < 20 * live; ++i) One();  // grown to its final size
+    for (size_t i = 0; i < 20 * live; ++i) One();  // until the segment has its final size
   }
   ~Exchange() {
     for (void* block : blocks_) allocator_.raw_delete(block);
@@ -85,7 +85,8 @@ void MixedPair(benchmark::State& state, Choice choice) {
   for ([[maybe_unused]] auto _ : state) exchange.One();
 }
 
-// Threads with streams of their own on one card. Google Benchmark divides by the number of threads.
+// Each thread has a stream of its own on one card. Google Benchmark divides by the number of
+// threads.
 void Threads(benchmark::State& state, Choice choice) {
   CUDAAllocator& allocator = *choice();
   cudaStream_t stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, 0);
@@ -118,12 +119,12 @@ void Register(const std::string& name, Choice choice) {
 
 extern "C" {
 
-// Before ours is put in its place.
+// Must be called before ours replaces it.
 __attribute__((visibility("default"))) void memtrace_benchmark_note_native() {
   memtrace::native = c10::cuda::CUDACachingAllocator::allocator.load();
 }
 
-// REQUIRES: CUDA is initialised with ours in place.
+// REQUIRES: CUDA is initialised with our allocator in place.
 __attribute__((visibility("default"))) void memtrace_benchmark_run(int argc, char** argv) {
   memtrace::native->init(c10::cuda::device_count());
   memtrace::Register("native", &memtrace::Native);

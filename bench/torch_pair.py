@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one allocation and its free cost through torch, on the simulated card: ours recording against native.
+"""Measures one allocation and its free through torch, on the simulated card: ours recording against native.
 
 Usage: torch_pair.py [--pairs 5] [--count 20000]
 
 A: our allocator, recording every event with Python stacks. B: torch's native allocator without history. Each process
-times raw_alloc and raw_delete of torch._C from a call 30 frames deep, with one size hot
-and with 256 blocks live, and takes the median of 5 rounds; A and B alternate. The loop's own Python is in both numbers,
-so the ratio is smaller than that of the allocators alone and the difference is the honest figure. Frames are hot (the
-same loop again), which flatters stack capture; bench/gpt2_step.py has fresh ones.
+times raw_alloc and raw_delete of torch._C from a call 30 frames deep, with one size hot and with 256 blocks live, and
+takes the median of 5 rounds; A and B alternate. Both numbers include the loop's own Python, so the ratio is smaller
+than that of the allocators alone and the difference is the honest figure. Frames are hot (the same loop again), which
+flatters stack capture; bench/gpt2_step.py has new ones.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ROUNDS = 5
 
 
 def hot(alloc, free, stream, count: int, size: int) -> float:
-    """Seconds for `count` pairs of one size."""
+    """Returns the seconds for `count` pairs of one size."""
     start = time.perf_counter()
     for _ in range(count):
         free(alloc(size, stream))
@@ -32,7 +32,7 @@ def hot(alloc, free, stream, count: int, size: int) -> float:
 
 
 def mixed(alloc, free, stream, count: int, live: int) -> float:
-    """Seconds for `count` exchanges of a random one of `live` blocks for one of another size."""
+    """Returns the seconds for `count` exchanges of a random one of `live` blocks for one of another size."""
     chooser = random.Random(1)
     sizes = [512 << chooser.randrange(15) for _ in range(count + live)]
     places = [chooser.randrange(live) for _ in range(count)]
@@ -48,12 +48,12 @@ def mixed(alloc, free, stream, count: int, live: int) -> float:
 
 
 def deep(depth: int, function):
-    """Calls `function` from `depth` frames further in."""
+    """Calls `function` from `depth` further frames."""
     return function() if depth == 0 else deep(depth - 1, function)
 
 
 def child(count: int) -> None:
-    """Prints ns per pair of each case as JSON."""
+    """Prints the nanoseconds per pair of each case as JSON."""
     prepare()
     import torch
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaded by bench/replay_torch.py beside torch: puts an event sequence to whatever allocator torch
-// has in place (its own, real code, or ours), through torch's C++ interface. Not for the recorder's
-// cost: bench/torch_pair.py has that.
+// bench/replay_torch.py loads this library next to torch. It replays an event sequence with the
+// allocator that torch uses (its own, real code, or ours), through torch's C++ interface. Not for
+// the recorder's cost, which bench/torch_pair.py measures.
 #include <c10/core/Device.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace torch_allocator = c10::cuda::CUDACachingAllocator;
 
-// One allocator object for all calls, as torch's own hot path has it.
+// Uses one allocator object for all calls, as torch's own hot path does.
 class Replay {
  public:
   explicit Replay(const memtrace::EventSequence& sequence)
@@ -38,7 +38,7 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // Up to `most` more events; how many have been served in all.
+  // Plays up to `most` more events; returns how many have been served in total.
   size_t Run(size_t most) {
     const size_t last = std::min(served_ + most, sequence_.events.size());
     try {
@@ -75,7 +75,8 @@ std::unique_ptr<Replay> replay;
 
 extern "C" {
 
-// Reads a trace (event_sequence.h); 0 if it cannot be read, else its lower bound in bytes.
+// Reads a trace (event_sequence.h). Returns 0 if it cannot be read, otherwise its lower bound in
+// bytes.
 __attribute__((visibility("default"))) uint64_t torch_replay_read(const char* path, int device) {
   auto read = memtrace::ReadEventSequence(path, device);
   if (!read.ok()) return 0;
@@ -87,9 +88,9 @@ __attribute__((visibility("default"))) uint64_t torch_replay_events() {
   return sequence->events.size();
 }
 
-// Plays up to `most` more events of what was read last, from the first on the first time; says how
-// many have been served in all, and how long these took. Fewer than asked for: the next one failed,
-// or there are no more.
+// Plays up to `most` more events of the sequence read last. Returns how many have been served in
+// total, and how long these took. If fewer were served than requested, the next one failed, or
+// there are no more.
 __attribute__((visibility("default"))) uint64_t torch_replay_run(uint64_t most, double* seconds) {
   if (replay == nullptr) replay = std::make_unique<Replay>(*sequence);
   const auto start = std::chrono::steady_clock::now();
@@ -98,7 +99,7 @@ __attribute__((visibility("default"))) uint64_t torch_replay_run(uint64_t most, 
   return served;
 }
 
-// Frees what is left alive; the cache is not emptied.
+// Frees the remaining blocks; does not empty the cache.
 __attribute__((visibility("default"))) void torch_replay_end() { replay.reset(); }
 
 }  // extern "C"

@@ -23,14 +23,14 @@ constexpr uint64_t kLayers = 48;
 constexpr uint64_t kParametersOfLayer = 12;
 constexpr uint64_t kActivationsOfLayer = 30;
 constexpr uint64_t kTemporariesOfLayer = 60;
-constexpr size_t kSharedFrames = 22;  // of 30: from the script down to the layer
+constexpr size_t kSharedFrames = 22;  // of 30: the frames from the script to the layer
 constexpr uint64_t kComputeStream = 0;
 constexpr uint64_t kCopyStream = 0x5a10;
 constexpr std::array<std::string_view, 6> kSublayers = {"ln_1",     "attn.c_attn", "attn.c_proj",
                                                         "mlp.c_fc", "mlp.c_proj",  "ln_2"};
 
-// The last freed of a size is given again first, small and large blocks far apart: as allocators
-// have it.
+// Reuses the last freed block of a size first, with small and large blocks far apart, as allocators
+// do.
 class Addresses {
  public:
   uint64_t Take(uint64_t bytes) {
@@ -57,7 +57,7 @@ struct LiveBlock {
   uint64_t allocated = 0;
 };
 
-// Where a block is born.
+// The place where a block is allocated.
 struct Site {
   trace::StackId stack = 0;
   trace::StringId module = 0;
@@ -88,13 +88,13 @@ class Training {
   void Say(const E& event) {
     Note(writer_.Write(++sequence_, Now(), event));
   }
-  void Note(const absl::Status& status) { status.IgnoreError(); }  // the writer keeps it
+  void Note(const absl::Status& status) { status.IgnoreError(); }  // the writer keeps the error
   uint64_t Now() { return time_ns_ += 1'000 + sequence_ % 7 * 300; }
   const Site& SiteOf(bool forward, uint64_t layer, uint64_t number) const {
     return sites_[((forward ? 0 : kLayers) + layer) * kSublayers.size() +
                   number % kSublayers.size()];
   }
-  // Of a 1,600 wide model; large and small ones, most of a size of their own.
+  // Returns sizes of a 1,600 wide model: large and small ones, mostly of different sizes.
   static uint64_t BytesOfParameter(uint64_t number) {
     constexpr std::array<uint64_t, 6> kBytes = {3'200, 3'200,     15'360'000,
                                                 9'600, 5'120'000, 20'480'000};
@@ -109,7 +109,7 @@ class Training {
   std::vector<trace::StringId> paths_;
   std::vector<LiveBlock> activations_;
   std::vector<LiveBlock> gradients_;
-  std::vector<LiveBlock> copied_;  // their frees wait for the copying stream
+  std::vector<LiveBlock> copied_;  // their frees wait for the copy stream
   uint64_t step_ = 0;
   uint64_t sequence_ = 0;
   uint64_t time_ns_ = 0;
@@ -193,7 +193,7 @@ void Training::Begin() {
   Say(trace::PhaseChange{});
 }
 
-// Blocks that live for a few events, of sizes that vary from step to step.
+// Allocates blocks that live for a few events, with sizes that vary from step to step.
 void Training::Temporaries(const Site& site) {
   std::array<LiveBlock, 3> latest{};
   for (uint64_t i = 0; i < kTemporariesOfLayer; ++i) {

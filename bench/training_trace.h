@@ -11,14 +11,14 @@
 namespace memtrace {
 
 struct TrainingTraceOptions {
-  uint64_t events = 1'000'000;  // as a reader counts them; steps are whole, so up to one more
+  uint64_t events = 1'000'000;  // as a reader counts them; the last step is completed
   bool out_of_memory = false;   // the last step fails
 };
 
-// Writes the trace of a training that never was, by the trace's own writer: a transformer of 48
-// layers whose parameters, gradients and states live (some 5,000 blocks, with labels), whose
-// activations come and go with each step, on a stream for compute and one for copies whose frees
-// wait for it. Some 580 call stacks of 30 frames. The same options give the same events.
+// Writes the trace of an imaginary training, by the trace's own writer: a transformer of 48 layers
+// with permanent parameters, gradients and states (some 5,000 blocks, with labels), and activations
+// that are allocated and freed in each step, with one stream for compute and one for copies, for
+// which some frees wait. It has some 580 call stacks of 30 frames. Equal options give equal events.
 //
 // Errors: the writer's, with the path.
 absl::Status WriteTrainingTrace(const std::string& path, const TrainingTraceOptions& options);

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no class has more than 15 public functions, but for those listed here with a reason, which may not grow.
+"""Checks that no class has more than 15 public functions, except those listed here with a reason, which may not grow.
 
 Usage: check_classes.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise. Constructors, destructors
-and assignments do not count; overloads do, and so do functions that an interface asks for.
+and assignments do not count; overloads do, and so do functions that an interface requires.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 
 MOST = 15
 _INTERFACE = "an interface of somebody else's: c10's CUDAAllocator"
-# Class -> its public functions, and why so many.
+# Class -> number of its public functions, and the reason.
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "RunAccount": (27, "an overload for each kind of event"),
@@ -28,7 +28,7 @@ _PART = re.compile(r"(public:|private:|protected:|;|\{\})")
 
 
 def body(text: str, begin: int) -> str:
-    """Returns what stands between the braces that opened before `begin`, with {} for what is nested."""
+    """Returns the text between the braces that opened before `begin`, with {} in place of nested ones."""
     depth, kept = 1, []
     for letter in text[begin:]:
         depth += {"{": 1, "}": -1}.get(letter, 0)
@@ -50,7 +50,7 @@ def is_counted(statement: str, name: str) -> bool:
 
 
 def public_functions(text: str) -> dict[str, int]:
-    """Gives how many public functions each class of a header has."""
+    """Returns the number of public functions of each class of a header."""
     text = _TEXT.sub('""', _COMMENT.sub("", text))
     found: dict[str, int] = {}
     for head in _CLASS.finditer(text):

@@ -17,12 +17,12 @@ def _layers(folder: str, *names: str) -> list[str]:
     return [f"{folder}/{name}" for name in names]
 
 
-# Layers, from the ground up: each may include those before it.
+# Layers, from the lowest up: each may include those before it.
 ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap")
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
 MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work")
 MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures")
-# What a tool may be made of, and the tools themselves.
+# The folders that tools may use, including those of the tools themselves.
 ANALYSED = [
     *TRACE,
     *ALLOCATOR,
@@ -66,7 +66,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
         f"{CARD}/interface/card_control.h",
         "tools/remedies",
     ],
-    # The core's own rooms see its public header, and nothing of the process.
+    # The core's own folders see its public header, and nothing of the process.
     "interpose/core/recorded_text": ["profiler/trace/events/amount.h"],
     "interpose/core/stacks": [
         *TRACE,
@@ -126,7 +126,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     ],
     "tests": [""],
 }
-# system headers that only one folder may see
+# System headers that only these folders may include.
 ONLY_IN = {
     "cuda.h": [
         "allocator/cuda",

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists what the Python package puts in the place of other people's functions; checks that nothing does it unlisted.
+"""Lists the functions of others that the Python package replaces; checks that nothing is replaced without being listed.
 
 Usage: check_patches.py ROOT [--write]. interpose/python/memtrace/patches.txt, which `memtrace doctor --hooks` prints,
-is made of all calls of _patches.put and of the tables of functions that _stated_calls.watch is given; --write writes
-it. Exit 1 with one line per violation if it is another, or if a function that wraps another one, or states what it
-allocates, gets into an attribute in another way. What `memtrace fit` changes in its trials alone (_changes, _scratch)
-is not of it.
+lists all calls of _patches.put and the tables of functions that _stated_calls.watch is given; --write writes it. Exit 1
+with one line per violation if it is outdated, or if a function that wraps another one, or states its allocations, is
+assigned to an attribute in another way. Changes that only the trials of `memtrace fit` make (_changes, _scratch) are
+not included.
 """
 
 import ast
@@ -16,8 +16,8 @@ from pathlib import Path
 PACKAGE = Path("interpose/python/memtrace")
 LIST = PACKAGE / "patches.txt"
 _OF_TRIALS = ("_changes", "_scratch")
-_STATED = "_stated_calls.py"  # puts what the tables of other files name
-_OF_OUR_OWN = ("_patches.py", "_estimate/by_value.py")  # they set attributes of what they made
+_STATED = "_stated_calls.py"  # puts the functions that tables of other files name
+_OF_OUR_OWN = ("_patches.py", "_estimate/by_value.py")  # these set attributes of their own objects
 
 
 def sources(root: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def sources(root: Path) -> list[Path]:
 
 
 def stated_reason(root: Path) -> str:
-    """Gives the reason of every function that _stated_calls.py puts."""
+    """Returns the reason of every function that _stated_calls.py replaces."""
     for node in ast.parse((root / PACKAGE / _STATED).read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REASON":
             return str(ast.literal_eval(node.value))
@@ -37,7 +37,7 @@ def stated_reason(root: Path) -> str:
 
 
 def tables(file: Path, tree: ast.Module) -> dict[str, list[str]]:
-    """Gives the names in each table of functions that states their role, by the name of the table."""
+    """Returns the names in each table of functions that states their roles, by the name of the table."""
     found: dict[str, list[str]] = {}
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "Calls" and node.value is not None:
@@ -52,7 +52,7 @@ def tables(file: Path, tree: ast.Module) -> dict[str, list[str]]:
 
 
 def rows(root: Path) -> list[str]:
-    """Gives a line for each call of put, and each function in a table: what is replaced, why, and the file."""
+    """Returns a line for each call of put and each function in a table: what is replaced, why, and the file."""
     found = []
     for file in sources(root):
         tree = ast.parse(file.read_text())
@@ -74,7 +74,7 @@ def rows(root: Path) -> list[str]:
 
 
 def unlisted(root: Path) -> list[str]:
-    """Gives the assignments of wrappers to attributes of something that is not `self`."""
+    """Returns the assignments of wrappers to attributes of objects other than `self`."""
     found = []
     for file in sources(root):
         tree = ast.parse(file.read_text())

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each function of the simulated card that ignores a parameter says so in symbols/*.partial.txt.
+"""Checks that each function of the simulated card that ignores a parameter is listed in symbols/*.partial.txt.
 
 Usage: check_symbols.py ROOT [--write]. Exit 0 if all is well, 1 with one line per violation otherwise. A parameter is
-ignored if it has no name. Handles of libraries do not count: there is one model of the cards a process. The page of
-these tables is docs/card-symbols.md; --write makes it.
+ignored if it has no name. Handles of libraries do not count, because each process has only one model of the cards. The
+page of these tables is docs/card-symbols.md; --write makes it.
 """
 
 import re
@@ -27,7 +27,7 @@ export `memtrace doctor --symbols` says one of four words:
 - **unsupported**: fails with the library's \"not supported\", and is counted by name: `memtrace doctor run.trace` lists
   those that a run called.
 """
-# They call one of a table without what it ignores.
+# These call a function of a table, but without using what it ignores.
 _IN_FULL = {"cuOccupancyMaxActiveBlocksPerMultiprocessor", "ncclCommInitRank"}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/")
 _DEFINITION = re.compile(
@@ -55,7 +55,7 @@ def has_name(parameter: str) -> bool:
 
 
 def ignored(text: str) -> dict[str, list[str]]:
-    """Gives, by function, the types of the parameters that it ignores."""
+    """Returns, by function, the types of the parameters that it ignores."""
     found = {}
     for definition in _DEFINITION.finditer(_COMMENT.sub("", text)):
         parameters = [" ".join(part.split()) for part in _COMMA.split(definition[2])]
@@ -66,7 +66,7 @@ def ignored(text: str) -> dict[str, list[str]]:
 
 
 def relayed(text: str, known: set[str]) -> dict[str, str]:
-    """Gives, by function, one of `known` that it calls: it does no more than that does."""
+    """Returns, by function, one of `known` that it calls, and which limits what it does."""
     found = {}
     text = _COMMENT.sub("", text)
     definitions = list(_DEFINITION.finditer(text))
@@ -79,13 +79,13 @@ def relayed(text: str, known: set[str]) -> dict[str, str]:
 
 
 def stated(folder: Path) -> set[str]:
-    """Gives the functions that are answered in part or inert, without the number of their version."""
+    """Returns the functions that are only partly implemented or inert, without the number of their version."""
     tables = [*folder.glob("*.partial.txt"), *folder.glob("*.inert.txt")]
     return {without_version(name) for name in names(tables)}
 
 
 def page(folder: Path) -> str:
-    """The page of all tables."""
+    """Returns the page of all tables."""
     text = HEAD
     for table in sorted(folder.glob("*.partial.txt")):
         text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n| function | in part |\n|---|---|\n"

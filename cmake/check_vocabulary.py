@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that keys of facts stand in facts.def alone, that each is used, and that no other is stated.
+"""Checks that keys of facts are defined only in facts.def, that each is used, and that no other key is stated.
 
-Likewise variables of the environment: C++ reads those of base/environment.def, through base/environment.h alone, and no
-Python reads another of ours.
+Also checks variables of the environment: C++ reads those of base/environment.def, only through base/environment.h, and
+Python reads no other variable of ours.
 
 Usage: check_vocabulary.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise.
 """
@@ -28,7 +28,7 @@ def _files(root: Path) -> list[Path]:
 
 
 def _code(text: str) -> str:
-    """The text without comments and docstrings, line by line."""
+    """Returns the text without comments and docstrings, with the same lines."""
     text = re.sub(r'"""(?:.|\n)*?"""', lambda found: "\n" * found[0].count("\n"), text)
     return re.sub(r"(?m)(?:^|\s)(?://|# ).*$", "", text)
 
@@ -38,7 +38,7 @@ def _is_key(text: str, keys: dict[str, str]) -> bool:
 
 
 def foreign_variables(root: Path) -> list[str]:
-    """Lists where the environment is read by another way, or a variable of ours that is not in the list."""
+    """Returns the places where the environment is read in another way, or a variable of ours is not in the list."""
     known = set(variables(root))
     found = []
     for file in _files(root):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes of the tables in profiler/trace/vocabulary and base/environment.def what other languages need of them.
+"""Generates what other languages need from the tables in profiler/trace/vocabulary and base/environment.def.
 
 Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script, the tables
-of format.md and docs/environment.md. With --check it writes nothing, and exits with 1 and a line for each file that is
-not as it would write it.
+of format.md and docs/environment.md. With --check it writes nothing; if a file differs from what it would write, it
+prints a line for each and exits with 1.
 """
 
 import re
@@ -29,7 +29,7 @@ def rows(root: Path, table: str, macro: str) -> list[tuple[str, ...]]:
 
 
 def facts(root: Path) -> list[tuple[str, str, str, str]]:
-    """Gives name, key, what it is numbered by (empty: nothing) and meaning of each fact, in the order of the table."""
+    """Returns name, key, the kind of its number (empty: none) and meaning of each fact, in the order of the table."""
     text = (root / TABLES / "facts.def").read_text()
     order = re.findall(r"^MEMTRACE_(?:NUMBERED_)?FACT\((\w+),", text, re.MULTILINE)
     plain = {name: (name, key, "", meaning) for name, key, meaning in rows(root, "facts.def", "MEMTRACE_FACT")}
@@ -43,7 +43,7 @@ def capitals(name: str) -> str:
 
 
 def python_of(root: Path) -> str:
-    """The constants of Python: numbers of roles and phases, keys of facts."""
+    """Returns the constants of Python: numbers of roles and phases, keys of facts."""
     lines = [
         "# SPDX-FileCopyrightText: the memtrace authors",
         "# SPDX-License-Identifier: Apache-2.0",
@@ -60,7 +60,7 @@ def python_of(root: Path) -> str:
 
 
 def script_of(root: Path) -> str:
-    """The types of the page's script."""
+    """Returns the types of the page's script."""
     lines = [
         "// SPDX-FileCopyrightText: the memtrace authors",
         "// SPDX-License-Identifier: Apache-2.0",
@@ -79,7 +79,7 @@ def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
 
 
 def tables_of(root: Path) -> dict[str, str]:
-    """The tables of format.md, by their names."""
+    """Returns the tables of format.md, by their names."""
     body = [(f"`{key}.{number}`" if number else f"`{key}`", meaning) for _, key, number, meaning in facts(root)]
     named = {
         "roles": ("roles.def", "MEMTRACE_ROLE"),
@@ -94,7 +94,7 @@ def tables_of(root: Path) -> dict[str, str]:
 
 
 def variables(root: Path) -> dict[str, str]:
-    """Gives the meaning of each variable of the environment, by its name."""
+    """Returns the meaning of each variable of the environment, by its name."""
     uses = re.findall(
         rf"^MEMTRACE_VARIABLE\(\w+,\s*{_STRING},\s*{_STRING}\)", (root / ENVIRONMENT).read_text(), re.MULTILINE
     )
@@ -102,7 +102,7 @@ def variables(root: Path) -> dict[str, str]:
 
 
 def variables_page_of(root: Path) -> str:
-    """docs/environment.md: a table for each comment of the list that stands above rows."""
+    """Returns docs/environment.md: a table for each comment of the list that is above rows."""
     lines = [
         "# Environment",
         "",
@@ -121,7 +121,7 @@ def variables_page_of(root: Path) -> str:
 
 
 def format_of(root: Path) -> str:
-    """format.md with its tables as they are to be."""
+    """Returns format.md with its tables up to date."""
     text = (root / FORMAT).read_text()
     for name, table in tables_of(root).items():
         begin, end = f"<!-- {name}.def -->", f"<!-- end of {name}.def -->"

@@ -1,18 +1,17 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the sources that changed since it last passed them: it takes seconds a file.
+"""Runs clang-tidy over the sources that changed since they last passed, because it takes seconds per file.
 
 usage: tidy.py BUILD JOBS [--quick]
 
---quick is for `make test`. It looks only at what changed since the commit that cmake/tidied_commit.txt names: each
-changed source, and for each changed header one source that includes it. It also leaves out clang's static analyzer,
-which takes as long as all other checks together. The commit in that file is one at which every source passed the quick
-checks (a change of a .clang-tidy has all below it checked). `make lint` and `make test-all` check every source with
-every check.
+--quick is for `make test`. It checks only changes since the commit that cmake/tidied_commit.txt names: each changed
+source, and for each changed header one source that includes it. It also leaves out clang's static analyzer, which takes
+as long as all other checks together. At the commit in that file every source passed the quick checks (after a change of
+a .clang-tidy all sources below it are checked). `make lint` and `make test-all` check every source with every check.
 
-The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while
-its text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command
-line, its .clang-tidy files and that version are what they were. Exit code 1 when a check fails.
+The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while its
+text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command line, its
+.clang-tidy files and that version are unchanged. Exit code 1 if a check fails.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ ROOT = Path.cwd()
 PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
 # The compiler is GCC: its own warning switches are unknown to clang.
 DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
-# Where the analyzer does not run, libstdc++'s own use of what it has deprecated (std::stable_sort) is told as an error.
+# Without the analyzer, libstdc++'s own use of deprecated functions (std::stable_sort) is reported as an error.
 QUICK = [*DEEP, "--checks=-clang-analyzer-*", "--extra-arg=-Wno-deprecated-declarations"]
 
 
@@ -42,7 +41,7 @@ class CompileCommand(TypedDict):
 
 
 def tracked(pattern: str) -> set[Path]:
-    """The repository's files of this pattern, new ones included."""
+    """Returns the repository's files of this pattern, including new ones."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern],
         capture_output=True,
@@ -53,7 +52,7 @@ def tracked(pattern: str) -> set[Path]:
 
 
 def headers_by_object(build: Path) -> dict[str, list[Path]]:
-    """Object file, as ninja names it -> headers of ours that went into it."""
+    """Returns the headers of ours that went into each object file, by the name that ninja gives it."""
     own = tracked("*.h")
     found: dict[str, list[Path]] = {}
     current: list[Path] = []
@@ -69,9 +68,9 @@ def headers_by_object(build: Path) -> dict[str, list[Path]]:
 
 
 def plain_units(build: Path, folder: Path) -> list[CompileCommand]:
-    """The build's compile commands without GCC's precompiled headers, also written into `folder` for clang-tidy.
+    """Returns the build's compile commands without GCC's precompiled headers; also writes them into `folder`.
 
-    A source that forgets an include is found that way.
+    This also finds a source that forgets an include.
     """
     units: list[CompileCommand] = json.loads((build / "compile_commands.json").read_text())
     for unit in units:
@@ -81,13 +80,13 @@ def plain_units(build: Path, folder: Path) -> list[CompileCommand]:
 
 
 def object_file(unit: CompileCommand) -> str:
-    """The name that follows -o."""
+    """Returns the name that follows -o."""
     words = unit["command"].split()
     return str(words[words.index("-o") + 1])
 
 
 def state(version: str, command: list[str], unit: CompileCommand, headers: list[Path]) -> str:
-    """A digest of everything a check of this source depends on."""
+    """Returns a digest of everything that a check of this source depends on."""
     digest = hashlib.sha256(" ".join([version, *command, unit["command"]]).encode())
     source = Path(unit["file"])
     rules = [folder / ".clang-tidy" for folder in source.parents if folder.is_relative_to(ROOT)]
@@ -97,7 +96,7 @@ def state(version: str, command: list[str], unit: CompileCommand, headers: list[
 
 
 def changed_files() -> set[Path] | None:
-    """Files that differ from the commit of cmake/tidied_commit.txt, new ones included; None if git does not have it."""
+    """Returns the files that differ from the commit of cmake/tidied_commit.txt, also new ones; None if git lacks it."""
     base = (ROOT / "cmake" / "tidied_commit.txt").read_text().strip()
     diff = subprocess.run(["git", "diff", "--name-only", base, "--"], capture_output=True, text=True)
     if diff.returncode != 0:
@@ -109,9 +108,9 @@ def changed_files() -> set[Path] | None:
 
 
 def touched(sources: dict[Path, list[Path]], changed: set[Path]) -> set[Path]:
-    """The changed ones of `sources` (source -> its headers), and for each changed header one source that includes it.
+    """Returns the changed ones of `sources` (source -> its headers), and one source for each changed header.
 
-    That is the source of the header's own name if there is one. All of a folder whose rules of clang-tidy changed.
+    That is the source with the header's own name, if there is one. All of a folder whose .clang-tidy changed.
     """
     found = changed & set(sources)
     for rules in (file for file in changed if file.name == ".clang-tidy"):

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brings headers: fetch_headers.py FOLDER [NAME ...].
+"""Fetches headers: fetch_headers.py FOLDER [NAME ...].
 
-It brings the headers of torch's minors and of CUDA's majors into FOLDER (the build has build/headers), without the
-gigabytes of libraries that an environment with torch has. Each `headers/NAME.lock` beside this script pins what is
-fetched, by version and hash; its headers then lie in FOLDER/NAME/include. Without a NAME all are fetched. What is
-there already, of the same lock file, is left alone.
+It fetches the headers of torch's minors and of CUDA's majors into FOLDER (the build has build/headers), without the
+gigabytes of libraries that an environment with torch has. Each `headers/NAME.lock` beside this script pins the
+download, by version and hash; its headers are then in FOLDER/NAME/include. Without a NAME all are fetched. Headers that
+are already there, of the same lock file, are kept.
 
-A minor's headers come from its wheel for macOS (60 to 80 MB), which carries c10/cuda too; that for Linux has the same
-and a GB of kernels.
+A minor's headers come from its wheel for macOS (60 to 80 MB), which also contains c10/cuda; the one for Linux has the
+same and a GB of kernels.
 """
 
 import shutil
@@ -20,17 +20,17 @@ from pathlib import Path
 
 LOCKS = Path(__file__).parent / "headers"
 STAMP = "fetched.lock"
-# Headers, and what pip names a platform: a wheel for any of these has the same headers.
+# The platforms that pip accepts, by package: the wheels for any of them have the same headers.
 PLATFORMS = {
     "torch": ["macosx_11_0_arm64", "macosx_12_0_arm64", "macosx_14_0_arm64"],
     "cuda": [f"manylinux_2_{minor}_x86_64" for minor in range(5, 29)],
 }
-# What of torch's include folder the shims use; the rest is of the libraries that torch is built from.
+# The parts of torch's include folder that the shims use; the rest belongs to libraries that torch is built from.
 USED_OF_TORCH = ("ATen", "c10", "torch")
 
 
 def download(lock: Path, into: Path) -> list[Path]:
-    """Downloads the wheels that `lock` pins; raises SystemExit with what pip said if that fails."""
+    """Downloads the wheels that `lock` pins; raises SystemExit with pip's message if that fails."""
     platforms = PLATFORMS[lock.stem.split("-")[0]]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--require-hashes", "--only-binary=:all:", "--python-version=3.12", f"--dest={into}"]
@@ -42,13 +42,13 @@ def download(lock: Path, into: Path) -> list[Path]:
 
 
 def place_in_include(name: str) -> str | None:
-    """Gives where a wheel's file belongs below the include folder; None if it is no header."""
+    """Returns the place of a wheel's file below the include folder; None if it is not a header."""
     before, found, place = name.partition("/include/")
     if not found or name.endswith("/") or name.endswith(".py"):
         return None
     if before == "torch" and place.split("/")[0] not in USED_OF_TORCH:
         return None
-    # CUDA 13 keeps these in a folder of their own; nvcc puts it on its path.
+    # CUDA 13 has these in a folder of their own, which nvcc puts on its path.
     return place.removeprefix("cccl/")
 
 
@@ -65,7 +65,7 @@ def unpack(wheel: Path, include: Path) -> None:
 
 
 def fetch(lock: Path, folder: Path) -> None:
-    """Makes FOLDER/NAME complete for `lock`. An interrupted one is made again."""
+    """Makes FOLDER/NAME complete for `lock`. An incomplete one is made again."""
     target = folder / lock.stem
     stamp = target / STAMP
     if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
@@ -78,7 +78,7 @@ def fetch(lock: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Fetches what the command line names."""
+    """Fetches the headers that the command line names."""
     if len(sys.argv) < 2:
         sys.exit("usage: fetch_headers.py FOLDER [NAME ...]")
     folder = Path(sys.argv[1])

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says which minors of torch the package index has that no lock file of `headers/` pins: exit status 1 if there is one.
+"""Prints the minors of torch in the package index that no lock file of `headers/` pins; exit status 1 if there are any.
 
-A minor that is missing runs with torch's own allocator; docs/torches.md says how one is added.
+A missing minor runs with torch's own allocator; docs/torches.md describes how one is added.
 """
 
 import re
@@ -14,7 +14,7 @@ FIRST = (2, 5)
 
 
 def offered() -> set[tuple[int, int]]:
-    """Lists the minors of torch that pip can install here; raises SystemExit if the index cannot be asked."""
+    """Returns the minors of torch that pip can install here; raises SystemExit if the index cannot be queried."""
     command = [sys.executable, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
     asked = subprocess.run(command, check=False, capture_output=True, text=True)
     if asked.returncode != 0:
@@ -26,7 +26,7 @@ def offered() -> set[tuple[int, int]]:
 
 
 def served() -> set[tuple[int, int]]:
-    """Lists the minors whose headers are pinned, which are those that get a shim."""
+    """Returns the minors whose headers are pinned, which are those that get a shim."""
     names = [lock.stem.removeprefix("torch-") for lock in (Path(__file__).parent / "headers").glob("torch-*.lock")]
     return {(int(name.split(".")[0]), int(name.split(".")[1])) for name in names}
 

@@ -13,14 +13,15 @@
 
 namespace memtrace {
 
-// The accounts of one card, and torch's statistics, which are made of all of them. The keys have
+// The accounts of one card, and torch's statistics, which combine all of them. The keys have
 // torch's meaning: `allocation` and `allocated_bytes` fall when a free is requested, `active`,
 // `active_bytes` and `requested_bytes` when it completes; `num_device_alloc` counts growths and
-// `num_device_free` unmapped ranges; `inactive_split` stays 0, as torch leaves it for expandable
-// segments. `segment` counts maximal mapped ranges (what Snapshot() lists); torch leaves it at 0.
+// `num_device_free` unmapped ranges; `inactive_split` stays 0, as it does in torch for expandable
+// segments. `segment` counts maximal mapped ranges (the ones Snapshot() lists); torch leaves it at
+// 0.
 //
-// Errors: none. Thread rule: the card's lock and those of all streams guard it, except for what
-// BlockAccount says.
+// Errors: none. Thread rule: guarded by the card's lock and those of all streams, with the
+// exceptions that BlockAccount documents.
 class Accounting {
  public:
   // `observer` must outlive this.

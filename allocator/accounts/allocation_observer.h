@@ -9,20 +9,20 @@
 
 namespace memtrace {
 
-// What happened to a block. `context` is what the caller passed to Allocate; the allocator never
-// reads it.
+// An event of one block. `context` is the value that the caller passed to Allocate; the allocator
+// never reads it.
 struct BlockEvent {
   DeviceIndex device{};
   StreamId stream{};
   PoolId pool;
   DeviceAddress address = {};
-  Bytes requested = 0;  // as asked for
-  Bytes allocated = 0;  // after rounding: what the block occupies
+  Bytes requested = 0;  // as requested
+  Bytes allocated = 0;  // after rounding: the size of the block
   ContextId context{};
 };
 
-// A range of a segment that got physical memory, lost it, or (Reserved) became address space of a
-// segment.
+// A range of a segment that was mapped, unmapped, or (Reserved) added to the segment's address
+// space.
 struct RangeEvent {
   DeviceIndex device{};
   StreamId stream{};
@@ -31,14 +31,14 @@ struct RangeEvent {
   Bytes size = 0;
 };
 
-// Where a card's mapped memory is, in bytes. live_allocated + stream_wait + cached + holes + pinned
-// == reserved.
+// How a card's mapped memory is used, in bytes. live_allocated + stream_wait + cached + holes +
+// pinned == reserved.
 struct AllocatorLedger {
   Bytes reserved = 0;        // mapped
-  Bytes live_requested = 0;  // in use, as asked for
+  Bytes live_requested = 0;  // in use, as requested
   Bytes live_allocated = 0;  // in use, after rounding
   Bytes stream_wait = 0;     // freed, waiting for another stream (after rounding)
-  Bytes cached = 0;          // whole free chunks: could be given back or mapped elsewhere
+  Bytes cached = 0;          // whole free chunks: can be unmapped or mapped elsewhere
   Bytes holes = 0;           // free, but in a chunk that is partly in use
   Bytes pinned = 0;          // free in private pools with users: a graph's replay may write there
   Bytes largest_hole = 0;    // the largest free mapped range, whole chunks included
@@ -50,29 +50,29 @@ struct OutOfMemoryEvent {
   PoolId pool;
   Bytes requested = 0;
   Bytes allocated = 0;    // after rounding
-  Bytes obtainable = 0;   // the largest request that could have been served
+  Bytes obtainable = 0;   // the largest request that would have succeeded
   Bytes limit = 0;        // bytes this process may reserve on the card; all ones if unlimited
-  Bytes device_free = 0;  // as the driver says
+  Bytes device_free = 0;  // as the driver reports it
   Bytes device_total = 0;
   ContextId context{};
-  bool is_rejected = false;  // by Request::reject_above: nobody was asked to give anything back
+  bool is_rejected = false;  // by Request::reject_above: no cached memory was taken back
   AllocatorLedger ledger;
 };
 
-// The only way out of the allocator. Called under the card's lock, in the order in which things
-// happened: an observer must not call the allocator, must not block, and must not throw.
+// The only way out of the allocator. Its functions are called under the card's lock, in the order
+// of the events: an observer must not call the allocator, must not block, and must not throw.
 class AllocationObserver {
  public:
   virtual ~AllocationObserver() = default;
 
-  // True if the four functions for blocks have to be called: nobody should pay for events that
-  // nobody hears.
+  // True if the four functions for blocks have to be called. Otherwise the allocator skips them, so
+  // that events without a listener cost nothing.
   bool hears_of_blocks() const { return hears_of_blocks_.load(std::memory_order_relaxed); }
 
   virtual void Allocated(const BlockEvent&) {}
   virtual void FreeRequested(const BlockEvent&) {}
   virtual void FreeCompleted(const BlockEvent&) {}
-  // The two in one: nothing had to be waited for.
+  // FreeRequested and FreeCompleted in one, for a block that did not have to wait.
   virtual void Freed(const BlockEvent& block) {
     FreeRequested(block);
     FreeCompleted(block);
@@ -83,7 +83,7 @@ class AllocationObserver {
   virtual void OutOfMemory(const OutOfMemoryEvent&) {}
 
  protected:
-  // Switches them on or off, from the next event on. Any thread.
+  // Switches the events of blocks on or off, from the next event on. Any thread.
   void HearOfBlocks(bool hears) { hears_of_blocks_.store(hears, std::memory_order_relaxed); }
 
  private:

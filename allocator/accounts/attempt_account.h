@@ -11,13 +11,14 @@
 
 namespace memtrace {
 
-// Counts what it took to serve requests that did not fit at once: retries, waits for all streams,
-// and the requests that failed in the end, of which it tells the observer.
+// Counts the extra work for requests that did not fit at once (retries and waits for all streams)
+// and the requests that failed in the end, which it also reports to the observer.
 //
-// Errors: none. Thread rule: the card's lock guards it.
+// Errors: none. Thread rule: guarded by the card's lock.
 class AttemptAccount {
  public:
-  // A request that fails and will be repeated counts once: its attempts are forgotten by these.
+  // The counts at one moment. Returning to them forgets the attempts of a failed request that will
+  // be repeated, so that it counts once.
   struct Mark {
     int64_t retries = 0;
     int64_t waits = 0;
@@ -37,7 +38,7 @@ class AttemptAccount {
   Mark mark() const { return now_; }
   void ForgetSince(const Mark& since) { now_ = since; }
 
-  // Sets the figures of `all` that count attempts.
+  // Sets the fields of `all` that count attempts.
   void PutInto(Statistics& all) const {
     all.num_alloc_retries = now_.retries;
     all.num_sync_all_streams = now_.waits;

@@ -15,8 +15,8 @@ namespace memtrace {
 // Counts the blocks of a card that are in use or wait for other streams, and tells the observer of
 // each change, in one place, so that the two cannot disagree.
 //
-// Errors: none. Thread rule: the card's lock and those of all streams guard it; the lock of the
-// block's stream alone suffices for Allocated and Freed.
+// Errors: none. Thread rule: guarded by the card's lock and those of all streams; for Allocated and
+// Freed the lock of the block's stream alone suffices.
 class BlockAccount {
  public:
   // `observer` must outlive this.
@@ -36,7 +36,7 @@ class BlockAccount {
   void FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share);
   void FreeCompleted(const Block& block, const SegmentKey& key);
 
-  // What is in use on all streams. A new stream's share is added there, and room is made for it.
+  // The blocks in use on all streams. A new stream's share is added, and given room, through it.
   Usage& usage() { return usage_; }
   const Usage& usage() const { return usage_; }
 

@@ -9,8 +9,8 @@
 
 namespace memtrace {
 
-// What the groups of one stream have in common, so that streams do not stand in each other's way: a
-// lock, and what they have in use.
+// The state that all groups of one stream share: a lock, and the counts of its blocks in use. Each
+// stream has its own, so that streams do not wait for each other.
 struct Lane {
   explicit Lane(StreamId its_stream) : stream(its_stream) {}
 

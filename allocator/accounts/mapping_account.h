@@ -14,10 +14,10 @@
 
 namespace memtrace {
 
-// Counts the memory of a card that is mapped, by pool, and tells the observer of each range that is
+// Counts the mapped memory of a card, by pool, and tells the observer of each range that is
 // reserved, mapped or unmapped, in one place, so that the two cannot disagree.
 //
-// Errors: none. Thread rule: the card's lock guards it.
+// Errors: none. Thread rule: guarded by the card's lock.
 class MappingAccount {
  public:
   // `observer` must outlive this.
@@ -25,16 +25,16 @@ class MappingAccount {
       : device_(device), observer_(observer) {}
 
   void Reserved(const SegmentKey& key, DeviceAddress address, Bytes size);
-  // `ranges` is by how much the number of maximal mapped ranges changed.
+  // `ranges` is the change in the number of maximal mapped ranges.
   void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
   void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
 
-  // Returns the bytes that are mapped now.
+  // Returns the bytes that are currently mapped.
   Bytes reserved() const { return static_cast<Bytes>(bytes_.all.current); }
-  // Returns the bytes mapped for each private pool there ever was.
+  // Returns the bytes mapped for each private pool that has ever existed.
   const absl::btree_map<PoolId, StatisticByPool>& by_pool() const { return by_pool_; }
 
-  // Sets the figures of `all` that count mapped memory.
+  // Sets the fields of `all` that count mapped memory.
   void PutInto(Statistics& all) const;
   void ResetPeak();
   void ResetAccumulated();

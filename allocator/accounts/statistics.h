@@ -9,12 +9,12 @@
 
 namespace memtrace {
 
-// One statistic of torch.cuda.memory_stats(): its four values.
+// One statistic of torch.cuda.memory_stats() with its four values.
 struct Statistic {
   int64_t current = 0;
   int64_t peak = 0;
-  int64_t allocated = 0;  // all that was ever added
-  int64_t freed = 0;      // all that was ever taken away
+  int64_t allocated = 0;  // the sum of all increases
+  int64_t freed = 0;      // the sum of all decreases
 
   void Add(int64_t amount) { amount > 0 ? Increase(amount) : Decrease(-amount); }
   // Increase and Decrease are Add for callers that know the sign. REQUIRES: amount is not negative.
@@ -31,7 +31,8 @@ struct Statistic {
   void ResetAccumulated() { allocated = freed = 0; }
 };
 
-// Over all blocks, those of the small pool (requests up to 1 MiB) and those of the large pool.
+// A statistic of all blocks, and of the blocks of the small pool (requests up to 1 MiB) and of the
+// large pool.
 struct StatisticByPool {
   Statistic all, small_pool, large_pool;
 
@@ -56,7 +57,7 @@ struct StatisticByPool {
   }
 };
 
-// Names and meanings as in torch.cuda.memory_stats().
+// Names and meanings are those of torch.cuda.memory_stats().
 struct Statistics {
   StatisticByPool allocation, segment, active, inactive_split;
   StatisticByPool allocated_bytes, reserved_bytes, active_bytes, inactive_split_bytes,

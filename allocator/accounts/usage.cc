@@ -6,8 +6,8 @@
 
 // Invariants, for each quantity and for large, small and both pools:
 // 1. no share has more in use than its ceiling;
-// 2. the ceilings' sum is at most the peak of what is in use;
-// 3. with what waits it is at most the peak of what is active.
+// 2. the sum of the ceilings is at most the peak of the amount in use;
+// 3. that sum plus the waiting amount is at most the peak of the active amount.
 // So as long as nobody passes a ceiling, no peak is passed.
 namespace memtrace {
 
@@ -24,13 +24,14 @@ void Usage::MakeRoom(UsageShare& share, size_t quantity, size_t pool, int64_t mo
   if (wanted <= ceiling) return;
   ceiling = wanted;
   if (Slack(quantity, pool) < 0) {
-    // The others give back what they do not use; then the ceilings are what will be in use.
+    // The other streams give back their unused room, so that all ceilings together equal the use.
     for (UsageShare* other : shares_) {
       if (other != &share) other->ceiling_[pool][quantity] = other->Used(pool, quantity);
     }
     RaisePeaks(quantity, pool);
   }
-  // Half of what is left, if there are others: they would take it from each other again and again.
+  // With other streams, takes only half of the slack, because they would otherwise take it from
+  // each other again and again.
   const int64_t slack = Slack(quantity, pool);
   ceiling += shares_.size() == 1 ? slack : (slack + 1) / 2;
 }
@@ -46,14 +47,14 @@ int64_t Usage::Slack(size_t quantity, size_t pool) const {
   const Sum sum = SumUp(quantity, pool);
   const Peaks& peaks = peaks_[quantity][pool];
   const int64_t of_active = peaks.active - sum.granted - sum.waiting;
-  // torch has no statistic for what was asked for and is in use.
+  // torch has no statistic for requested bytes in use, only for active ones.
   return quantity == kRequested ? of_active : std::min(of_active, peaks.used - sum.granted);
 }
 
 void Usage::Waits(UsageShare& share, bool small, const Amounts& amounts) {
   for (size_t q = 0; q < kQuantities; ++q) {
     share.used_[small][q] -= amounts[q];
-    // What waits leaves no room to be used again.
+    // A waiting block leaves no room that could be used again.
     share.ceiling_[small][q] -= amounts[q];
     share.ceiling_[kBothPools][q] -= amounts[q];
     waiting_[small][q] += amounts[q];

@@ -13,11 +13,11 @@
 
 namespace memtrace {
 
-// What is counted of blocks: their number, their bytes, and the bytes that were asked for.
+// The quantities that are counted: the number of blocks, their bytes, and the requested bytes.
 enum Quantity : size_t { kBlocks, kBytes, kRequested, kQuantities };
 using Amounts = std::array<int64_t, kQuantities>;
 
-// Of one block.
+// Returns the amounts of a single block.
 constexpr Amounts AmountsOf(Bytes size, Bytes requested) {
   return {1, static_cast<int64_t>(size), static_cast<int64_t>(requested)};
 }
@@ -25,16 +25,18 @@ constexpr Amounts AmountsOf(Bytes size, Bytes requested) {
 // torch counts the small pool, the large pool, and both together.
 enum CountedPool : size_t { kLargePool, kSmallPool, kBothPools, kCountedPools };
 
-// What one stream has in use. It may rise to its ceilings without anybody else's knowledge, because
-// all ceilings together do not exceed the card's peaks; beyond them the card has to be asked
-// (Usage). So streams count without a common lock, and the peaks are exact.
+// The blocks that one stream has in use. Its counts may rise to its ceilings without involving
+// other streams, because the sum of all ceilings does not exceed the card's peaks; beyond a
+// ceiling, Usage must grant more room. So streams count without a common lock, and the peaks are
+// exact.
 //
-// Thread rule: the stream's lock guards it; Usage needs those of all streams.
+// Thread rule: guarded by the stream's lock; Usage needs the locks of all streams.
 class UsageShare {
  public:
   bool HasRoomFor(bool small, const Amounts& more) const {
-    // Without a branch: the sign of what is left of each. Unsigned, since sizes beyond 2^63 come
-    // by; of these it may say yes, and nothing free is as large.
+    // Branch-free: ORs the differences, and tests the sign of the result. Unsigned because sizes
+    // beyond 2^63 occur; for these it may return true, which is harmless because no free range is
+    // that large.
     uint64_t left = 0;
     for (size_t q = 0; q < kQuantities; ++q) {
       left |= Left(ceiling_[small][q], used_[small][q], more[q]);
@@ -65,24 +67,24 @@ class UsageShare {
 
   std::array<Amounts, 2> used_{};
   std::array<Amounts, kCountedPools> ceiling_{};
-  std::array<Amounts, 2> allocated_{};  // ever
+  std::array<Amounts, 2> allocated_{};  // in total, never reset
 };
 
-// What a card has in use, for two of torch's statistics at once: the blocks in use ("allocation"),
-// and those together with the freed ones that wait for other streams ("active"). Both rise at an
-// allocation only; what was freed is what was allocated and is no more. torch's numbers are worked
-// out when somebody asks for them.
+// The blocks that a card has in use, for two of torch's statistics at once: the blocks in use
+// ("allocation"), and these together with the freed ones that wait for other streams ("active").
+// Both rise only at an allocation; the freed amount is the allocated amount minus the current one.
+// torch's numbers are computed only when they are requested.
 //
-// Thread rule: the locks of all streams guard it.
+// Thread rule: guarded by the locks of all streams.
 class Usage {
  public:
-  // Counts `share` from now on; it outlives this.
+  // Counts `share` from now on; `share` must outlive this.
   void Add(UsageShare& share) { shares_.push_back(&share); }
 
-  // Raises the ceilings of `share` so that it has room, and the peaks with them if they rise.
+  // Raises the ceilings of `share` so that it has room, and the peaks if they rise with them.
   void MakeRoom(UsageShare& share, bool small, const Amounts& more);
 
-  // A block that is freed begins, and ends, to wait.
+  // Called when a freed block begins to wait for other streams, and when it no longer does.
   void Waits(UsageShare& share, bool small, const Amounts& amounts);
   void Waited(bool small, const Amounts& amounts);
 
@@ -95,12 +97,12 @@ class Usage {
   void ResetAccumulated();
 
  private:
-  // Of one quantity of one pool.
+  // The sums of one quantity over the streams, for one pool.
   struct Sum {
     int64_t used = 0;
     int64_t waiting = 0;
-    int64_t allocated = 0;  // ever
-    int64_t granted = 0;    // the ceilings
+    int64_t allocated = 0;  // in total, never reset
+    int64_t granted = 0;    // the sum of the ceilings
   };
   struct Peaks {
     int64_t used = 0;
@@ -116,7 +118,7 @@ class Usage {
   std::vector<UsageShare*> shares_;
   std::array<Amounts, 2> waiting_{};  // by pool
   std::array<std::array<Peaks, kCountedPools>, kQuantities> peaks_{};
-  std::array<std::array<Sum, kCountedPools>, kQuantities> at_reset_{};  // of accumulated figures
+  std::array<std::array<Sum, kCountedPools>, kQuantities> at_reset_{};  // at ResetAccumulated()
 };
 
 }  // namespace memtrace

@@ -9,7 +9,7 @@
 namespace memtrace {
 namespace {
 
-// Marsaglia's xorshift32: the tree needs priorities without a pattern, not good ones.
+// Marsaglia's xorshift32: the tree's priorities only need to be without a pattern.
 uint32_t NextRandom(uint32_t x) {
   x ^= x << 13;
   x ^= x >> 17;
@@ -67,8 +67,8 @@ void BlockArena::AbsorbNext(Block* block) {
 }
 
 void BlockArena::Recycle(Block* block) {
-  block->state = Block::State::kUnmapped;  // whoever remembers it must not take it for one in use
-  // `recorded_streams` keeps its room: clear() on a free block already emptied it.
+  block->state = Block::State::kUnmapped;  // must not look in use to Find
+  // `recorded_streams` keeps its capacity; it is already empty, because the block is free.
   block->previous = nullptr;
   block->next = recycled_;
   recycled_ = block;

@@ -13,8 +13,8 @@ namespace memtrace {
 
 class ExpandableSegment;
 
-// A run of bytes of one segment. The blocks of a segment tile its reservation in address order and
-// are linked to their neighbours, so splitting and merging touch nothing else:
+// A range of bytes of one segment. The blocks of a segment tile its reservation in address order
+// and are linked to their neighbours, so splitting and merging touch nothing else:
 //
 //   |  allocated  | free |  allocated  |        unmapped        |
 //    <----------- mapped ------------->
@@ -22,7 +22,7 @@ struct Block {
   enum class State : uint8_t {
     kUnmapped,
     kFree,
-    kRecentlyFreed,  // free, and not merged with its neighbours yet (RecentFrees)
+    kRecentlyFreed,  // free, but not yet merged with its neighbours (RecentFrees)
     kAllocated,
     kPendingFree
   };
@@ -34,17 +34,17 @@ struct Block {
   Block* next = nullptr;
   State state = State::kUnmapped;
 
-  // While free: links of the tree in FreeRanges, and the node's priority in it; while recently
-  // freed, `left` is the next of the slot.
+  // While the block is free: links of the tree in FreeRanges, and the node's priority in it. While
+  // it is recently freed, `left` is the next block of its slot.
   uint32_t priority = 0;
   Block* left = nullptr;
   Block* right = nullptr;
 
-  // While in use.
+  // Valid while the block is in use.
   Bytes requested = 0;
   ContextId context{};
   uint32_t unfinished_events = 0;                     // while kPendingFree
-  absl::InlinedVector<StreamId, 2> recorded_streams;  // besides the segment's own
+  absl::InlinedVector<StreamId, 2> recorded_streams;  // other than the segment's own
 
   DeviceAddress end() const { return address + size; }
   AddressRange range() const { return AddressRange::Of(address, size); }
@@ -54,9 +54,9 @@ struct Block {
   void RecordStream(StreamId stream, StreamId own);
 };
 
-// Owns the Block records and hands them out again: after warm-up, splitting and merging never reach
-// the heap. Records are never given back to it; their number follows the peak number of blocks.
-// Thread rule: none, the owner's lock guards it.
+// Owns the Block records and reuses them: after warm-up, splitting and merging do not allocate heap
+// memory. Records are never freed; their number follows the peak number of blocks. Thread rule:
+// none, guarded by the owner's lock.
 class BlockArena {
  public:
   Block* New();
@@ -65,7 +65,7 @@ class BlockArena {
   // REQUIRES: 0 < size < block->size.
   Block* Split(Block* block, Bytes size);
 
-  // Makes `block` cover its next neighbour too, whose record is recycled.
+  // Extends `block` over its next neighbour, whose record is recycled.
   void AbsorbNext(Block* block);
 
   void Recycle(Block* block);

@@ -14,17 +14,17 @@
 
 namespace memtrace {
 
-// The blocks of a group that are in use or recently freed, by their address. A recently freed block
-// stays, so that the pair of a free and an allocation of one size changes nothing here.
+// The blocks of a group that are in use or recently freed, by address. A recently freed block stays
+// here, so that a free followed by an allocation of the same size changes nothing.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class BlocksByAddress {
  public:
-  // Adds a block that is in use. A block that is here already stays as it is.
+  // Adds a block that is in use. Does nothing if the block is already here.
   void Add(Block* block) { blocks_.emplace(block->address, block); }
 
-  // Notes that a block has been given to the program: what is freed is mostly young, and Find looks
-  // at the blocks given last first.
+  // Notes that a block has been given to the program. Most frees are of young blocks, so Find looks
+  // at the blocks given most recently first.
   void NoteGiven(Block* block) { given_[SlotOf(block->address)] = block; }
 
   void Remove(const Block* block) { blocks_.erase(block->address); }
@@ -36,7 +36,7 @@ class BlocksByAddress {
     return is_it && likely->is(Block::State::kAllocated) ? likely : FindAny(address);
   }
 
-  // Calls `visit` for every block in use, in no order.
+  // Calls `visit` for every block in use, in unspecified order.
   template <typename Visit>
   void ForEachInUse(Visit visit) const {
     for (const auto& [address, block] : blocks_) {
@@ -48,7 +48,7 @@ class BlocksByAddress {
   bool Has(const Block* block) const;
   size_t size() const { return blocks_.size(); }
 
-  // Aborts if the blocks given last contradict the others.
+  // Aborts if `given_` contradicts `blocks_`.
   void CheckInvariants() const;
 
  private:
@@ -60,8 +60,8 @@ class BlocksByAddress {
   Block* FindAny(DeviceAddress address) const;
 
   absl::flat_hash_map<DeviceAddress, Block*> blocks_;
-  // Some of the blocks given last. Records of blocks are used again but never deleted, so an
-  // outdated entry is just another block's.
+  // Some of the blocks given most recently. Records of blocks are reused but never deleted, so an
+  // outdated entry points to another block, which is harmless.
   std::array<Block*, kSlots> given_{};
 };
 

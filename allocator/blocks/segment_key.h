@@ -9,8 +9,8 @@
 
 namespace memtrace {
 
-// What memory must have in common to be reused freely: the stream orders its uses, the pool keeps
-// graphs apart, and small requests stay away from large ones.
+// The properties that memory must share to be reused freely: the stream orders its uses, the pool
+// keeps graphs apart, and small requests stay away from large ones.
 struct SegmentKey {
   StreamId stream{};
   PoolId pool;

@@ -14,11 +14,11 @@
 
 namespace memtrace {
 
-// Sizes sorted into bins, so that what is larger is never in a lower one: a bin for each multiple
-// of the allocation unit up to 32 of them, then 32 bins to each power of two (the two levels of
-// Masmano's TLSF, "TLSF: a New Dynamic Memory Allocator for Real-Time Systems", 2004).
+// Sorts sizes into bins, so that a larger size is never in a lower bin. Each multiple of the
+// allocation unit up to 32 has a bin of its own; above, each power of two has 32 bins (the two
+// levels of Masmano's TLSF, "TLSF: a New Dynamic Memory Allocator for Real-Time Systems", 2004).
 inline constexpr size_t kBinsAPower = 32;
-inline constexpr size_t kSizeBins = 1024;  // the last holds all from 31.5 TiB on
+inline constexpr size_t kSizeBins = 1024;  // the last one holds every size from 31.5 TiB on
 
 constexpr size_t BinOf(Bytes size) {
   const uint64_t units = size / kAllocationUnit;
@@ -30,7 +30,7 @@ constexpr size_t BinOf(Bytes size) {
                           kSizeBins - 1);
 }
 
-// Which bins have something in them.
+// The set of bins that are not empty.
 class BinSet {
  public:
   static constexpr size_t kNone = kSizeBins;
@@ -51,7 +51,7 @@ class BinSet {
     return count;
   }
 
-  // The lowest from `bin` on, kNone if there is none.
+  // Returns the lowest bin in the set from `bin` on; kNone if there is none.
   size_t Next(size_t bin) const {
     if (bin >= kSizeBins) return kNone;
     const size_t word = bin / 64;
@@ -62,7 +62,7 @@ class BinSet {
     return Lowest(later) * 64 + Lowest(words_[Lowest(later)]);
   }
 
-  // The highest of all, kNone if there is none.
+  // Returns the highest bin in the set; kNone if it is empty.
   size_t Last() const {
     if (used_words_ == 0) return kNone;
     const size_t word = Highest(used_words_);
@@ -76,7 +76,7 @@ class BinSet {
 
   static_assert(kSizeBins / 64 <= 64);
   std::array<uint64_t, kSizeBins / 64> words_{};
-  uint64_t used_words_ = 0;  // those that are not 0
+  uint64_t used_words_ = 0;  // one bit for each word that is not 0
 };
 
 }  // namespace memtrace

@@ -27,18 +27,19 @@ enum class DriverCall : uint8_t {
 };
 inline constexpr size_t kDriverCalls = 11;
 
-// Counts the calls to the stand-in driver and makes chosen ones fail. One plan at a time; the
-// counts go on. Thread rule: none.
+// Counts the calls to the simulated driver and makes chosen ones fail. Only one plan is active at a
+// time; the counts continue across plans. Thread rule: none.
 class CallFailures {
  public:
   enum class Repeat { kOnce, kFromThenOn };
 
-  // The `nth` call from now, counted from 1, fails: of this kind, or of any.
+  // Makes the `nth` call from now fail, counted from 1: of this kind, or (OfAny) of any kind.
   void FailNth(DriverCall call, uint64_t nth, Repeat repeat, absl::Status error);
   void FailNthOfAny(uint64_t nth, Repeat repeat, absl::Status error);
   void StopFailing() { plan_.reset(); }
 
-  // Every call asks this first: OK, or the error it has to return without doing anything.
+  // Called at the start of each driver call. Returns OK, or the error that the call must return
+  // without any effect.
   absl::Status Next(DriverCall call);
 
   uint64_t calls(DriverCall call) const { return calls_[static_cast<size_t>(call)]; }
@@ -48,7 +49,7 @@ class CallFailures {
  private:
   struct Plan {
     std::optional<DriverCall> only;
-    uint64_t until = 0;  // calls that still succeed
+    uint64_t until = 0;  // calls that succeed before the failure
     Repeat repeat = Repeat::kOnce;
     absl::Status error;
   };

@@ -11,25 +11,26 @@
 
 namespace memtrace {
 
-enum class CaptureId : uint64_t {};  // no two captures of a process have the same
+enum class CaptureId : uint64_t {};  // unique in the process
 enum class GraphNode : uint64_t {};
 
-// Answers "what comes before what?" in a graph while it is captured, when no event can be recorded.
-// Used to reuse memory of a capture within it. Thread rule: as StreamEvents.
+// Tells the order of the nodes in a graph while it is being captured, when no event can be
+// recorded. Used to reuse memory of a capture within it. Thread rule: as StreamEvents.
 class CaptureGraphs {
  public:
   virtual ~CaptureGraphs() = default;
 
-  // What is captured from a stream next comes after `ends`, and after all before them.
+  // The current end of a stream: the next captured node comes after `ends` and all their
+  // predecessors.
   struct Position {
     CaptureId capture{};
     std::vector<GraphNode> ends;
   };
-  // Nothing if the stream is not captured, or the driver does not say.
+  // Returns nothing if the stream is not being captured, or if the driver does not answer.
   virtual std::optional<Position> FindPosition(StreamId stream) = 0;
 
-  // The nodes right before `node`, of a capture that has not ended. kInternal with the driver's own
-  // words.
+  // Returns the direct predecessors of `node`, whose capture has not ended. kInternal with the
+  // driver's own words.
   virtual absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) = 0;
 };
 

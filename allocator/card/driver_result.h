@@ -9,8 +9,8 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 
-// The driver's own number (CUresult) in a status that comes from a call of it, for those who answer
-// to programs that look at it.
+// Keeps the driver's own number (CUresult) in the status of a driver call, for code that must
+// return this number to a program.
 namespace memtrace {
 
 inline constexpr char kDriverResultUrl[] = "memtrace/CUresult";
@@ -20,7 +20,7 @@ inline absl::Status WithDriverResult(absl::Status status, int result) {
   return status;
 }
 
-// 0 if the status is not the driver's.
+// Returns 0 if the status does not come from the driver.
 inline int DriverResultOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kDriverResultUrl);
   int result = 0;

@@ -8,13 +8,14 @@
 
 namespace memtrace {
 
-// Where a pool's memory comes from if not from chunks of our own: what the program gave to
-// torch.cuda.MemPool(allocator). Called under the card's lock: it must not call the allocator.
+// The source of a pool's memory if it is not the card's chunks: the allocator that the program
+// passed to torch.cuda.MemPool(allocator). Called under the card's lock: it must not call our
+// allocator.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
 
-  // kResourceExhausted if there is none.
+  // Returns kResourceExhausted if no memory is left.
   virtual absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId stream) = 0;
   virtual void Free(DeviceAddress address, Bytes size, StreamId stream) = 0;
 };

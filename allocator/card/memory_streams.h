@@ -16,12 +16,12 @@
 
 namespace memtrace {
 
-// Streams of a card that exists only as numbers: work is queued and finished when the test says so,
-// or when the host waits for it. What is queued on a captured stream is a node of its graph, too.
-// Thread rule: as StreamEvents.
+// The streams of a card that exists only as bookkeeping: work is queued, and finishes when the test
+// says so or when the host waits for it. Work queued on a captured stream also becomes a node of
+// its graph. Thread rule: as StreamEvents.
 class MemoryStreams : public StreamEvents, public CaptureGraphs {
  public:
-  // The n-th piece of work that was ever queued on a stream.
+  // The n-th piece of work ever queued on a stream.
   struct Work {
     StreamId stream{};
     uint64_t number = 0;
@@ -32,21 +32,21 @@ class MemoryStreams : public StreamEvents, public CaptureGraphs {
 
   absl::StatusOr<EventId> Record(StreamId stream) override;
   absl::StatusOr<bool> Done(EventId event) override;
-  // The card gets on with `stream` until the event is reached.
+  // Finishes the work of the event's stream up to the event.
   absl::Status Wait(EventId event) override;
   void Forget(EventId event) override { events_.erase(event); }
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override { return streams_[stream].is_captured; }
 
-  // Until it ends, recording an event on the stream is an error, because it would be part of the
-  // graph, and so is waiting for all streams.
+  // Begins a capture on the stream. Until it ends, recording an event on the stream is an error,
+  // because the event would become part of the graph, and so is waiting for all streams.
   void BeginCapture(StreamId stream);
   void EndCapture(StreamId stream) { streams_[stream].is_captured = false; }
-  // `stream` waits for what is queued on the captured `other`: it is captured, too, until
-  // EndCapture().
+  // Makes `stream` wait for the work queued on the captured `other`: `stream` is then also
+  // captured, until EndCapture().
   void WaitInCapture(StreamId stream, StreamId other);
 
-  // As cuStreamUpdateCaptureDependencies.
+  // Does the same as cuStreamUpdateCaptureDependencies.
   void ReplaceEnds(StreamId stream, std::vector<GraphNode> ends);
 
   std::optional<Position> FindPosition(StreamId stream) override;
@@ -56,7 +56,7 @@ class MemoryStreams : public StreamEvents, public CaptureGraphs {
   void Finish(StreamId stream) { streams_[stream].finished = streams_[stream].queued; }
   bool IsFinished(Work work) const;
 
-  // Events that were recorded and neither seen done nor waited for.
+  // Returns the number of recorded events that have been neither seen done nor waited for.
   size_t live_events() const { return events_.size(); }
 
  private:

@@ -152,7 +152,7 @@ bool MemoryVmm::IsReserved(DeviceAddress address, Bytes size) const {
   return address - start + size <= length;
 }
 
-// The lowest mapping that ends above `address`.
+// Returns the lowest mapping that ends above `address`.
 MemoryVmm::Mappings::iterator MemoryVmm::FirstTouching(DeviceAddress address) {
   auto at = mappings_.upper_bound(address);
   if (at == mappings_.begin()) return at;
@@ -169,7 +169,7 @@ void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
   }
 }
 
-// Physical memory returns to the card when its chunk is both released and unmapped.
+// Forgets a chunk once it is released and unmapped: only then its memory returns to the card.
 void MemoryVmm::Forget(ChunkHandle chunk) {
   const auto found = chunks_.find(chunk);
   if (!found->second.is_released || found->second.is_mapped) return;

@@ -18,21 +18,21 @@
 
 namespace memtrace {
 
-// A card that exists only as bookkeeping: every rule of Vmm, no memory. Tests, the replay of traces
-// and planning run the allocator on it. Stricter than a card: it also notes a *fault*, which a real
-// driver would answer with corrupted data or a dead context, when memory is touched where none is
-// mapped, or unmapped while work that uses it is unfinished.
+// A card that exists only as bookkeeping: it has every rule of Vmm, but no memory. Tests, trace
+// replay and planning run the allocator on it. It is stricter than a card because it also notes a
+// *fault*, which a real driver would answer with corrupted data or a dead context: memory that is
+// touched where none is mapped, or unmapped while work that uses it is unfinished.
 //
-// Addresses ascend and are never used twice. Thread rule: as Vmm.
+// Addresses ascend and are never reused. Thread rule: as Vmm.
 class MemoryVmm : public Vmm {
  public:
   struct Options {
     Bytes capacity = 0;
     Bytes granularity = 2_MiB;
-    Bytes used_by_others = 0;  // context, other processes
+    Bytes used_by_others = 0;  // the context and other processes
   };
 
-  // `streams` knows which work is unfinished, `failures` which calls fail; both may be null and
+  // `streams` tells which work is unfinished, `failures` which calls fail; both may be null and
   // must outlive this.
   explicit MemoryVmm(const Options& options, const MemoryStreams* streams = nullptr,
                      CallFailures* failures = nullptr)
@@ -54,12 +54,12 @@ class MemoryVmm : public Vmm {
     return absl::OkStatus();
   }
 
-  // Work that touches [address, address + size).
+  // Records that `work` touches [address, address + size).
   void NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work);
 
   const std::vector<std::string>& faults() const { return faults_; }
 
-  // What was not given back: all 0 after a clean end.
+  // Objects that have not been given back: all are 0 after a clean end.
   size_t live_reservations() const { return reservations_.size(); }
   size_t live_chunks() const { return chunks_.size(); }
   size_t live_mappings() const { return mappings_.size(); }
@@ -75,7 +75,7 @@ class MemoryVmm : public Vmm {
     Bytes size = 0;
     ChunkHandle chunk{};
     bool is_accessible = false;
-    std::vector<MemoryStreams::Work> uses;  // the latest of each stream
+    std::vector<MemoryStreams::Work> uses;  // the last use of each stream
   };
   using Mappings = absl::btree_map<DeviceAddress, Mapping>;
 
@@ -83,7 +83,7 @@ class MemoryVmm : public Vmm {
   bool IsGranular(Bytes value) const { return value % options_.granularity == 0; }
   bool IsReserved(DeviceAddress address, Bytes size) const;
   Mappings::iterator FirstTouching(DeviceAddress address);
-  // Those that tile the range; two times end() if none do.
+  // Returns the mappings that tile the range; end() twice if none do.
   std::pair<Mappings::iterator, Mappings::iterator> MappingsOf(DeviceAddress address, Bytes size);
   void CheckUnused(DeviceAddress address, const Mapping& mapping);
   void Forget(ChunkHandle chunk);

@@ -11,9 +11,9 @@
 
 namespace memtrace {
 
-// A MemorySource as a Vmm, so that segments need not know the difference: what is reserved has its
-// memory at once, and mapping is bookkeeping. One a stream, because a source is told the stream.
-// Thread rule: as Vmm.
+// Adapts a MemorySource to Vmm, so that segments need not know the difference: a reservation has
+// its memory at once, and mapping does nothing. There is one for each stream, because a source is
+// told the stream. Thread rule: as Vmm.
 class SourceVmm final : public Vmm {
  public:
   // `source` and `card` must outlive this.
@@ -41,7 +41,7 @@ class SourceVmm final : public Vmm {
     return absl::OkStatus();
   }
   absl::StatusOr<DeviceMemory> MemoryInfo() override { return card_.MemoryInfo(); }
-  // Whoever wrote the source knows whether its memory can be shared.
+  // Only the author of the source knows whether its memory can be shared.
   absl::StatusOr<UniqueDescriptor> Share(DeviceAddress /*address*/) override {
     return absl::UnimplementedError("the memory is a pool's own");
   }

@@ -9,7 +9,7 @@
 
 namespace memtrace {
 
-// Closes a file descriptor. -1 is none.
+// Owns a file descriptor and closes it. -1 means none.
 class UniqueDescriptor {
  public:
   UniqueDescriptor() = default;

@@ -12,10 +12,11 @@
 
 namespace memtrace {
 
-// Physical memory of a card: one chunk, owned by nobody until it is mapped (cuMemCreate's handle).
+// One chunk of a card's physical memory, by cuMemCreate's handle. It belongs to nobody until it is
+// mapped.
 enum class ChunkHandle : uint64_t {};
 
-// One chunk, where it is mapped. No two mappings of a process have the same serial number.
+// A mapped chunk. No two mappings of a process have the same serial number.
 struct MappedChunk {
   DeviceAddress address;
   Bytes size = 0;
@@ -28,18 +29,18 @@ struct DeviceMemory {
 };
 
 // Virtual memory management of one card, as the driver offers it: address space is reserved,
-// physical chunks are created, and chunks are mapped into reservations. The allocator sees the
-// driver only through this interface; `CudaVmm` is the driver, `MemoryVmm` a bookkeeping-only
-// stand-in.
+// physical chunks are created, and chunks are mapped into reservations. The allocator uses the
+// driver only through this interface; `CudaVmm` is the driver, `MemoryVmm` a stand-in that only
+// does the bookkeeping.
 //
 // Rules, the driver's own (cuda.h, "Virtual Memory Management"): sizes and addresses are multiples
 // of granularity(); a chunk is mapped whole; a mapped range is not mapped again; unmapping does NOT
 // wait for pending work on the card; physical memory returns to the card when a chunk is released
 // and unmapped.
 //
-// Errors: kResourceExhausted when the card is full; kInvalidArgument for a broken rule; kInternal
-// otherwise, with the driver's own words. A failed call has changed nothing. Thread rule: calls for
-// one card are serialised by the caller.
+// Errors: kResourceExhausted if the card is full; kInvalidArgument for a broken rule; otherwise
+// kInternal with the driver's own words. A failed call has changed nothing. Thread rule: the caller
+// serialises all calls for one card.
 class Vmm {
  public:
   virtual ~Vmm() = default;
@@ -52,21 +53,20 @@ class Vmm {
   virtual absl::StatusOr<ChunkHandle> Create(Bytes size) = 0;
   virtual absl::Status Release(ChunkHandle chunk) = 0;
 
-  // Maps the whole chunk (`size` is its size). Nobody can read or write it yet.
+  // Maps the whole chunk (`size` is its size). It cannot be read or written before GiveAccess.
   virtual absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) = 0;
-  // Makes whole mapped chunks that lie side by side readable and writable by their card and
-  // admitted peers.
+  // Makes whole, adjacent mapped chunks readable and writable by their card and by admitted peers.
   virtual absl::Status GiveAccess(DeviceAddress address, Bytes size) = 0;
   virtual absl::Status Unmap(DeviceAddress address, Bytes size) = 0;
 
   virtual absl::StatusOr<DeviceMemory> MemoryInfo() = 0;
 
-  // A new file descriptor by which another process can map the chunk that is mapped at `address`.
-  // It holds the chunk's memory until it is closed. kUnimplemented where chunks cannot be shared.
+  // Returns a new file descriptor with which another process can map the chunk at `address`. It
+  // keeps the chunk's memory alive until it is closed. kUnimplemented if chunks cannot be shared.
   virtual absl::StatusOr<UniqueDescriptor> Share(DeviceAddress address) = 0;
 
-  // From now on `peer`, another card, may read and write what is mapped, too: later mappings, and
-  // `mapped`, which is all there is.
+  // Lets `peer`, another card, also read and write all mapped memory: `mapped`, which lists all
+  // current mappings, and all later ones.
   virtual absl::Status Admit(DeviceIndex peer, const std::vector<MappedChunk>& mapped) = 0;
 };
 

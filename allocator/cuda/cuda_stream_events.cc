@@ -90,7 +90,8 @@ std::optional<CaptureGraphs::Position> CudaStreamEvents::FindPosition(StreamId s
   const CUresult result =
       scope.driver().StreamGetCaptureInfo(HandleOf(stream), &capturing, &id, /*graph_out=*/nullptr,
                                           &ends, /*edgeData_out=*/nullptr, &count);
-  // CUDA_ERROR_LOSSY_QUERY among them: edges with data (programmatic launches), which order less.
+  // One possible result is CUDA_ERROR_LOSSY_QUERY: edges with data (programmatic launches) order
+  // less.
   if (result != CUDA_SUCCESS || capturing != CU_STREAM_CAPTURE_STATUS_ACTIVE) return std::nullopt;
   return Position{CaptureId{id}, IdsOf(ends, count)};
 }

@@ -16,8 +16,8 @@
 
 namespace memtrace {
 
-// StreamEvents by CUDA events without timing, which are kept and used again: their number follows
-// the most that ever were pending at once. Streams belong to the card's primary context. Thread
+// Implements StreamEvents with CUDA events without timing. Events are reused, so their number is
+// the most that were ever pending at once. Streams belong to the card's primary context. Thread
 // rule: as Vmm.
 class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
  public:
@@ -26,7 +26,7 @@ class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
   absl::StatusOr<EventId> Record(StreamId stream) override;
   absl::StatusOr<bool> Done(EventId event) override;
   absl::Status Wait(EventId event) override;
-  // It may be recorded again before what it stood for is done.
+  // The event may be recorded again before the work it stood for is done.
   void Forget(EventId event) override { idle_.push_back(event); }
   absl::Status WaitForAll() override;
   bool IsCapturing(StreamId stream) override;
@@ -41,7 +41,7 @@ class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
 
   const PrimaryContext context_;  // outlives the events
   std::vector<UniqueEvent> events_;
-  std::vector<EventId> idle_;  // of them
+  std::vector<EventId> idle_;  // the unused ones among `events_`
 };
 
 }  // namespace memtrace

@@ -19,8 +19,8 @@ absl::StatusOr<bool> Supports(const PrimaryContext& context, CUdevice_attribute 
   return value != 0;
 }
 
-// Plain memory of this card; open to network cards and other processes where it can be, as torch
-// asks for too.
+// Describes plain memory of this card which, if the card supports it, network cards and other
+// processes can access, as torch also requests.
 absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
   const auto rdma = Supports(context, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED);
   if (!rdma.ok()) return rdma.status();

@@ -17,7 +17,7 @@
 
 namespace memtrace {
 
-// A real card: Vmm by the CUDA driver. Calls are allowed during graph capture. Thread rule: as Vmm.
+// Implements Vmm with the CUDA driver. Calls are allowed during graph capture. Thread rule: as Vmm.
 class CudaVmm : public Vmm {
  public:
   // kUnavailable without a driver, kUnimplemented if the card cannot map memory.
@@ -47,7 +47,7 @@ class CudaVmm : public Vmm {
   const PrimaryContext context_;
   const CUmemAllocationProp properties_;
   const Bytes granularity_;
-  std::vector<CUmemAccessDesc> access_;  // of this card, and of peers that were admitted
+  std::vector<CUmemAccessDesc> access_;  // for this card and for admitted peers
 };
 
 }  // namespace memtrace

@@ -14,8 +14,8 @@
 namespace memtrace {
 namespace {
 
-// At exit the driver may be gone before our destructors run; what it owned went with it. Nobody is
-// left to tell about any other failure, either.
+// At exit the driver may be gone before our destructors run, together with all it owned. Any other
+// failure cannot be reported to anybody either.
 void IgnoreInDestructor(CUresult) {}
 
 absl::StatusCode CodeOf(CUresult result) {
@@ -23,7 +23,7 @@ absl::StatusCode CodeOf(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return absl::StatusCode::kResourceExhausted;
     case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_NOT_SUPPORTED:  // what maps a part of a chunk
+    case CUDA_ERROR_NOT_SUPPORTED:  // for a part of a chunk
     case CUDA_ERROR_INVALID_HANDLE:
     case CUDA_ERROR_ALREADY_MAPPED:
     case CUDA_ERROR_NOT_MAPPED:

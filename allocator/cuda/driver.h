@@ -17,7 +17,7 @@
 
 namespace memtrace {
 
-// The functions used, by the names the library exports (cuda.h hides versions behind macros).
+// The driver functions used, by their exported names (cuda.h hides versions behind macros).
 #define MEMTRACE_DRIVER_FUNCTIONS(X)                              \
   X(GetErrorName, cuGetErrorName)                                 \
   X(GetErrorString, cuGetErrorString)                             \
@@ -52,16 +52,16 @@ namespace memtrace {
   X(GraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)      \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
-// libcuda.so.1, found when it is first needed: nothing links it, so that everything else runs on
-// machines that have none. Thread rule: any thread.
+// libcuda.so.1, loaded when it is first needed. Nothing links it, so that everything else runs on
+// machines without it. Thread rule: any thread.
 class Driver {
  public:
-  // The process' driver, initialised. kUnavailable, with the reason, where there is none.
+  // Returns the process's driver, initialised. kUnavailable, with the reason, if there is none.
   static absl::StatusOr<const Driver*> Get();
 
-  // OK, or the driver's own words: "out of memory (cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY)", with
-  // its number (driver_result.h). kResourceExhausted when the card is full, kInvalidArgument for a
-  // broken rule, else kInternal.
+  // Returns OK, or the driver's own words: "out of memory (cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY)",
+  // with its number (driver_result.h). kResourceExhausted if the card is full, kInvalidArgument for
+  // a broken rule, otherwise kInternal.
   absl::Status ToStatus(const char* call, CUresult result) const;
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): `name` is declared, not used
@@ -73,9 +73,10 @@ class Driver {
   static absl::StatusOr<Driver> Load();
 };
 
-// A card's primary context, the one that the CUDA runtime and torch use: created, unless it is
-// there, and kept alive from its first use on. Not earlier: a process that sees eight cards mostly
-// uses one, and a context takes some 500 MiB of its card. Move-only. Thread rule: any thread.
+// A card's primary context, which the CUDA runtime and torch also use. It is created, or retained
+// if it already exists, at its first use and kept alive from then on. It is not created earlier
+// because a process that sees eight cards mostly uses one, and a context takes some 500 MiB of its
+// card. Move-only. Thread rule: any thread.
 class PrimaryContext {
  public:
   static absl::StatusOr<PrimaryContext> Of(const Driver& driver, int ordinal);
@@ -85,9 +86,9 @@ class PrimaryContext {
 
   const Driver& driver() const { return *driver_; }
   CUdevice device() const { return device_; }
-  // Whether it was created, by anyone.
+  // True if the context has been created, by anyone in this process.
   bool is_active() const;
-  // Null if it cannot be created; calls then fail with CUDA_ERROR_INVALID_CONTEXT.
+  // Returns null if it cannot be created; calls then fail with CUDA_ERROR_INVALID_CONTEXT.
   CUcontext context() const;
 
  private:
@@ -104,7 +105,7 @@ class PrimaryContext {
   std::unique_ptr<Retained> retained_;
 };
 
-// While it lives, this thread's calls go to `context` and are allowed although a graph may be being
+// While it lives, this thread's calls go to `context` and are allowed even while a graph is being
 // captured: in the default capture mode the driver refuses most calls used here and invalidates the
 // capture. Restores both at the end.
 class CallScope {
@@ -124,7 +125,7 @@ class CallScope {
   bool has_changed_context_ = false;
 };
 
-// An event without timing. Move-only.
+// A CUDA event without timing. Move-only.
 class UniqueEvent {
  public:
   static absl::StatusOr<UniqueEvent> Create(const Driver& driver);

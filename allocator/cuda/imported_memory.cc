@@ -9,7 +9,7 @@
 namespace memtrace {
 namespace {
 
-// Hidden from those who must not see <cuda.h>.
+// Hidden from files that must not include <cuda.h>.
 class MappedImport final : public ImportedMemory {
  public:
   explicit MappedImport(PrimaryContext context) : context_(std::move(context)) {}
@@ -25,7 +25,7 @@ class MappedImport final : public ImportedMemory {
     return status;
   }
 
-  // Behind what is mapped already.
+  // Maps the chunk behind those that are already mapped.
   absl::Status Add(const Chunk& chunk) {
     const CallScope scope(context_);
     const Driver& driver = scope.driver();
@@ -52,7 +52,7 @@ class MappedImport final : public ImportedMemory {
     return status;
   }
 
-  // Work that still uses the memory is waited for: unmapping does not.
+  // Waits for work that still uses the memory, because unmapping does not.
   ~MappedImport() override {
     if (size_ == 0) return;
     const CallScope scope(context_);

@@ -12,8 +12,8 @@
 
 namespace memtrace {
 
-// Chunks of another process, mapped one after the other, until this is destroyed. It takes as much
-// address space as they have bytes.
+// Chunks of another process, mapped one after the other until this is destroyed. The address space
+// it takes is the sum of their sizes.
 class ImportedMemory {
  public:
   struct Chunk {
@@ -21,7 +21,7 @@ class ImportedMemory {
     Bytes size = 0;
   };
 
-  // kInternal with the driver's words; nothing is mapped then. REQUIRES: there are chunks.
+  // kInternal with the driver's words; nothing is mapped then. REQUIRES: `chunks` is not empty.
   static absl::StatusOr<std::unique_ptr<ImportedMemory>> Map(DeviceIndex device,
                                                              const std::vector<Chunk>& chunks);
   virtual ~ImportedMemory() = default;

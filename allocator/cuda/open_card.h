@@ -13,18 +13,18 @@
 
 namespace memtrace {
 
-// What an allocator needs of a card, by the CUDA driver; for those who must not see <cuda.h>.
+// The parts of a card that an allocator needs, for callers that must not include <cuda.h>.
 struct OpenedCard {
   std::unique_ptr<Vmm> vmm;
   std::unique_ptr<StreamEvents> events;
   CaptureGraphs* captures = nullptr;  // part of `events`
 };
 
-// The card's primary context is created by the first call that needs it. kUnavailable without a
-// driver, kUnimplemented if the card cannot map memory.
+// Opens a card with the CUDA driver. Its primary context is created by the first call that needs
+// it. kUnavailable without a driver, kUnimplemented if the card cannot map memory.
 absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device);
 
-// Whether this process has a context on the card, so that asking it costs nothing.
+// True if this process already has a context on the card, so that querying the card costs nothing.
 bool HasContext(DeviceIndex device);
 
 }  // namespace memtrace

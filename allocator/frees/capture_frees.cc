@@ -48,8 +48,8 @@ std::vector<Block*> CaptureFrees::TakeOrdered(StreamId stream) {
   return ordered;
 }
 
-// Each node is looked at once: what was before the stream's old ends is before its new ones, too,
-// if those are. Where they are not (cuStreamUpdateCaptureDependencies) all is found anew.
+// Looks at each node once: if the new ends come after the old ones, so does everything before the
+// old ones. If they do not (cuStreamUpdateCaptureDependencies), all nodes are found anew.
 absl::Status CaptureFrees::MoveOn(Past& past, const std::vector<GraphNode>& ends) {
   absl::flat_hash_set<GraphNode> met;
   absl::Status status = Extend(past, ends, met);

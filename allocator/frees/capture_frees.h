@@ -15,30 +15,31 @@
 
 namespace memtrace {
 
-// Blocks freed during a capture which other streams of it have used: tells when they may be used
-// again within it. A block's uses end at the nodes where its streams were when it was freed; once
-// the stream it belongs to has joined the others, what that stream captures next comes after them.
+// Blocks freed during a capture that other streams of it have used; tells when they may be reused
+// within it. A block's uses end at the nodes where its streams were when it was freed. Once the
+// block's own stream has joined the others, its next captured node comes after these uses.
 //
 //   main   a ─────────────> b ──> c      freed after b and s: its uses end at {b, s}
 //           └──> s (side)  ──────┘       from c on both are before main's end
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class CaptureFrees {
  public:
-  // `graphs` must outlive this; null: nothing is known of captures.
+  // `graphs` must outlive this; if it is null, nothing is known about captures.
   explicit CaptureFrees(CaptureGraphs* graphs) : graphs_(graphs) {}
 
   void SetEnabled(bool enabled) { is_enabled_ = enabled; }
   bool enabled() const { return is_enabled_ && graphs_ != nullptr; }
 
-  // The block has been used outside captures by another stream; of that only an event can tell.
+  // Excludes a block that another stream has used outside captures: only an event can order that
+  // use.
   void Exclude(const Block* block) { excluded_.insert(block); }
 
-  // It has been freed. Forgotten at once unless all its streams are captured into one graph.
+  // Adds a freed block. It is dropped at once unless all its streams are captured into one graph.
   void Add(Block* block);
 
-  // The blocks of `stream` whose uses all come before whatever it captures next. They are
-  // forgotten, as are all by Clear().
+  // Returns and forgets the blocks of `stream` whose uses all come before its next captured node.
+  // Clear() forgets all blocks.
   std::vector<Block*> TakeOrdered(StreamId stream);
   void Clear();
 
@@ -48,7 +49,7 @@ class CaptureFrees {
     CaptureId capture{};
     std::vector<GraphNode> last_uses;
   };
-  // All that comes before a stream's next node. It grows as the stream moves on.
+  // All nodes that come before a stream's next node. It grows as the stream moves on.
   struct Past {
     std::vector<GraphNode> ends;
     absl::flat_hash_set<GraphNode> nodes;

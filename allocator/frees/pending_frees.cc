@@ -16,7 +16,7 @@ absl::Status PendingFrees::Add(Block* block) {
   for (const StreamId stream : block->recorded_streams) {
     const absl::StatusOr<EventId> event = events_.Record(stream);
     if (!event.ok()) {
-      // The events recorded so far have to be asked about once they are done, for nobody.
+      // The events recorded so far stay in their queues and are polled, but belong to no block.
       while (added > 0) QueueOf(block->recorded_streams[--added]).entries.back().block = nullptr;
       return event.status();
     }
@@ -74,7 +74,8 @@ PendingFrees::Queue* PendingFrees::QueueOfOldest() {
   return found;
 }
 
-// The oldest event of `queue` is done: returns its block if that waits for no other.
+// Removes the oldest event of `queue`, which is done. Returns its block if it waits for no other
+// event.
 Block* PendingFrees::Finish(Queue& queue) {
   Block* block = queue.oldest().block;
   queue.PopOldest();
@@ -83,7 +84,8 @@ Block* PendingFrees::Finish(Queue& queue) {
   return block;
 }
 
-// Closes the gap once it is half of the vector: each entry is moved at most once on average.
+// Closes the gap once it is half of the vector, so that each entry is moved at most once on
+// average.
 void PendingFrees::Queue::PopOldest() {
   if (++finished * 2 < entries.size()) return;
   entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(finished));

@@ -16,9 +16,9 @@ namespace memtrace {
 
 // Freed blocks that other streams may still be using (record_stream): each waits for one event per
 // recorded stream. Events of one stream finish in the order they were recorded, so only the oldest
-// of each is ever asked about: a poll costs one driver call a stream, however many blocks wait.
+// event of each stream is queried: a poll costs one driver call a stream, however many blocks wait.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class PendingFrees {
  public:
   // `events` must outlive this.
@@ -28,15 +28,15 @@ class PendingFrees {
   // wait. REQUIRES: block->recorded_streams is not empty.
   absl::Status Add(Block* block);
 
-  // A block whose last event is done, or null. It no longer waits. A driver that does not answer
-  // counts as "not yet".
+  // Returns a block whose last event is done, which then no longer waits; null if there is none. An
+  // error of the driver counts as "not yet".
   Block* Poll();
 
-  // Waits for events, the oldest first, until a block is done with its last one, which is returned.
-  // REQUIRES: !empty().
+  // Waits for events, the oldest first, until the last event of a block is done, and returns that
+  // block. REQUIRES: !empty().
   absl::StatusOr<Block*> WaitForNext();
 
-  // Whether a block of this pool waits. Looks at every waiting block.
+  // True if a block of this pool waits. Looks at every waiting block.
   bool HasAny(const PoolId& pool) const;
 
   bool empty() const { return blocks_ == 0; }
@@ -47,11 +47,11 @@ class PendingFrees {
     EventId event{};
     Block* block = nullptr;  // null: left over from an Add that failed
   };
-  // A vector, not a deque: once it has its room, waiting reaches the heap no more.
+  // Uses a vector, not a deque: once it has its capacity, waiting allocates no heap memory.
   struct Queue {
     StreamId stream{};
     std::vector<Entry> entries;  // by age
-    size_t finished = 0;         // of them, at the front
+    size_t finished = 0;         // number of finished entries, at the front
 
     bool empty() const { return finished == entries.size(); }
     const Entry& oldest() const { return entries[finished]; }
@@ -63,7 +63,7 @@ class PendingFrees {
   Block* Finish(Queue& queue);
 
   StreamEvents& events_;
-  std::vector<Queue> queues_;  // few: streams that ever were recorded
+  std::vector<Queue> queues_;  // few: all streams that were ever recorded
   uint64_t next_age_ = 0;
   size_t blocks_ = 0;
 };

@@ -26,8 +26,8 @@ class CachingAllocator::State {
         accounts(lock, heap),
         sharing(lock, heap, vmm) {}
 
-  // Both stand apart so that the quick way, which nearly always serves, saves no registers for
-  // them.
+  // These two are not inlined, so that the fast path, which nearly always succeeds, saves no
+  // registers for them.
   ABSL_ATTRIBUTE_NOINLINE AllocationResult Allocate(const Request& request) {
     const CardLock::Holder all(lock);
     return heap.Allocate(request, RoundedSize(std::max(request.bytes, request.at_least)));
@@ -53,7 +53,7 @@ CachingAllocator::CachingAllocator(const Options& options, Vmm& vmm, StreamEvent
 
 CachingAllocator::~CachingAllocator() = default;
 
-// Observers hear of everything under the card's lock, in the order in which it happens.
+// Observers are told of every event under the card's lock, in the order of the events.
 template <typename Try>
 auto CachingAllocator::TryQuickly(Try attempt) {
   if (!state_->observer.hears_of_blocks()) return attempt(state_->quick);

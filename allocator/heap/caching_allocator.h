@@ -21,14 +21,14 @@
 namespace memtrace {
 
 // Caching allocator of one card over expandable segments: a segment is a reservation of address
-// space per (stream, pool, small or large); physical chunks are mapped as it grows, and whole free
-// chunks can be taken back and mapped where a request needs them. An error only when the card is
-// really full (or a limit says so).
+// space per (stream, pool, small or large); physical chunks are mapped as it grows, and chunks that
+// are entirely free can be taken back and mapped where a request needs them. A request fails only
+// if the card is really full, or a limit is reached.
 //
 // Guarantees: blocks never overlap; memory freed on a stream is reused on that stream in stream
 // order, and on another stream only after an event; a failed driver call leaves the state as before
-// it. Thread rule: every method may be called from any thread; one lock a card. Observers are
-// called under it.
+// it. Thread rule: every method may be called from any thread; each card has one lock. Observers
+// are called under it.
 class CachingAllocator {
  public:
   using Options = HeapOptions;
@@ -44,28 +44,28 @@ class CachingAllocator {
     return Allocate({.bytes = bytes, .stream = stream, .context = context});
   }
 
-  // The first part of it: what lies free on the stream, if that serves. Null if not, and then
-  // nothing has happened.
+  // The fast path of Allocate: serves the request from memory that is free on the stream. Returns
+  // null, with no side effect, if it cannot.
   DeviceAddress TryAllocate(Bytes bytes, StreamId stream, ContextId context, Bytes at_least = 0);
 
-  // kNotFound if `address` is not the start of a block in use. Nothing the driver does makes it
-  // fail.
+  // kNotFound if `address` is not the start of a block in use. No driver error makes it fail.
   absl::Status Free(DeviceAddress address);
 
-  // Defers reuse of the block, once freed, until what is queued on `stream` at that moment is done.
+  // Defers reuse of the block, once freed, until the work queued on `stream` at that moment is
+  // done.
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
 
-  // Gives every whole free chunk back to the driver, waiting for the streams that used it: of all
-  // pools without users ({0, 0}), or of one.
+  // Gives every chunk that is entirely free back to the driver, after waiting for the streams that
+  // used it: of all pools without users ({0, 0}), or of one pool.
   absl::Status EmptyCache(const PoolId& pool = {});
 
-  // The most bytes that may be mapped from now on; what is mapped already stays.
+  // Sets the most bytes that may be mapped from now on; memory that is already mapped stays.
   void SetLimit(Bytes limit);
 
-  // Returns every mapped range with its blocks, in address order. Merges what was freed recently.
+  // Returns every mapped range with its blocks, in address order. Merges recently freed blocks.
   std::vector<SegmentView> Snapshot() const;
 
-  // The parts below take the card's lock in each of their functions, and live as long as this.
+  // The parts below lock the card in each of their functions, and live as long as this.
 
   // Private pools: their users, properties, routing and checkpoints.
   PrivatePools& pools();

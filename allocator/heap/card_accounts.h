@@ -14,8 +14,8 @@
 
 namespace memtrace {
 
-// What the memory of a card is used for, in figures, all in bytes or events. Each answer sees the
-// card at one moment.
+// The figures of a card's memory use, in bytes or events. Each answer describes the card at one
+// moment.
 //
 // Thread rule: any thread; it takes the card's lock.
 class CardAccounts {
@@ -27,16 +27,16 @@ class CardAccounts {
 
   // Names and meanings are those of torch.cuda.memory_stats().
   Statistics statistics() const;
-  // Returns the bytes mapped for each private pool there ever was.
+  // Returns the bytes mapped for each private pool that has ever existed.
   absl::btree_map<PoolId, StatisticByPool> by_pool() const;
-  // Sets peaks to what is current, and accumulated figures to 0.
+  // Sets peaks to the current values, and accumulated figures to 0.
   void ResetPeak();
   void ResetAccumulated();
 
-  // Returns where the mapped memory is. Merges what was freed recently.
+  // Returns how the mapped memory is used. Merges recently freed blocks.
   AllocatorLedger ledger() const;
 
-  // Returns how many requests went where the plan says; all 0 without a plan.
+  // Returns how many requests were served where the plan says; all are 0 without a plan.
   PlanUse plan_use() const;
 
  private:

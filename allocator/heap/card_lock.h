@@ -12,9 +12,9 @@
 
 namespace memtrace {
 
-// The lock of a card and those of all its streams: whoever holds it has the whole heap for himself.
-// QuickGroups serves blocks under the lock of one stream meanwhile; when the lock is given back it
-// is told whether it may serve requests, too.
+// The lock of a card together with those of all its streams: its holder has exclusive use of the
+// whole heap. While nobody holds it, QuickGroups serves blocks under the lock of one stream; Unlock
+// tells QuickGroups whether it may also serve requests.
 class ABSL_LOCKABLE CardLock {
  public:
   // Both must outlive this.
@@ -25,7 +25,7 @@ class ABSL_LOCKABLE CardLock {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
   void Unlock() ABSL_UNLOCK_FUNCTION();
 
-  // The card's own lock. It suffices to put events into the order in which they happen.
+  // Returns the card's own lock. It alone suffices to put events into order.
   SpinMutex& mutex() { return mutex_; }
 
   // Holds the lock while it lives.

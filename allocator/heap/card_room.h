@@ -13,37 +13,37 @@
 
 namespace memtrace {
 
-// a - b; 0 if b is larger.
+// Returns a - b; 0 if b is larger.
 constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
-// How much of a card may still be mapped: the limit that was set, and what was free when the driver
-// was last asked. The driver is asked only by Look().
+// How much of a card may still be mapped: the limit that was set, and the free memory that the
+// driver last reported. Only Look() asks the driver.
 //
-// Thread rule: the card's lock guards it.
+// Thread rule: guarded by the card's lock.
 class CardRoom {
  public:
   CardRoom(Bytes limit, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
            const MappingAccount& mapping ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : limit_(limit), vmm_(vmm), mapping_(mapping) {}
 
-  // The most bytes that may be mapped; all ones for no limit.
+  // Sets the most bytes that may be mapped; all ones means no limit.
   void SetLimit(Bytes limit) { limit_ = limit; }
   Bytes limit() const { return limit_; }
 
   // Returns the bytes that the limit leaves.
   Bytes UnderLimit() const { return Minus(limit_, mapping_.reserved()); }
 
-  // Asks the driver what is free.
+  // Asks the driver for the free memory.
   absl::StatusOr<DeviceMemory> Look() {
     const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
     if (card.ok()) usable_ = card->free + mapping_.reserved();
     return card;
   }
 
-  // Returns what could still be mapped, as far as is known without asking the driver.
+  // Returns the bytes that could still be mapped, as far as is known without asking the driver.
   Bytes Left() const { return std::min(Minus(usable_, mapping_.reserved()), UnderLimit()); }
 
-  // What was free, and what we held, when the driver was last asked.
+  // Returns the free memory plus the memory mapped by this heap, when the driver was last asked.
   Bytes usable() const { return usable_; }
 
  private:

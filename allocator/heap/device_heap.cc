@@ -19,7 +19,7 @@ absl::Status NotInUse(DeviceAddress address, const char* guess) {
   return absl::NotFoundError(absl::StrCat("no block in use starts at ", address.ToString(), guess));
 }
 
-// Returns a block of planned memory; null without a plan.
+// Takes a block of planned memory; returns null without a plan.
 Block* TakeSpare(SegmentGroup& group, Bytes size) {
   return group.planned() == nullptr ? nullptr : group.planned()->TakeSpare(size);
 }
@@ -69,7 +69,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
     const AttemptAccount::Mark before = accounting_.attempts().mark();
     const absl::StatusOr<Block*> obtained =
         Obtain(group, size, may_be_rejected ? DeviceAddress() : place);
-    // A driver that has no memory even for an event says what a full card says.
+    // If the driver lacks memory even for an event, this counts as a full card.
     if (!obtained.ok() && !absl::IsResourceExhausted(obtained.status())) return obtained.status();
     if (!obtained.ok() || *obtained == nullptr) {
       if (request.is_trial) accounting_.attempts().ForgetSince(before);
@@ -89,7 +89,8 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
   return Hand(block, request.bytes, request.context);
 }
 
-// A graph's buffers are at fixed addresses: who lets go of one between replays takes it back so.
+// A graph's buffers have fixed addresses: a program that frees one between replays takes it back
+// here.
 AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes size) {
   groups_.MergeRecent();
   SegmentGroup& group = GroupOf(request.stream, size);
@@ -101,7 +102,7 @@ AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes 
 }
 
 DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, ContextId context) {
-  SegmentGroup& group = groups_.OwnerOf(*block);  // a donor's, perhaps
+  SegmentGroup& group = groups_.OwnerOf(*block);  // possibly a donor's
   accounting_.blocks().usage().MakeRoom(group.lane().share, group.key().small,
                                         AmountsOf(block->size, requested));
   return group.Hand(block, requested, context);
@@ -202,9 +203,8 @@ Block* DeviceHeap::ObtainFromDonors(const SegmentGroup& group, Bytes size) {
   return block;
 }
 
-// Groups that may serve what `group` cannot: that of the other sizes, whose holes are as good as
-// any when there is nothing else, and for requests of the default pool those of pools opened for
-// it. All of the same stream.
+// Calls `visit` for the groups of the same stream that may serve a request in place of `group`: the
+// one of the other sizes, and, for the default pool, those of pools opened for it (use_on_oom).
 template <typename Visit>
 void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   const auto visit_if_there = [&](const SegmentKey& key) {
@@ -220,8 +220,8 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   }
 }
 
-// A rejection is described as a trial: it is neither counted nor told, because the program has
-// asked for it.
+// Describes a rejection like a trial: it is neither counted nor reported, because the program has
+// requested it.
 OutOfMemoryEvent DeviceHeap::Reject(const SegmentGroup& group, AllocationRequest request,
                                     Bytes size) {
   request.is_trial = true;

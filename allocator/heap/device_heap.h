@@ -22,40 +22,41 @@
 namespace memtrace {
 
 // The memory of one card and the policy by which requests are served, without a lock. A request is
-// served by the first of these that succeeds. Before 3 only a planned place is reserved and mapped:
+// served by the first of these steps that succeeds. Steps 1 and 2 reserve and map nothing except
+// for planned places:
 //
 //   1. frees whose events are done are completed (one query a recorded stream, none without);
-//   2. if its group follows a plan and has a place for it, that, mapped as far as it is not; else
-//      the block of the same size that was freed last, then the best fit among the free ranges of
-//      the request's group. A request that would grow the card past `reject_above` ends here, once
-//      planned memory has nothing free for it; `only_free` ends here too, without a planned place;
-//      `at` skips all that comes after 1;
-//   3. a growth of one of its segments, or of a newly reserved one; then, without a place of its
-//      own, what is free or can be mapped in the group's planned memory ("spare");
-//   4. whole free chunks are taken back, just enough, other groups' first; then its place and a
-//      growth are tried again;
-//   5. all whole free chunks are taken back; then the same again, and the spare memory;
-//   6. waiting frees are waited for, the oldest first; after each, what is free in the group and in
-//      its planned memory; at last 5 once more, without the place;
-//   7. what lies free among the blocks of the other sizes, then in the pools that were opened for
-//      it (use_on_oom);
+//   2. if its group follows a plan and has a place for it, that place, mapped as far as needed;
+//      otherwise the block of the same size that was freed last, then the best fit among the free
+//      ranges of the request's group. A request that would grow the card past `reject_above` ends
+//      here once planned memory has nothing free for it; `only_free` also ends here, without a
+//      planned place; `at` skips all steps after 1;
+//   3. a growth of one of its segments, or of a newly reserved one; then, if it has no place of its
+//      own, memory that is free or can be mapped in the group's planned memory ("spare");
+//   4. chunks that are entirely free are taken back, as few as needed, other groups' first; then
+//      its place and a growth are tried again;
+//   5. all chunks that are entirely free are taken back; then the same again, and the spare memory;
+//   6. waiting frees are waited for, the oldest first; after each, memory that is free in the group
+//      and in its planned memory; finally step 5 once more, without the place;
+//   7. memory that is free among the blocks of the other sizes, then in the pools that were opened
+//      for this (use_on_oom);
 //   8. OutOfMemoryEvent.
 //
-// Thread rule: the card's lock and those of all streams guard it.
+// Thread rule: guarded by the card's lock and those of all streams.
 class DeviceHeap {
  public:
-  // References must outlive the heap.
+  // All references must outlive the heap.
   DeviceHeap(const HeapOptions& options, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
              StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
              AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND,
              QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // Waits for everything queued, then gives all memory and address space back.
+  // Waits for all queued work, then gives all memory and address space back.
   ~DeviceHeap();
   DeviceHeap(const DeviceHeap&) = delete;
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
-  // CachingAllocator documents these. `size` is what the block is to occupy.
+  // CachingAllocator documents these. `size` is the rounded size of the block.
   AllocationResult Allocate(const AllocationRequest& request, Bytes size);
   absl::Status Free(DeviceAddress address);
   absl::Status RecordStream(DeviceAddress address, StreamId stream);
@@ -64,8 +65,8 @@ class DeviceHeap {
   // Counts a block that was taken from any group, and tells the observer.
   DeviceAddress Hand(Block* block, Bytes requested, ContextId context);
 
-  // Forgets the pools that have neither users nor memory. What has memory is kept until its blocks
-  // are freed and its chunks taken back.
+  // Forgets the pools that have neither users nor memory. A pool with memory is kept until its
+  // blocks are freed and its chunks taken back.
   void ForgetUnusedPools();
 
   Accounting& accounting() { return accounting_; }
@@ -74,7 +75,7 @@ class DeviceHeap {
   SegmentGroups& groups() { return groups_; }
   WaitingFrees& waiting() { return waiting_; }
 
-  // True if requests of the default pool may be served without asking here.
+  // True if requests of the default pool may be served without involving the heap.
   bool is_quiet() const { return waiting_.empty() && !pools_.routing(); }
 
   // Aborts with both values if the structures contradict each other.
@@ -85,8 +86,8 @@ class DeviceHeap {
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
   AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);
 
-  // A block; null if the card is full; a status if the driver failed. `place` is where the plan has
-  // it, or 0.
+  // Returns a block; null if the card is full; a status if the driver failed. `place` is the
+  // planned address, or 0.
   absl::StatusOr<Block*> Obtain(SegmentGroup& group, Bytes size, DeviceAddress place);
   absl::StatusOr<Block*> TakeBackAndGrow(SegmentGroup& group, Bytes size, DeviceAddress place);
   absl::StatusOr<Block*> ObtainFromPending(SegmentGroup& group, Bytes size);

@@ -13,8 +13,8 @@ namespace memtrace {
 
 struct HeapOptions {
   DeviceIndex device{};
-  Bytes limit = ~Bytes{0};                     // most bytes to reserve
-  std::shared_ptr<const Plan> plan = nullptr;  // where blocks go, if there is one
+  Bytes limit = ~Bytes{0};                     // the most bytes to map
+  std::shared_ptr<const Plan> plan = nullptr;  // where blocks are placed, if planned
   CaptureGraphs* captures = nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
 };
 

@@ -9,8 +9,8 @@
 
 namespace memtrace {
 
-// Returns where the card's mapped memory is. Blocks that were freed recently are in none of its
-// figures until they are merged.
+// Returns how the card's mapped memory is used. REQUIRES: recently freed blocks are merged, because
+// no figure contains them before.
 AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounting);
 
 }  // namespace memtrace

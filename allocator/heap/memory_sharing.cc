@@ -9,7 +9,7 @@
 namespace memtrace {
 namespace {
 
-// Walks the segment: asked for when memory is shared with another process, not per allocation.
+// Walks the segment, which is slow enough only for sharing memory, not for each allocation.
 std::optional<AddressRange> FindRange(const SegmentGroups& groups, DeviceAddress address) {
   std::optional<AddressRange> range;
   groups.ForEachSegment([&](const ExpandableSegment& segment) {

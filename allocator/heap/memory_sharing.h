@@ -17,7 +17,8 @@
 
 namespace memtrace {
 
-// A card's memory for others: for processes by the chunks under a block, for cards all of it.
+// Shares a card's memory: with other processes the chunks under a block, with other cards all of
+// it.
 //
 // Thread rule: any thread; it takes the card's lock.
 class MemorySharing {
@@ -28,17 +29,18 @@ class MemorySharing {
                 Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : lock_(lock), heap_(heap), vmm_(vmm) {}
 
-  // Returns start and size of the block in use that contains `address`.
+  // Returns the range of the block in use that contains `address`, if there is one.
   std::optional<AddressRange> BaseAllocation(DeviceAddress address) const;
 
-  // Returns the chunks under the block in use that contains `address`, ascending. kNotFound.
+  // Returns the chunks under the block in use that contains `address`, in ascending order.
+  // kNotFound.
   absl::StatusOr<std::vector<MappedChunk>> ChunksUnder(DeviceAddress address) const;
 
-  // Returns the same, each with a descriptor by which another process can map it. kUnimplemented if
-  // they are a pool's own memory.
+  // Does the same, and adds a descriptor to each chunk with which another process can map it.
+  // kUnimplemented if the memory comes from a pool's own source.
   absl::StatusOr<std::vector<SharedChunk>> Share(DeviceAddress address);
 
-  // Lets another card read and write all of this one's memory from now on (peer access).
+  // Lets another card read and write all of this card's memory from now on (peer access).
   absl::Status Admit(DeviceIndex peer);
 
  private:

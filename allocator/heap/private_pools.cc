@@ -73,7 +73,7 @@ absl::StatusOr<int> PrivatePools::Uses(const PoolId& pool) const {
   return (*found)->uses;
 }
 
-// What other streams have used so far may have been used outside the capture.
+// Blocks that other streams have used so far are excluded: that use may be outside the capture.
 absl::Status PrivatePools::BeginRouting(const PoolId& pool, Pools::StreamFilter filter) {
   const CardLock::Holder lock(lock_);
   absl::Status status = heap_.pools().BeginRouting(pool, std::move(filter));

@@ -17,8 +17,9 @@
 
 namespace memtrace {
 
-// What a program may do with the private pools of a card. A pool exists from its first Retain()
-// until it has neither users nor memory; the other calls need it to exist (kNotFound).
+// The functions that programs call on the private pools of a card. A pool exists from its first
+// Retain() until it has neither users nor memory; the other calls fail with kNotFound if it does
+// not.
 //
 // Thread rule: any thread; it takes the card's lock.
 class PrivatePools {
@@ -28,33 +29,36 @@ class PrivatePools {
                DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : lock_(lock), heap_(heap) {}
 
-  // Gives a pool one user more, or one less.
+  // Adds a user to a pool, or removes one.
   void Retain(const PoolId& pool);
   absl::Status Release(const PoolId& pool);
   // Returns the number of users.
   absl::StatusOr<int> Uses(const PoolId& pool) const;
 
-  // Takes the pool's memory from `source` from now on. kFailedPrecondition if it has some already.
+  // Takes the pool's memory from `source` from now on. kFailedPrecondition if it already has
+  // memory.
   absl::Status SetSource(const PoolId& pool, std::shared_ptr<MemorySource> source);
-  // Gives each of its blocks a segment of its own from now on.
+  // Gives each block of the pool a segment of its own from now on.
   absl::Status SetNoSplit(const PoolId& pool);
-  // Says whether what lies free in it may serve requests of the default pool that fail otherwise.
+  // Sets whether free memory of the pool may serve requests of the default pool that would fail
+  // otherwise.
   absl::Status SetUseOnOom(const PoolId& pool, bool use);
 
-  // Takes the requests for which `filter` is true from the pool until EndRouting(). kAlreadyExists
-  // if it is routed to already. The filter is asked under the lock: it must not call the allocator.
+  // Serves the requests for which `filter` is true from the pool until EndRouting(). kAlreadyExists
+  // if requests are already routed to it. The filter is called under the lock: it must not call the
+  // allocator.
   absl::Status BeginRouting(const PoolId& pool, Pools::StreamFilter filter);
   absl::Status EndRouting(const PoolId& pool);
 
-  // Says whether a routed pool's blocks that other streams of a capture have used may be used again
-  // within it, as soon as its graph says that all those uses come before. Without, they are free
-  // after the capture. Holds for blocks freed from now on.
+  // Sets whether blocks of a routed pool that other streams of a capture have used may be reused
+  // within it, as soon as its graph shows that all those uses come before. Otherwise they are free
+  // only after the capture. Applies to blocks freed from now on.
   void SetCaptureReuse(bool reuse);
 
   // Returns which blocks of the pool are in use.
   absl::StatusOr<PoolCheckpoint> Checkpoint(const PoolId& pool) const;
-  // Frees every block of the pool and takes those of the checkpoint again. kFailedPrecondition, and
-  // nothing has happened, if the pool no longer has their memory.
+  // Frees every block of the pool and takes those of the checkpoint again. kFailedPrecondition,
+  // with no side effect, if the pool no longer has their memory.
   absl::StatusOr<PoolRestoration> Restore(const PoolCheckpoint& checkpoint);
 
  private:

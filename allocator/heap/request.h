@@ -11,27 +11,27 @@
 
 namespace memtrace {
 
-// What is asked of the allocator of a card. A request with `at` is served there or fails, one with
-// `only_free` fails at once if nothing is free: neither is an out-of-memory, so `is_trial` and
-// `reject_above` have no effect on them. With both, `at` counts.
+// A request to the allocator of a card. With `at`, it is served at that address or fails; with
+// `only_free`, it fails at once if no free memory fits. Neither failure is an out-of-memory, so
+// `is_trial` and `reject_above` have no effect on them. If both are set, `at` counts.
 struct AllocationRequest {
   Bytes bytes = 0;  // more than 0
   StreamId stream{};
-  ContextId context{};    // comes back in every event about the block
-  Bytes at_least = 0;     // the block occupies so much
-  bool is_trial = false;  // if it fails, nobody is told and nothing counted: it will be repeated
-  Bytes reject_above = ~Bytes{0};  // if the card's memory would grow beyond: fails at once
-  // Where the block begins, in what lies free on its stream and in its pool (kNotFound if it does
-  // not); null: anywhere.
+  ContextId context{};             // returned in every event of the block
+  Bytes at_least = 0;              // the least size of the block
+  bool is_trial = false;           // will be repeated: a failure is neither reported nor counted
+  Bytes reject_above = ~Bytes{0};  // fails at once if the card's mapped memory would grow past this
+  // The address of the block, in free memory of its stream and pool (kNotFound if that is not
+  // free); null means anywhere.
   DeviceAddress at = {};
-  bool is_not_free = false;  // TryAllocate has just said so
-  // No memory is asked of the driver and nothing is waited for; kResourceExhausted if nothing that
-  // lies free serves. Not for a stream that follows a plan, whose places are mapped as they are
-  // needed.
+  bool is_not_free = false;  // TryAllocate has just failed for this request
+  // The driver is not asked for memory and nothing is waited for; kResourceExhausted if no free
+  // memory fits. If the group follows a plan, whose places are mapped on demand, only the quick
+  // search can serve such a request.
   bool only_free = false;
 };
 
-// What an allocation came to: an address, or why there is none.
+// The result of an allocation: an address, or the reason why there is none.
 using AllocationResult = std::variant<DeviceAddress, OutOfMemoryEvent, absl::Status>;
 
 }  // namespace memtrace

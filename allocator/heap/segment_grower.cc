@@ -31,15 +31,15 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
   const SegmentShape shape = group.segments().NextShape(size, *card);
-  // A segment of a pool's own source has its memory at once, so the limit is checked before.
+  // Memory of a pool's own source is allocated with the segment, so the limit is checked before.
   const bool is_over_limit = group.segments().has_source() && shape.size > room_.UnderLimit();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
   return groups_.AddSegment(group, shape).status();
 }
 
-// Maps chunks as large as the card's room allows; granule by granule, and no more of them than must
-// be, if that is refused. Small requests' chunks are always granules: what they pin lives longest.
-// What cannot succeed is not begun: its undoing would take as many calls again.
+// Maps chunks as large as the card's room allows; if that fails, single granules, and only as many
+// as needed. Chunks for small requests are always one granule, because their blocks live longest. A
+// growth that cannot succeed is not begun, because undoing it would take as many calls again.
 absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least) {
   if (least.size > room_.Left() && !group.segments().has_source()) {
     const absl::StatusOr<DeviceMemory> card = room_.Look();
@@ -61,7 +61,7 @@ DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
   if (planned == nullptr) return {};
   const std::optional<Bytes> offset = planned->Next(size);
   if (!offset.has_value()) return {};
-  // While no address space can be reserved for the plan, requests are served without it.
+  // If no address space can be reserved for the plan, requests are served without it.
   if (planned->segment() == nullptr) {
     const auto segment = groups_.AddSegment(group, planned->Shape(vmm_.granularity()));
     if (!segment.ok()) return {};
@@ -102,7 +102,8 @@ Bytes SegmentGrower::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddr
   const auto at_place = place.is_null() ? std::nullopt : group.planned()->MissingAt(place, size);
   const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
   const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, room_.UnderLimit()));
-  // Nothing is short by the figures, yet the driver refused: it cannot map all that it calls free.
+  // There should be room, yet the driver refused: it cannot map all the memory that it reports as
+  // free.
   return shortfall > 0 ? shortfall : missing;
 }
 

@@ -14,11 +14,11 @@
 
 namespace memtrace {
 
-// Serves requests by mapping more memory, and no more than the card and the limit have room for.
-// Each Try returns a block in use, null if the card is full or the limit reached, or a status if
-// the driver failed; a failed growth leaves everything as before it.
+// Serves requests by mapping more memory, as far as the card and the limit have room. Each Try
+// returns a block in use, null if the card is full or the limit reached, or a status if the driver
+// failed; a failed growth leaves everything as before it.
 //
-// Thread rule: the card's lock and those of all streams guard it.
+// Thread rule: guarded by the card's lock and those of all streams.
 class SegmentGrower {
  public:
   // All references must outlive this.
@@ -27,20 +27,21 @@ class SegmentGrower {
                 CardRoom& room ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : vmm_(vmm), groups_(groups), room_(room) {}
 
-  // Grows one of the group's segments, or a newly reserved one.
+  // Grows one of the group's segments or a newly reserved one.
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
 
-  // Returns where the plan has the next request of the group; 0 if it is not planned.
+  // Returns the planned address of the group's next request; 0 if it is not planned.
   DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
 
-  // Takes the block at its place, of which no more than `most` bytes may have to be mapped; null
-  // also if something there is in use, or `place` is null.
+  // Takes the block at its planned address, if at most `most` bytes have to be mapped for it. Also
+  // returns null if a part of the place is in use or `place` is null.
   absl::StatusOr<Block*> TryPlace(SegmentGroup& group, Bytes size, DeviceAddress place, Bytes most);
 
-  // Takes or grows from planned memory, whose places others may need soon.
+  // Takes a block from planned memory, or grows it, although other blocks may soon be due in that
+  // place.
   absl::StatusOr<Block*> TrySpare(SegmentGroup& group, Bytes size);
 
-  // Returns how much must be taken back for the growth that would be made now.
+  // Returns how many bytes must be taken back before the growth that would be made now.
   Bytes Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place);
 
  private:

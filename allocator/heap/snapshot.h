@@ -10,8 +10,8 @@
 
 namespace memtrace {
 
-// Returns a view for each maximal mapped range of the segments, in address order. REQUIRES: what
-// was freed recently is merged.
+// Returns a view of each maximal mapped range of the segments, in address order. REQUIRES: recently
+// freed blocks are merged.
 std::vector<SegmentView> SnapshotOf(const SegmentGroups& groups);
 
 }  // namespace memtrace

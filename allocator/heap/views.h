@@ -12,7 +12,7 @@
 
 namespace memtrace {
 
-// One mapped, contiguous range of a segment, with its blocks, for snapshots.
+// Views for snapshots. A SegmentView is one mapped, contiguous range of a segment, with its blocks.
 struct BlockView {
   DeviceAddress address;
   Bytes size = 0;
@@ -26,11 +26,11 @@ struct SegmentView {
   StreamId stream{};
   PoolId pool;
   bool small = false;
-  bool expandable = true;         // not a fixed one, of a pool that needs it
-  std::vector<BlockView> blocks;  // tile [address, address + size) in order
+  bool expandable = true;         // false for a fixed segment
+  std::vector<BlockView> blocks;  // these tile [address, address + size) in order
 };
 
-// A chunk and a descriptor by which another process can map it.
+// A chunk and a descriptor with which another process can map it.
 struct SharedChunk {
   MappedChunk chunk;
   UniqueDescriptor descriptor;

@@ -12,7 +12,7 @@ WaitingFrees::WaitingFrees(StreamEvents& events, CaptureGraphs* captures, const 
     : events_(events), pools_(pools), groups_(groups), pending_(events), captures_(captures) {}
 
 void WaitingFrees::Add(Block* block) {
-  // Who frees cannot do anything about a driver that records no event: that is tried again.
+  // If the driver cannot record an event, the caller cannot help it: the block is put off.
   const bool is_captured = MustBePutOff(*block);
   if (is_captured) NoteLastUses(block);
   if (is_captured || !pending_.Add(block).ok()) {
@@ -33,8 +33,8 @@ bool WaitingFrees::MustBePutOff(const Block& block) const {
                      [&](StreamId stream) { return events_.IsCapturing(stream); });
 }
 
-// Only a pool's: the default pool's memory may be handed out outside the graph, where nothing
-// orders it after the graph's streams.
+// Only for blocks of a pool: the default pool's memory may be handed out outside the graph, where
+// nothing orders it after the graph's streams.
 void WaitingFrees::NoteLastUses(Block* block) {
   const Pool* pool = groups_.OwnerOf(*block).pool();
   if (pool != nullptr && pools_.IsRouted(*pool)) captures_.Add(block);
@@ -59,7 +59,7 @@ void WaitingFrees::TakeUpPutOff() {
   std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
 }
 
-// Of streams that take no event any more all work is waited for.
+// Waits for all work, because some streams can no longer record an event.
 void WaitingFrees::CompletePutOff() {
   if (put_off_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
   if (!events_.WaitForAll().ok()) return;

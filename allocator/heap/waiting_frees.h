@@ -18,14 +18,16 @@
 
 namespace memtrace {
 
-// The blocks of a card that are freed and that other streams may still use. Each waits for events
-// or, while a graph is captured from a stream that uses it or the driver records no event, is put
-// off: until no requests are routed to a pool any more, or until its capture's graph says that it
-// comes after all uses. A block that has waited long enough is completed: its group gets it back.
+// The freed blocks of a card that other streams may still use. Each waits for events or, while a
+// graph is captured from a stream that uses it or the driver cannot record an event, is put off:
+// until no requests are routed to a pool any more, or until its capture's graph shows that the next
+// node comes after all uses. A block that has waited long enough is completed: its group gets it
+// back.
 //
-// A driver that refuses an event loses nothing: it is asked again at the next request.
+// If the driver refuses an event, the block is kept, and the event is requested again at the next
+// request.
 //
-// Thread rule: the card's lock and those of all streams guard it.
+// Thread rule: guarded by the card's lock and those of all streams.
 class WaitingFrees {
  public:
   // `captures` may be null. All references must outlive this.
@@ -33,32 +35,32 @@ class WaitingFrees {
                const Pools& pools ABSL_ATTRIBUTE_LIFETIME_BOUND,
                const SegmentGroups& groups ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // Lets a block wait that has just been freed. REQUIRES: it has recorded streams.
+  // Makes a block wait that has just been freed. REQUIRES: it has recorded streams.
   void Add(Block* block);
-  // The same, for a block for which no event is recorded yet.
+  // Does the same for a block for which no event is recorded yet.
   void PutOff(Block* block);
 
-  // Completes what need not be waited for before a request on `stream`: one query a recorded
-  // stream, none if nothing waits.
+  // Completes the blocks that need not wait any longer before a request on `stream`: one query a
+  // recorded stream, none if no block waits.
   void CompleteDone(StreamId stream);
 
-  // Lets blocks that were put off wait for events, if that is allowed again.
+  // Records events for the blocks that were put off, if that is allowed again.
   void TakeUpPutOff();
 
-  // Waits for all work of the card and completes what was put off, if that is allowed.
+  // Waits for all work of the card and completes the blocks that were put off, if that is allowed.
   void CompletePutOff();
 
   // Waits for the oldest events until a block is completed. REQUIRES: has_pending().
   absl::Status CompleteNext();
 
-  // Waits until no block of `pool` waits for an event; of no pool if it is null.
+  // Waits until no block of `pool` waits for an event; of any pool if it is null.
   absl::Status CompleteAllOf(const PoolId* pool);
 
-  // Waits for all events as far as the driver goes along, and completes nothing: the end of the
+  // Waits for all events as far as the driver permits, and completes nothing. For the end of the
   // heap.
   void Drain();
 
-  // The blocks that were put off during a capture.
+  // Returns the blocks that were put off during a capture.
   CaptureFrees& captures() { return captures_; }
 
   bool has_pending() const { return !pending_.empty(); }  // blocks that wait for events
@@ -75,7 +77,7 @@ class WaitingFrees {
   const SegmentGroups& groups_;
   PendingFrees pending_;
   std::vector<Block*> put_off_;
-  CaptureFrees captures_;  // of those put off
+  CaptureFrees captures_;  // the blocks in put_off_ with known last uses
 };
 
 }  // namespace memtrace

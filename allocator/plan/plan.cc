@@ -22,7 +22,7 @@ constexpr const char* kSection = "section ";
 constexpr uint64_t kMostCards = 1024;
 constexpr uint64_t kMostStreams = 1024;
 
-// Exactly N decimal numbers with one space between any two.
+// Parses exactly N decimal numbers with one space between any two.
 template <size_t N>
 std::optional<std::array<uint64_t, N>> Numbers(std::string_view line) {
   std::array<uint64_t, N> numbers{};
@@ -54,7 +54,8 @@ class Parser {
   }
 
  private:
-  // False at the end of the text; a last line without its end is none.
+  // Moves to the next line. Returns false at the end of the text; a last line without '\n' does not
+  // count.
   bool Next() {
     const size_t length = rest_.find('\n');
     ++number_;
@@ -101,7 +102,7 @@ class Parser {
   }
 
   absl::Status ReadItems(size_t count, PlanSection& section) {
-    // A line has 4 bytes at least: a count that the text cannot hold reserves nothing.
+    // A line has at least 4 bytes, so a count that the text cannot hold reserves no memory.
     section.items.reserve(std::min(count, rest_.size() / 4));
     for (size_t i = 0; i < count; ++i) {
       const auto item = Next() ? Numbers<2>(line_) : std::nullopt;

@@ -15,50 +15,50 @@
 
 namespace memtrace {
 
-// Where the large blocks of one stream go, in the order in which they are asked for: first a
-// prologue, once, then a cycle, again and again (docs/plan.md).
+// The places of the large blocks of one stream, in the order of their requests: first a prologue,
+// once, then a cycle, again and again (docs/plan.md).
 struct PlanSection {
   struct Item {
-    Bytes size = 0;    // rounded, as the block occupies it
+    Bytes size = 0;    // rounded: the size of the block
     Bytes offset = 0;  // in the planned memory
 
     friend bool operator==(const Item&, const Item&) = default;
   };
 
   int32_t device = 0;
-  uint32_t stream = 0;  // in the order in which streams first ask for a large block
-  Bytes bytes = 0;      // planned memory: no item ends above
-  size_t prologue = 0;  // items before the cycle
+  uint32_t stream = 0;  // counted in the order of their first large requests
+  Bytes bytes = 0;      // size of the planned memory: no item ends above
+  size_t prologue = 0;  // number of items before the cycle
   std::vector<Item> items;
 
   size_t cycle() const { return items.size() - prologue; }
   friend bool operator==(const PlanSection&, const PlanSection&) = default;
 };
 
-// The places of a run's blocks, as `memtrace plan` computed them. It is a hint: places may even
-// overlap; whoever follows it makes sure that what he takes is free. Immutable once it is shared.
+// The places of a run's blocks, as computed by `memtrace plan`. It is only a hint: places may even
+// overlap, so a reader must check that a place is free. Immutable once it is shared.
 class Plan {
  public:
   static constexpr int kVersion = 1;
-  // More than any step asks for; bounds what a file can make us keep.
+  // More items than any step needs; limits the memory that a file can make the process use.
   static constexpr size_t kMostItems = size_t{1} << 24;
   static constexpr Bytes kMostBytes = Bytes{1} << 46;  // 64 TiB
 
-  // kNotFound, kInvalidArgument (what is wrong, and in which line), kFailedPrecondition (a later
-  // version).
+  // Parses a plan. kNotFound, kInvalidArgument (what is wrong, and in which line),
+  // kFailedPrecondition (a later version).
   static absl::StatusOr<Plan> Parse(std::string_view text);
   static absl::StatusOr<Plan> Read(const std::string& path);
 
-  // What is wrong with a section that Parse would refuse; OK if nothing is.
+  // Returns why Parse would refuse a section; OK if it would not.
   static absl::Status Check(const PlanSection& section);
 
   // REQUIRES: Check says OK, and no section has the same card and stream.
   void Add(PlanSection section) { sections_.push_back(std::move(section)); }
 
-  // The file's contents: Parse gives the same plan.
+  // Returns the file's contents. Parse of them gives the same plan.
   std::string Text() const;
 
-  // Null if nothing is planned. A plan of one card serves every card.
+  // Returns null if nothing is planned for the stream. A plan of one card serves every card.
   const PlanSection* Find(DeviceIndex device, uint32_t stream) const;
 
   const std::vector<PlanSection>& sections() const { return sections_; }

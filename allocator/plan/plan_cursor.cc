@@ -24,7 +24,7 @@ uint64_t HashOf(const Sizes& size_of) {
 }  // namespace
 
 PlanCursor::PlanCursor(const PlanSection& section) : section_(section) {
-  // The steps of the prologue, of one cycle, and into the next as far as a gram reaches.
+  // Covers the prologue, one cycle, and the next cycle as far as a gram reaches.
   const size_t wrapped = section_.cycle() > 0 ? kGram - 1 : 0;
   const size_t steps = section_.items.size() + wrapped;
   if (steps < kGram) return;
@@ -36,7 +36,7 @@ PlanCursor::PlanCursor(const PlanSection& section) : section_(section) {
   std::sort(grams_.begin(), grams_.end());
 }
 
-// The item of a step of a run that goes on for ever.
+// Returns the item of a step, in a run whose cycle never ends.
 size_t PlanCursor::ItemAt(size_t step) const {
   if (step < section_.items.size()) return step;
   return section_.prologue + (step - section_.prologue) % section_.cycle();
@@ -57,7 +57,7 @@ void PlanCursor::Remember(Bytes size) {
   recent_.back() = size;
 }
 
-// The item at which the last sizes end, the next one from where the cursor is.
+// Returns the item at which the last sizes end: the first one from the cursor on.
 std::optional<size_t> PlanCursor::Look() const {
   const uint64_t hash = HashOf([this](size_t i) { return recent_[i]; });
   const bool is_in_cycle = at_ >= section_.prologue;

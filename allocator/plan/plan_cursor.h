@@ -15,15 +15,15 @@
 
 namespace memtrace {
 
-// Where a program is in its plan, told by the sizes of its requests alone. An extra request costs
-// itself; after missing ones, or a phase of another kind, the cursor finds its place by the last
-// `kGram` sizes, ahead of where it was.
+// The position of a program in its plan, found from the sizes of its requests alone. An extra
+// request affects only itself; after missing requests, or a phase of another kind, the cursor looks
+// for the last `kGram` sizes, ahead of its old position.
 //
 //   plan      a b c d | e f g h e f g h ...        requests   e f X g h   e g h e f
 //                                                  items      0 1 - 2 3   0 - - - 1    (of the
 //                                                  cycle)
 //
-// Never reaches the heap after it is made. Thread rule: none, the owner's lock guards it.
+// Allocates no heap memory after it is made. Thread rule: none, guarded by the owner's lock.
 class PlanCursor {
  public:
   static constexpr size_t kGram = 4;
@@ -31,14 +31,14 @@ class PlanCursor {
   // `section` must outlive the cursor.
   explicit PlanCursor(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // The offset that Next would say for the item that is due; none if another has to be looked for.
+  // Returns the same as Next if the due item has this size; none if another one has to be searched.
   std::optional<Bytes> Due(Bytes size) const {
     const bool is_due =
         !is_lost_ && at_ < section_.items.size() && section_.items[at_].size == size;
     return is_due ? std::optional(section_.items[at_].offset) : std::nullopt;
   }
 
-  // One request further: its offset, none if it is not planned.
+  // Advances by one request and returns its offset; none if it is not planned.
   std::optional<Bytes> Next(Bytes size);
 
   const PlanSection& section() const { return section_; }
@@ -60,7 +60,7 @@ class PlanCursor {
 
   const PlanSection& section_;
   std::vector<Gram> grams_;            // sorted
-  std::array<Bytes, kGram> recent_{};  // sizes of the last requests, the last one last
+  std::array<Bytes, kGram> recent_{};  // sizes of the last requests, the latest one last
   size_t at_ = 0;                      // the item that is due; the number of items at the end
   bool is_lost_ = false;               // the last request was not planned
 };

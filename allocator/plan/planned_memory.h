@@ -16,27 +16,27 @@
 
 namespace memtrace {
 
-// How many large requests of streams with a plan were served, and where.
+// Counts the large requests of streams with a plan, by where they were served.
 struct PlanUse {
-  uint64_t placed = 0;     // where the plan says
-  uint64_t elsewhere = 0;  // unplanned, or the place was in use
+  uint64_t placed = 0;     // at the planned address
+  uint64_t elsewhere = 0;  // unplanned, or the planned place was in use
 
   friend bool operator==(const PlanUse&, const PlanUse&) = default;
 };
 
-// What a group that follows a plan has for it: where the program is, and the segment whose
-// addresses are planned, once the first planned request has come.
+// The plan of one group: its cursor and, once the first planned request has come, the segment that
+// has the planned addresses.
 //
-// Thread rule: the lock of the group's stream guards it.
+// Thread rule: guarded by the lock of the group's stream.
 class PlannedMemory {
  public:
-  // The blocks that are taken are added to `blocks`. Both must outlive this.
+  // Adds the blocks that are taken to `blocks`. Both must outlive this.
   PlannedMemory(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 BlocksByAddress& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : cursor_(section), blocks_(blocks) {}
 
-  // Returns the block that is due, in use, and moves the cursor on; null, and the cursor stays, if
-  // another size is due or the place is not mapped and free.
+  // Takes the block that is due, and moves the cursor on. Returns null, without moving the cursor,
+  // if another size is due or the place is not mapped and free.
   Block* TakeDue(Bytes size) {
     const std::optional<Bytes> offset = cursor_.Due(size);
     if (segment_ == nullptr || !offset.has_value()) return nullptr;
@@ -48,8 +48,8 @@ class PlannedMemory {
     return block;
   }
 
-  // Returns the best fit among what lies free here, where others may soon be due, in use; null if
-  // nothing fits.
+  // Takes the best fit among the free ranges here, although other blocks may soon be due in them;
+  // null if nothing fits.
   Block* TakeSpare(Bytes size) {
     Block* block = segment_ == nullptr ? nullptr : segment_->blocks().Take(size);
     if (block != nullptr) blocks_.Add(block);
@@ -60,25 +60,25 @@ class PlannedMemory {
     return segment_ == nullptr ? std::nullopt : segment_->blocks().holes().PlanGrowth(size);
   }
 
-  // What has to be mapped so that all of [address, address + size) is.
+  // The memory that must be mapped before all of [address, address + size) is.
   struct Missing {
     Bytes bytes = 0;
-    Growth first;  // if any is missing: the part of it at the lowest address
+    Growth first;  // the lowest missing part, if any is missing
   };
-  // Returns nothing if something there is in use. REQUIRES: the segment is there.
+  // Returns nothing if a part of the range is in use. REQUIRES: the segment exists.
   std::optional<Missing> MissingAt(DeviceAddress address, Bytes size) const;
 
-  // Returns the next request's offset, if it has one.
+  // Advances by one request and returns its offset, if it is planned.
   std::optional<Bytes> Next(Bytes size) { return cursor_.Next(size); }
 
   void Count(bool is_placed) { ++(is_placed ? use_.placed : use_.elsewhere); }
 
-  // More than one granule: a segment of one is fixed.
+  // The size is more than one granule, because a segment of one granule is fixed.
   SegmentShape Shape(Bytes granularity) const {
     const Bytes size = RoundUp(cursor_.section().bytes, granularity);
     return {std::max(size, 2 * granularity), granularity, /*holds_one=*/false, /*is_planned=*/true};
   }
-  // The segment of that shape; the group owns it.
+  // Sets the segment of that shape, which the group owns.
   void Use(ExpandableSegment& segment) { segment_ = &segment; }
   ExpandableSegment* segment() const { return segment_; }
 

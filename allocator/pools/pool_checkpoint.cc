@@ -22,8 +22,8 @@ bool IsUsable(const Block& block) {
          (block.is(Block::State::kAllocated) && block.recorded_streams.empty());
 }
 
-// Where blocks of the pool can be placed once all that are in use are free, by ascending address:
-// mapped memory that no other stream may still be using.
+// Returns the ranges where blocks of the pool can be placed once all blocks in use are free, in
+// ascending order: mapped memory that no other stream may still be using.
 std::vector<AddressRange> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
   std::vector<AddressRange> runs;
   ForEachSegmentOf(groups, pool, [&](const ExpandableSegment& segment) {
@@ -57,7 +57,7 @@ PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool) {
       checkpoint.blocks.push_back({block->address, block->size, block->requested, block->context});
     }
   });
-  // From the top down, the free range that is cut next is always the first of its segment.
+  // In descending order, the free range that is cut next is always the first one of its segment.
   std::sort(checkpoint.blocks.begin(), checkpoint.blocks.end(),
             [](const auto& a, const auto& b) { return a.address > b.address; });
   return checkpoint;

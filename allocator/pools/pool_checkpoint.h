@@ -11,9 +11,9 @@
 
 namespace memtrace {
 
-// Which blocks of a private pool were in use at one moment, and where. torch's cudagraph trees go
-// back to it before they replay or record another path through a model: the pool then looks to the
-// allocator as it did when the graph before was captured.
+// The blocks of a private pool that were in use at one moment. torch's cudagraph trees return to it
+// before they replay or record another path through a model, so that the allocator sees the pool as
+// it was when the previous graph was captured.
 struct PoolCheckpoint {
   struct Allocated {
     DeviceAddress address;
@@ -23,20 +23,21 @@ struct PoolCheckpoint {
   };
 
   PoolId pool;
-  std::vector<Allocated> blocks;  // by descending address
+  std::vector<Allocated> blocks;  // in descending order of addresses
 };
 
-// What going back did. An address may be in both: its block was given back and taken anew.
+// The changes made by a restoration. An address may be in both lists: its block was freed and taken
+// anew.
 struct PoolRestoration {
   std::vector<DeviceAddress> freed;
   std::vector<DeviceAddress> allocated;
 };
 
-// REQUIRES: no block of the pool waits for other streams.
+// Returns the blocks of `pool` in use. REQUIRES: no block of the pool waits for other streams.
 PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool);
 
-// Whether going back to `checkpoint` would succeed: every block of it lies in memory that the pool
-// still has. kFailedPrecondition if not.
+// Returns OK if `checkpoint` can be restored: every block of it lies in memory that the pool still
+// has. kFailedPrecondition otherwise.
 absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& checkpoint);
 
 }  // namespace memtrace

@@ -14,53 +14,53 @@
 
 namespace memtrace {
 
-// A private pool: memory that only those get who ask for it, because a captured graph writes to its
+// A private pool: memory for certain requests only, because a captured graph writes to its
 // addresses at every replay, or because it has properties of its own (torch.cuda.MemPool).
 //
-// While it has users, what lies free in it stays mapped: a replay uses it though nobody has
-// allocated it. A pool that has lost its last user is as good as the default pool's cache.
+// While it has users, its free memory stays mapped: a replay uses it although it is not allocated.
+// A pool that has lost its last user is treated like the default pool's cache.
 struct Pool {
   PoolId id;
   int uses = 0;                          // graphs, MemPool objects, routings
-  std::shared_ptr<MemorySource> source;  // null: chunks of the card
-  bool no_split = false;                 // a segment holds one block
-  bool use_on_oom = false;               // a request elsewhere that fails may be served from here
-  bool is_waited_for = false;            // nothing that was queued while it had users is unfinished
+  std::shared_ptr<MemorySource> source;  // null: the card's chunks
+  bool no_split = false;                 // each segment holds one block
+  bool use_on_oom = false;               // may serve requests of other pools that would fail
+  bool is_waited_for = false;            // all work queued while it had users is done
 
   bool pinned() const { return uses > 0; }
-  // Segments of a fixed size instead of one that grows.
+  // True if the pool has segments of a fixed size instead of one that grows.
   bool has_fixed_segments() const { return no_split || source != nullptr; }
 };
 
-// The private pools of a card, and which streams' requests go to which. Thread rule: none, the
-// owner's lock guards it.
+// The private pools of a card, and the routing of requests to them. Thread rule: none, guarded by
+// the owner's lock.
 class Pools {
  public:
-  // Which requests a routing takes: those of the streams that it says true for. Asked in the
-  // requesting thread, under the card's lock: it must not call the allocator.
+  // Tells which streams' requests a routing takes. It is called in the requesting thread, under the
+  // card's lock: it must not call the allocator.
   using StreamFilter = std::function<bool(StreamId)>;
 
-  // The pool, made if it is new, with one more user.
+  // Adds a user to the pool, which is made if it is new.
   Pool& Retain(const PoolId& id);
 
-  // With one user less. kNotFound if there is no such pool or it has none.
+  // Removes a user. kNotFound if there is no such pool or it has no users.
   absl::Status Release(const PoolId& id);
 
-  // Null if there is none: it has never been retained, or was forgotten.
+  // Returns null if there is none: it was never retained, or has been forgotten.
   Pool* Find(const PoolId& id) const;
 
-  // REQUIRES: there is such a pool, and nothing refers to it.
+  // Removes the pool. REQUIRES: there is such a pool, and nothing refers to it.
   void Forget(const PoolId& id);
 
-  // Requests that `filter` takes go to the pool until EndRouting(). The first routing that takes a
-  // request gets it. kAlreadyExists, kNotFound.
+  // Serves requests that `filter` takes from the pool until EndRouting(). The first routing that
+  // takes a request gets it. kAlreadyExists, kNotFound.
   absl::Status BeginRouting(const PoolId& id, StreamFilter filter);
   absl::Status EndRouting(const PoolId& id);
 
   bool IsRouted(const Pool& pool) const;
   bool routing() const { return !routings_.empty(); }
 
-  // The pool of a request on `stream`, null for the default one.
+  // Returns the pool of a request on `stream`; null for the default pool.
   Pool* Route(StreamId stream) const;
 
   const std::vector<std::unique_ptr<Pool>>& all() const { return pools_; }

@@ -64,7 +64,7 @@ void QuickGroups::AddLane(Lane& lane) {
 }
 
 void QuickGroups::AddGroup(SegmentGroup& group) {
-  static_assert(2 * kMostLanes < kPlaces);  // a probe ends
+  static_assert(2 * kMostLanes < kPlaces);  // so every probe ends
   if (!Has(group.lane())) return;
   size_t place = PlaceOf(group.key().stream, group.key().small);
   while (by_key_[place].load(std::memory_order_relaxed) != nullptr) place = (place + 1) % kPlaces;

@@ -67,7 +67,7 @@ void SegmentGroup::Merge(Block* recent) {
   Return(recent);
 }
 
-// What is free belongs to nobody: snapshots say so.
+// Returns a block to its segment. Clears its owner first, because snapshots show it.
 void SegmentGroup::Return(Block* block) {
   block->recorded_streams.clear();
   block->requested = 0;

@@ -22,27 +22,27 @@ namespace memtrace {
 
 // All memory of one key, and the life of its blocks: a block is taken, handed to the program,
 // freed, and merged with its neighbours, at once or later. There is nearly always one segment,
-// which grows: another is reserved only when blocks in use cut the first so badly that no run of
-// its addresses is long enough.
+// which grows: another is reserved only if blocks in use leave no range of its addresses that is
+// long enough.
 //
-// Thread rule: the card's lock and the stream's (Lane) guard all of it; the stream's alone suffices
-// to take, hand, find and free, which neither map nor unmap.
+// Thread rule: the card's lock and the stream's (Lane) guard all of it; the stream's lock alone
+// suffices to take, hand, find and free, which neither map nor unmap.
 class SegmentGroup {
  public:
-  // `pool` is null for the default one, `section` if the group follows no plan. All references must
-  // outlive the group.
+  // `pool` is null for the default pool, `section` if the group follows no plan. All references
+  // must outlive the group.
   SegmentGroup(const SegmentKey& key, Pool* pool ABSL_ATTRIBUTE_LIFETIME_BOUND,
                const PlanSection* section ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Lane& lane ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-  // Returns a free block that fits, in use: the block of just this size that was freed last, else
-  // the best fit. Null if nothing fits. For a large request all that is free is merged first, so
-  // that it is the best fit there is; for a small one only if nothing fits otherwise: what is at
-  // stake is small, and small blocks are freed and asked for again most often.
+  // Takes a free block that fits: the block of exactly this size that was freed last, otherwise the
+  // best fit; null if nothing fits. For a large request all free memory is merged first, to find
+  // the real best fit; for a small one only if nothing fits otherwise, because little memory is at
+  // stake and small blocks are freed and requested again most often.
   Block* Take(Bytes size);
 
-  // Returns [address, address + size), in use; null unless all of it is free.
+  // Takes [address, address + size); null unless all of it is free.
   Block* TakeAt(DeviceAddress address, Bytes size);
 
   // Counts a block that was taken, and tells the observer. REQUIRES: the lane's share has room for
@@ -55,14 +55,14 @@ class SegmentGroup {
     return block->address;
   }
 
-  // Counts and tells a block that is freed, and that no other stream may still use.
+  // Counts and reports the free of a block that no other stream may still use.
   void Free(Block* block);
 
-  // Counts and tells a block that is freed and waits for other streams, until it is given back.
+  // Counts and reports the free of a block that waits for other streams, until it is given back.
   void LetWait(Block* block);
   void GiveBackWaiting(Block* block);
 
-  // Merges what was freed recently with its free neighbours.
+  // Merges recently freed blocks with their free neighbours.
   void MergeRecent();
 
   // Aborts if blocks in use, addresses and recently freed blocks contradict each other.
@@ -74,7 +74,7 @@ class SegmentGroup {
   GroupSegments& segments() { return segments_; }
   const GroupSegments& segments() const { return segments_; }
   const BlocksByAddress& blocks() const { return blocks_; }
-  // Null if the group follows no plan.
+  // Returns null if the group follows no plan.
   PlannedMemory* planned() const { return planned_.get(); }
 
  private:

@@ -26,7 +26,7 @@ SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
   return *group;
 }
 
-// Null if the plan says nothing about the next stream.
+// Returns null if the plan has no section for the next stream.
 const PlanSection* SegmentGroups::NextSection() {
   return plan_->Find(device_, next_planned_stream_++);
 }
@@ -113,7 +113,7 @@ absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wan
   return taken;
 }
 
-// False, and nothing has been waited for, while a capture forbids it.
+// Returns false, without waiting, if a capture forbids waiting.
 absl::StatusOr<bool> SegmentGroups::WaitForUsersOf(const SegmentGroup& group) {
   Pool* pool = group.pool();
   absl::Status status;
@@ -167,7 +167,7 @@ absl::Status SegmentGroups::WaitForAll() {
 
 absl::Status SegmentGroups::WaitFor(StreamId stream) {
   const absl::StatusOr<EventId> event = events_.Record(stream);
-  // A stream that the program has destroyed takes no event: then everything is waited for.
+  // A stream that the program has destroyed cannot record an event: then all work is waited for.
   if (!event.ok()) return IsAnyCaptured() ? event.status() : events_.WaitForAll();
   absl::Status waited = events_.Wait(*event);
   if (!waited.ok()) events_.Forget(*event);

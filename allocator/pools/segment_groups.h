@@ -20,71 +20,71 @@
 
 namespace memtrace {
 
-// All memory that is mapped on a card, by group, and the way back: whole free chunks are unmapped
-// for whoever needs them.
+// All mapped memory of a card, by group, and its way back: chunks that are entirely free are
+// unmapped for requests that need them.
 //
-// A free block's memory is still in use by work queued on its own stream at most: what other
-// streams were recorded is waited for before a block becomes free. So a chunk may change its owner
-// once an event on the owner's stream is done. A pool that has lost its users is different: graphs
-// may have been replayed on any stream, so everything is waited for, once.
+// Only work queued on its own stream may still use a free block's memory, because a block becomes
+// free only after its recorded streams are done. So a chunk may change its owner once an event on
+// the owner's stream is done. A pool that has lost its users is different: graphs may have been
+// replayed on any stream, so all work is waited for, once.
 //
-// Not taken from: pools with users, and streams from which a graph is being captured, where no
-// event can be waited for.
+// Nothing is taken from pools with users, and from streams from which a graph is being captured,
+// where no event can be waited for.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class SegmentGroups {
  public:
   static constexpr Bytes kEverything = ~Bytes{0};
 
-  // References must outlive this.
+  // All references must outlive this.
   SegmentGroups(Vmm& card ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 Accounting& accounting ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 QuickGroups& quick ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : card_(card), events_(events), accounting_(accounting), quick_(quick) {}
 
-  // Groups for large requests of the default pool that are made from now on follow the sections of
-  // `plan`, which must outlive this, for the streams as they come.
+  // Makes groups for large requests of the default pool that are created from now on follow the
+  // sections of `plan`, in the order in which their streams appear. `plan` must outlive this.
   void Follow(const Plan& plan, DeviceIndex device) {
     plan_ = &plan;
     device_ = device;
   }
 
-  // The group of a key, made if it is new. `pool` is the one that the key names, null for {0, 0}.
+  // Returns the group of a key, made if it is new. `pool` is the pool of the key, null for {0, 0}.
   SegmentGroup& Of(const SegmentKey& key, Pool* pool);
 
-  // Null if there is none.
+  // Returns null if there is none.
   SegmentGroup* Find(const SegmentKey& key) const;
 
   // Returns the group that a block belongs to.
   SegmentGroup& OwnerOf(const Block& block) const { return *Find(block.segment->key()); }
 
-  // The group whose block in use starts there; null if there is none.
+  // Returns the group whose block in use starts at `address`; null if there is none.
   SegmentGroup* OwnerOf(DeviceAddress address) const;
 
   absl::StatusOr<ExpandableSegment*> AddSegment(SegmentGroup& group, const SegmentShape& shape);
 
-  // Unmaps whole free chunks until `wanted` bytes are unmapped or none is left: other groups', by
-  // age, and those of `last`, whose growth is planned beside its free ranges, at the end. Memory
-  // that a plan has places in comes after all other.
+  // Unmaps chunks that are entirely free until `wanted` bytes are unmapped or none is left: other
+  // groups' first, by age, then those of `last`, whose free ranges its growth is planned to use.
+  // Planned memory comes after all other.
   absl::Status TakeBack(Bytes wanted, const SegmentGroup* last);
 
-  // Unmaps the whole free chunks of one pool.
+  // Unmaps the chunks of one pool that are entirely free.
   absl::Status TakeBackFrom(const Pool& pool);
 
-  // What TakeBack could unmap of the group if every driver call succeeded.
+  // Returns how much TakeBack could unmap of the group if every driver call succeeded.
   Bytes Reclaimable(const SegmentGroup& group) const;
 
-  // Forgets the groups of `pool` if none has memory; false if one has, or the driver does not take
-  // its address space back.
+  // Forgets the groups of `pool` if none has memory. Returns false if one has, or if the driver
+  // refuses to take its address space back.
   bool Forget(const Pool& pool);
 
   absl::Status WaitForAll();
 
-  // Whether a graph is being captured from a stream that has memory here.
+  // True if a graph is being captured from a stream that has memory here.
   bool IsAnyCaptured() const;
 
-  // Merges what was freed recently, in all groups.
+  // Merges recently freed blocks in all groups.
   void MergeRecent();
 
   const std::vector<std::unique_ptr<SegmentGroup>>& all() const { return groups_; }
@@ -107,11 +107,11 @@ class SegmentGroups {
   StreamEvents& events_;
   Accounting& accounting_;
   QuickGroups& quick_;
-  std::vector<std::unique_ptr<Lane>> lanes_;           // a stream each; for ever
+  std::vector<std::unique_ptr<Lane>> lanes_;           // one for each stream, never removed
   std::vector<std::unique_ptr<SegmentGroup>> groups_;  // by age, so that runs can be repeated
   absl::flat_hash_map<SegmentKey, SegmentGroup*> by_key_;
-  const Plan* plan_ = nullptr;  // if there is one
-  DeviceIndex device_{};        // of the plan
+  const Plan* plan_ = nullptr;  // null if there is none
+  DeviceIndex device_{};        // the card of the plan
   uint32_t next_planned_stream_ = 0;
 };
 

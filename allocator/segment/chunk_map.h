@@ -12,11 +12,11 @@
 
 namespace memtrace {
 
-// Granules of a segment, counted from its start. A granule is what the driver maps at least: 2 MiB
-// on every card so far.
+// An index of a granule in a segment. A granule is the smallest unit that the driver maps: 2 MiB on
+// every card so far.
 using GranuleIndex = uint32_t;
 
-// A physical chunk, by the granules it is mapped to.
+// The granules that a physical chunk is mapped to.
 struct ChunkRange {
   GranuleIndex first = 0;
   uint32_t count = 0;
@@ -25,10 +25,10 @@ struct ChunkRange {
   friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
-// Which granules of a segment have physical memory, and where one chunk ends and the next begins.
-// It matters because the driver unmaps only whole chunks.
+// The granules of a segment that have physical memory, and the chunks they belong to, because the
+// driver unmaps only whole chunks.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class ChunkMap {
  public:
   // REQUIRES: no granule of `chunk` is mapped.
@@ -37,22 +37,22 @@ class ChunkMap {
   // REQUIRES: exactly this chunk is mapped.
   void Remove(ChunkRange chunk);
 
-  // The chunks that lie in [first, end) as a whole, ascending.
+  // Returns the chunks that lie entirely in [first, end), in ascending order.
   std::vector<ChunkRange> Inside(GranuleIndex first, GranuleIndex end) const;
 
-  // Returns a number of the chunk that starts at `first` that no other mapping of the process has
-  // ever had.
+  // Returns the serial number of the chunk that starts at `first`; no other mapping of the process
+  // has ever had the same.
   uint64_t SerialOf(GranuleIndex first) const { return chunks_.at(first).serial; }
 
   std::vector<ChunkRange> chunks() const { return Inside(0, ~GranuleIndex{0}); }
   uint32_t granules() const { return granules_; }  // mapped
   int ranges() const { return ranges_; }           // maximal mapped runs
 
-  // The first `length` granules: "xx..x" has granules 0, 1 and 4 mapped.
+  // Returns a picture of the first `length` granules: in "xx..x" granules 0, 1 and 4 are mapped.
   std::string Picture(GranuleIndex length) const;
 
  private:
-  int Neighbours(ChunkRange chunk) const;  // sides on which mapped memory follows at once
+  int Neighbours(ChunkRange chunk) const;  // sides that border on mapped memory
 
   struct Chunk {
     uint32_t count = 0;

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 
-// Invariant: a granule is mapped if and only if it lies in a block that is no hole; holes begin and
-// end between granules.
+// Invariant: a granule is mapped if and only if it lies in a block that is not a hole; holes begin
+// and end between granules.
 namespace memtrace {
 
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(

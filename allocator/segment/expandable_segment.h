@@ -28,10 +28,10 @@ namespace memtrace {
 //   blocks     |  A    |free| B  |free |        hole       ...
 //
 // Growing by 3 granules here maps 4 and 5 only if the free tail at granule 3 and the hole's two
-// granules hold the request: what is free beside a hole is used first.
+// granules hold the request: free memory next to a hole is used first.
 //
-// Failures: a driver call that fails leaves the segment as before it (Reservation). Thread rule:
-// none, the owner's lock guards it.
+// Failures: a failed driver call leaves the segment as before it (Reservation). Thread rule: none,
+// guarded by the owner's lock.
 class ExpandableSegment {
  public:
   // Reserves the address space. All references must outlive the segment.
@@ -45,24 +45,25 @@ class ExpandableSegment {
   ExpandableSegment(const ExpandableSegment&) = delete;
   ExpandableSegment& operator=(const ExpandableSegment&) = delete;
 
-  // Maps what a growth says. REQUIRES: its hole is one of this segment's.
+  // Maps the range of a growth. REQUIRES: its hole is one of this segment's.
   absl::Status Grow(const Growth& growth);
 
-  // Unmaps whole free chunks, from the highest address down, until `wanted` bytes are unmapped or
-  // none is left; returns how many. REQUIRES: everything queued on the segment's stream is done.
+  // Unmaps chunks that are entirely free, from the highest address down, until `wanted` bytes are
+  // unmapped or none is left. Returns the bytes unmapped. REQUIRES: all work queued on the
+  // segment's stream is done.
   absl::StatusOr<Bytes> Trim(Bytes wanted);
 
-  // Returns what Trim could unmap.
+  // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
 
-  // Reservation::UndoRest.
+  // Calls Reservation::UndoRest.
   absl::Status UndoRest() { return reservation_.UndoRest(); }
 
-  // Gives the address space back; after OK nothing is left to be done but to destroy the segment,
-  // after a failure it is as before. REQUIRES: nothing is mapped.
+  // Gives the address space back. After OK the segment only has to be destroyed; after a failure it
+  // is as before. REQUIRES: nothing is mapped.
   absl::Status Close() { return reservation_.Close(); }
 
-  // Blocks are taken and returned there; only Grow and Trim fill and dig holes.
+  // Blocks are taken and returned through this; only Grow and Trim fill and dig holes.
   SegmentBlocks& blocks() { return blocks_; }
   const SegmentBlocks& blocks() const { return blocks_; }
   const Reservation& reservation() const { return reservation_; }

@@ -11,7 +11,7 @@
 // 1. a block is in the tree of its size's bin, and `occupied_` has exactly the bins with a tree;
 // 2. in order, blocks of a tree ascend by (size, address);
 // 3. no block has a higher priority than its parent;
-// 4. every block is free, and neither neighbour of it is;
+// 4. every block is free, and neither of its neighbours is;
 // 5. `bytes_` is the sum of the blocks' sizes;
 // 6. after KeepByAddress, `by_address_` has every block, ascending by address; else it is empty.
 namespace memtrace {
@@ -84,7 +84,7 @@ Block* FreeRanges::Return(Block* block) {
   return block;
 }
 
-// `lower` and its next neighbour become one range; `range` is the one of them that is one already.
+// Merges `lower` with its next neighbour; `range` is the one of the two that is already a range.
 Block* FreeRanges::Merge(Block* lower, Block* range) {
   const Bytes size = lower->size + lower->next->size;
   const bool keeps_bin = KeepsBin(range, size);
@@ -98,8 +98,8 @@ Block* FreeRanges::Merge(Block* lower, Block* range) {
   return lower;
 }
 
-// Whether a range stays where it is in the order when its size changes: as it does nearly always
-// while small blocks are cut from a large range and given back to it.
+// True if a range keeps its place in the order when its size changes. This is nearly always so
+// while small blocks are cut from a large range and returned to it.
 bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
   if (is_by_address_) return false;
   const size_t bin = BinOf(range->size);
@@ -107,7 +107,8 @@ bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
          range->right == nullptr;
 }
 
-// REQUIRES: its bin has nothing in it, or the block in whose place it comes.
+// Makes the block the only one of its bin. REQUIRES: the bin is empty, or has only the record that
+// the block replaces.
 void FreeRanges::PutAlone(Block* block) {
   block->left = block->right = nullptr;
   roots_[BinOf(block->size)] = block;
@@ -139,7 +140,7 @@ Block* FreeRanges::BestFit(Bytes size) const {
       if (fits) best = node;
       node = fits ? node->left : node->right;
     }
-    if (best != nullptr) return best;  // from the second bin on, at once
+    if (best != nullptr) return best;  // always, from the second bin on
   }
   return nullptr;
 }
@@ -165,7 +166,7 @@ void FreeRanges::Insert(Block* block) {
   while (*link != nullptr && (*link)->priority >= block->priority) {
     link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
   }
-  // What hung here goes below the block, split into the smaller and the larger ones.
+  // The former subtree is split into the smaller and the larger blocks, below the new one.
   Block* rest = *link;
   *link = block;
   Block** smaller = &block->left;
@@ -194,7 +195,7 @@ void FreeRanges::Remove(Block* block) {
     MEMTRACE_CHECK(*link != nullptr);
     link = Less(**link, *block) ? &(*link)->right : &(*link)->left;
   }
-  // Its two subtrees become one, the higher priority on top at each step.
+  // Joins the two subtrees; the higher priority becomes the parent at each step.
   Block* smaller = block->left;
   Block* larger = block->right;
   while (smaller != nullptr && larger != nullptr) {

@@ -15,49 +15,49 @@ namespace memtrace {
 
 // The free, mapped blocks of one segment, coalesced, ordered by size and then by address: best fit,
 // lowest address among equals. Coalescing costs O(1) because blocks know their neighbours. The
-// order lives in a treap (as in tcmalloc's HugeAddressMap) for each bin of sizes: a bin mostly has
-// one block or two, and at worst, when all sizes are equal, finding costs O(log n). The links are
-// in the blocks themselves, so nothing here reaches the heap.
+// order is kept in a treap (as in tcmalloc's HugeAddressMap) for each bin of sizes: a bin mostly
+// has one or two blocks, and even if all sizes are equal, a search costs O(log n). The links are
+// stored in the blocks themselves, so nothing here allocates heap memory.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class FreeRanges {
  public:
   // `arena` must outlive this.
   explicit FreeRanges(BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND) : arena_(arena) {}
 
-  // From now on ranges are found by address too, in O(log n); few are, in planned memory, so they
-  // are kept in an array. REQUIRES: there is none yet.
+  // Also finds ranges by address from now on, in O(log n). They are kept in an array, because
+  // planned memory has few ranges. REQUIRES: there is none yet.
   void KeepByAddress() { is_by_address_ = true; }
 
-  // The range that contains `address`; null if none does. REQUIRES: KeepByAddress.
+  // Returns the range that contains `address`; null if none does. REQUIRES: KeepByAddress.
   Block* At(DeviceAddress address) const;
 
-  // The first `size` bytes of the smallest range that holds them, as an allocated block; null if no
-  // range does.
+  // Takes the first `size` bytes of the smallest range that holds them, as an allocated block.
+  // Returns null if no range does.
   Block* Take(Bytes size);
 
-  // Returns the smallest range that holds `size` bytes, whole, as an allocated block; null if none
-  // does.
+  // Takes the whole of the smallest range that holds `size` bytes, as an allocated block. Returns
+  // null if no range does.
   Block* TakeWhole(Bytes size);
 
-  // [address, address + size) of `range`, as an allocated block; what is before and after it stays
-  // free. REQUIRES: `range` is one of these and contains it.
+  // Takes [address, address + size) of `range`, as an allocated block; the parts before and after
+  // stay free. REQUIRES: `range` is one of these and contains it.
   Block* TakeAt(Block* range, DeviceAddress address, Bytes size);
 
-  // Makes `block` free and one with its free neighbours; returns the range it is now part of. A
-  // range keeps the record of its lowest block.
+  // Makes `block` free and merges it with its free neighbours. Returns the range it is now part of,
+  // which keeps the record of its lowest block.
   Block* Return(Block* block);
 
-  // Takes a free block out, as it is: its memory is about to be unmapped.
+  // Removes a free block, unchanged, because its memory is about to be unmapped.
   void Remove(Block* block);
 
   Bytes bytes() const { return bytes_; }
   Bytes largest() const;
 
-  // All ranges of at least `size` bytes, the smallest first.
+  // Returns all ranges of at least `size` bytes, the smallest first.
   std::vector<Block*> NoSmallerThan(Bytes size) const;
 
-  // Aborts unless order, priorities and sums are right.
+  // Aborts unless order, priorities and sums are correct.
   void CheckInvariants() const;
 
  private:
@@ -72,7 +72,7 @@ class FreeRanges {
   std::array<Block*, kSizeBins> roots_{};
   BinSet occupied_;  // bins with a root
   bool is_by_address_ = false;
-  std::vector<Block*> by_address_;  // all of them, if so
+  std::vector<Block*> by_address_;  // all ranges, if is_by_address_
   Bytes bytes_ = 0;
 };
 

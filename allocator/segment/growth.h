@@ -11,16 +11,16 @@
 
 namespace memtrace {
 
-// A growth worth making: map [address, address + size), and a request fits. It is a part of `hole`,
+// A useful growth: if [address, address + size) is mapped, a request fits. It is a part of `hole`,
 // in whole granules.
 struct Growth {
   Block* hole = nullptr;
   DeviceAddress address;
   Bytes size = 0;
-  uint32_t chunk = kLargestChunk;  // granules of a chunk at most
+  uint32_t chunk = kLargestChunk;  // the most granules of a chunk
 
-  // Returns the same growth in chunks of `granules`, the last one too as far as the hole goes: it
-  // may map more than is missing. Growth in the middle of a hole becomes wider at its upper end.
+  // Returns the same growth in chunks of `granules`, also the last one if the hole has room: it may
+  // map more than is missing. A growth in the middle of a hole is extended at its upper end.
   Growth InChunks(uint32_t granules, Bytes granularity) const;
 };
 

@@ -28,8 +28,8 @@ std::optional<Growth> Holes::PlanGrowth(Bytes size) const {
     const Bytes below = FreeSize(hole->previous);
     const Bytes above = FreeSize(hole->next);
     if (below + hole->size + above < size) continue;
-    // At the bottom of the hole the request starts in the free range below, at its top it ends in
-    // the one above; if neither end suffices, all of the hole is needed.
+    // At the bottom of the hole the request starts in the free range below, at the top it ends in
+    // the one above; if neither is enough, all of the hole is mapped.
     const auto missing = [&](Bytes beside) {
       return std::min(hole->size, RoundUp(size - std::min(size, beside), granularity_));
     };

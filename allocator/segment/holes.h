@@ -13,24 +13,24 @@
 
 namespace memtrace {
 
-// The unmapped blocks of one segment, by address, and what could be gained by mapping a part of
-// one: with the free blocks beside a hole a request may need less than its own size.
+// The unmapped blocks of one segment, by address, and the growths they allow: together with the
+// free blocks next to a hole, a request may need less new memory than its size.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class Holes {
  public:
   // Holes begin and end at multiples of `granularity`, counted from the segment's start.
   explicit Holes(Bytes granularity) : granularity_(granularity) {}
 
-  // Adds a hole, in the place of one that starts at the same address.
+  // Adds a hole, replacing one that starts at the same address.
   void Put(Block* hole) { holes_.insert_or_assign(hole->address, hole); }
   void Remove(const Block* hole) { holes_.erase(hole->address); }
 
   // Returns the hole that contains `address`; null if none does.
   Block* At(DeviceAddress address) const;
 
-  // Returns the growth after which a request of `size` fits that maps the fewest granules, at the
-  // lowest address among equals; none if no hole with its free neighbours is long enough.
+  // Returns the growth that maps the fewest granules for a request of `size`, at the lowest address
+  // among equals; none if no hole with its free neighbours is long enough.
   std::optional<Growth> PlanGrowth(Bytes size) const;
 
   // Returns the largest request that would fit into a hole and its free neighbours if the driver

@@ -15,14 +15,14 @@
 
 namespace memtrace {
 
-// Blocks of one segment that were freed and not merged with their neighbours yet, since programs
-// mostly ask again for what they have just freed: the last one of each size first. One size a slot;
-// another size that falls into the same slot makes its blocks leave.
+// The recently freed blocks of one segment, not yet merged with their neighbours, because programs
+// mostly request again the sizes they have just freed. Blocks of one size are reused last in, first
+// out. A slot holds blocks of one size; a block of another size with the same slot evicts them.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class RecentFrees {
  public:
-  // The block of exactly this size that was freed last, in use again; null if there is none.
+  // Takes the block of exactly this size that was freed last; null if there is none.
   Block* Take(Bytes size) {
     const size_t slot = SlotOf(size);
     Block* block = slots_[slot];
@@ -34,7 +34,7 @@ class RecentFrees {
     return block;
   }
 
-  // Keeps a block that was in use. `leave` is called for each block that has to go.
+  // Keeps a block that was in use. Calls `leave` for each block that is evicted.
   template <typename Leave>
   void Put(Block* block, Leave leave) {
     const size_t slot = SlotOf(block->size);
@@ -46,7 +46,7 @@ class RecentFrees {
     bytes_ += block->size;
   }
 
-  // Calls `leave` for each block, which is then no longer one of these.
+  // Removes all blocks and calls `leave` for each.
   template <typename Leave>
   void EmptyAll(Leave leave) {
     while (occupied_ != 0) Empty(static_cast<size_t>(std::countr_zero(occupied_)), leave);
@@ -75,7 +75,7 @@ class RecentFrees {
   }
 
   std::array<Block*, kSlots> slots_{};  // linked by `left`
-  uint64_t occupied_ = 0;               // a bit a slot
+  uint64_t occupied_ = 0;               // one bit for each slot
   Bytes bytes_ = 0;
 };
 

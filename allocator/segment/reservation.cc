@@ -16,7 +16,7 @@ Reservation::Reservation(const AddressRange& range, Bytes granularity, Vmm& vmm)
 }
 
 Reservation::~Reservation() {
-  // Nobody is left to tell about a failure; at worst the process ends with it.
+  // A failure cannot be reported to anybody here; at worst the memory lives until the process ends.
   for (const ChunkRange chunk : chunks_.chunks()) UnmapChunk(chunk).IgnoreError();
   Close().IgnoreError();
 }
@@ -50,7 +50,7 @@ absl::Status Reservation::Map(DeviceAddress begin, Bytes size, uint32_t chunk) {
     return status;
   }
   without_access_ = std::move(fresh);
-  UndoRest().IgnoreError();  // else by the next growth
+  UndoRest().IgnoreError();  // if this fails, the next growth does it
   return status;
 }
 
@@ -66,8 +66,8 @@ absl::Status Reservation::MapChunks(DeviceAddress begin, Bytes size, uint32_t mo
   return absl::OkStatus();
 }
 
-// The handle is released as soon as the chunk is mapped: the mapping keeps the memory, so that from
-// then on one Unmap gives it back, and a chunk can never be half given back.
+// Releases the handle as soon as the chunk is mapped: the mapping keeps the memory alive, so a
+// single Unmap gives it back, and a chunk can never be half given back.
 absl::Status Reservation::MapChunk(ChunkRange chunk) {
   const Bytes size = chunk.count * granularity_;
   const absl::StatusOr<ChunkHandle> handle = vmm_.Create(size);

@@ -19,9 +19,9 @@ namespace memtrace {
 // A range of reserved addresses and the chunks that are mapped in it. Addresses are mapped in whole
 // granules, and unmapped in the chunks in which they were mapped.
 //
-// Failures: a driver call that fails leaves the reservation as before it. What of a half-made
-// mapping cannot be undone either (a handle, chunks without access) is remembered and undone later.
-// Thread rule: none, the owner's lock guards it.
+// Failures: a failed driver call leaves the reservation as before it. Parts of a failed mapping
+// that cannot be undone either (a handle, chunks without access) are remembered and undone later.
+// Thread rule: none, guarded by the owner's lock.
 class Reservation {
  public:
   // Takes over `range`, which `vmm` has reserved. `granularity` divides its size. `vmm` must
@@ -38,27 +38,28 @@ class Reservation {
   // mapped.
   absl::Status Map(DeviceAddress begin, Bytes size, uint32_t chunk);
 
-  // What Unmap did: `range` is unmapped, which is empty if nothing is. The status is that of the
-  // call that failed.
+  // The result of Unmap: `range` is the unmapped range, empty if there is none; `status` is that of
+  // the call that failed.
   struct Unmapped {
     AddressRange range;
     absl::Status status;
   };
-  // Unmaps chunks that lie in `range` as a whole, from the highest down, until `wanted` bytes are
+  // Unmaps chunks that lie entirely in `range`, from the highest down, until `wanted` bytes are
   // unmapped or a call fails. REQUIRES: all of `range` is mapped.
   Unmapped Unmap(const AddressRange& range, Bytes wanted);
 
-  // Tries again what the driver would not undo. Not OK if a chunk is still mapped without access.
+  // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
+  // access.
   absl::Status UndoRest();
 
-  // Gives the addresses back; after OK nothing is left to be done, after a failure all is as
+  // Gives the addresses back. After OK nothing is left to be done; after a failure all is as
   // before. REQUIRES: mapped() == 0.
   absl::Status Close();
 
-  // Returns the bytes of the chunks that lie in `range` as a whole.
+  // Returns the bytes of the chunks that lie entirely in `range`.
   Bytes InWholeChunks(const AddressRange& range) const;
 
-  // Returns the chunks that `range` touches, ascending.
+  // Returns the chunks that overlap `range`, in ascending order.
   std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;
 
   // Returns Vmm::Share of such a chunk.
@@ -74,7 +75,7 @@ class Reservation {
   Bytes mapped() const { return chunks_.granules() * granularity_; }
   int ranges() const { return chunks_.ranges(); }  // maximal mapped runs
 
-  // Returns the chunk map up to the last mapped granule: "xx..x".
+  // Returns a picture of the chunks up to the last mapped granule: "xx..x".
   std::string Picture() const;
 
  private:
@@ -96,8 +97,8 @@ class Reservation {
   Vmm& vmm_;
   ChunkMap chunks_;
 
-  // What the driver would not undo when asked: handles that are not released, and chunks that are
-  // mapped without access, which `chunks_` knows nothing of. Asked again by UndoRest().
+  // Handles that the driver did not release, and chunks that are mapped without access, which
+  // `chunks_` does not contain. UndoRest() tries again.
   std::vector<ChunkHandle> unreleased_;
   Chunks without_access_;
   bool is_closed_ = false;

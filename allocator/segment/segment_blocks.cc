@@ -74,7 +74,7 @@ void SegmentBlocks::Dig(Block* block, const AddressRange& unmapped) {
   holes_.Put(hole);
 }
 
-// Cuts `block` so that one block covers exactly `range`; the cuttings keep its state.
+// Splits `block` so that one block covers exactly `range`; the other parts keep its state.
 Block* SegmentBlocks::Isolate(Block* block, const AddressRange& range) {
   if (block->address < range.begin) block = arena_.Split(block, range.begin - block->address);
   if (range.end < block->end()) arena_.Split(block, range.size());

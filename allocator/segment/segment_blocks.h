@@ -14,51 +14,51 @@ namespace memtrace {
 
 class ExpandableSegment;
 
-// A reservation of address space, and the properties of the segment in it.
+// A reservation of address space, and the properties of its segment.
 struct SegmentShape {
   Bytes size = 0;
-  Bytes granule = 0;        // what is mapped at least; divides `size`
-  bool holds_one = false;   // block: a free range is taken whole, however small the request
-  bool is_planned = false;  // blocks are taken at stated addresses, and merged when freed
+  Bytes granule = 0;        // the smallest unit of mapping; divides `size`
+  bool holds_one = false;   // one block: a free range is taken whole, even for a small request
+  bool is_planned = false;  // blocks are taken at given addresses, and merged when freed
 
-  // A segment whose granule is all of it is mapped in one chunk or not at all.
+  // True if the segment is mapped in one chunk or not at all, because its granule is all of it.
   bool is_fixed() const { return granule == size; }
 };
 
-// The blocks of one segment, which tile its addresses: blocks in use, free ranges, blocks freed
-// recently, and holes, where no memory is mapped.
+// The blocks of one segment, which tile its addresses: blocks in use, free ranges, recently freed
+// blocks, and holes, where no memory is mapped.
 //
-// Thread rule: none, the owner's lock guards it.
+// Thread rule: none, guarded by the owner's lock.
 class SegmentBlocks {
  public:
-  // At first all of the segment, which begins at `address`, is a hole. `arena` must outlive this.
+  // Starts with one hole: the whole segment, which begins at `address`. `arena` must outlive this.
   SegmentBlocks(ExpandableSegment* segment, DeviceAddress address, const SegmentShape& shape,
                 BlockArena& arena ABSL_ATTRIBUTE_LIFETIME_BOUND);
   ~SegmentBlocks();
   SegmentBlocks(const SegmentBlocks&) = delete;
   SegmentBlocks& operator=(const SegmentBlocks&) = delete;
 
-  // Returns the best fit among the free ranges, in use; null if none fits.
+  // Takes the best fit among the free ranges; null if none fits.
   Block* Take(Bytes size) { return holds_one_ ? free_.TakeWhole(size) : free_.Take(size); }
 
-  // Returns [address, address + size), as a block in use; null unless all of it is free and mapped.
+  // Takes [address, address + size), as a block in use; null unless all of it is free and mapped.
   // Walks the blocks below it, unless the segment is planned. REQUIRES: the segment contains
   // `address`.
   Block* TakeAt(DeviceAddress address, Bytes size);
 
-  // Makes a block free and one with its free neighbours.
+  // Makes a block free and merges it with its free neighbours.
   void Return(Block* block) { free_.Return(block); }
 
-  // A fixed segment never has any: its blocks go back to their source as a whole. Nor has a planned
-  // one: other blocks will be due in their places.
+  // Always empty for a fixed segment, whose blocks go back to their source as a whole, and for a
+  // planned one, because other blocks will be due in the places of its blocks.
   RecentFrees& recent() { return recent_; }
   const FreeRanges& free() const { return free_; }
   const Holes& holes() const { return holes_; }
-  const Block* first() const { return first_; }  // all blocks follow by `next`
+  const Block* first() const { return first_; }  // the other blocks follow by `next`
 
-  // Makes `mapped` of `hole` free: it has just been mapped.
+  // Makes the part `mapped` of `hole` free, after it has been mapped.
   void Fill(Block* hole, const AddressRange& mapped);
-  // Makes `unmapped` of the free `block` a hole: it has just been unmapped.
+  // Makes the part `unmapped` of the free `block` a hole, after it has been unmapped.
   void Dig(Block* block, const AddressRange& unmapped);
 
   // Aborts if blocks, holes and free ranges contradict each other.

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the five cases on simulated cards under torch's own allocator, and prints them beside figures known before.
+"""Runs the five cases on simulated cards under torch's own allocator, and prints them beside reference figures.
 
-Usage: case_figures.py [NAME ...] (A1, or A for all of a case). Needs the frameworks (setup/setup.sh frameworks).
-
-A row of Markdown each: the run, the reference, ours, the difference, why. Peaks are allocated / reserved, in GiB, by
-card; a reference of 0 is not known. The references were taken by another, simpler card before this one existed, also
-under the stock torch wheel; what they are worth is said in docs/cases/README.md.
+Usage: case_figures.py [NAME ...] (A1, or A for all of a case). Needs the frameworks (setup/setup.sh frameworks). Prints
+a row of Markdown for each run: its name, the reference, our figures, the difference, and why. Peaks are allocated /
+reserved, in GiB, by card; a reference of 0 is not known. The references were measured with another, simpler card before
+this one existed, some with the stock torch wheel; docs/cases/README.md says how reliable they are.
 """
 
 import os
@@ -25,7 +24,7 @@ FRAME = re.compile(r'^  File ".*", line \d+, in (\w+)$', re.MULTILINE)
 
 
 def run(row: Row) -> str:
-    """Gives what the run of a row prints, its exception's traceback included."""
+    """Returns the output of a row's run, including its exception's traceback."""
     script, *arguments = row.command.split()
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     if row.expandable:
@@ -38,7 +37,7 @@ def run(row: Row) -> str:
 
 
 def peaks(printed: str) -> dict[int, tuple[float, float]]:
-    """Gives the most allocated and reserved of each card, in GiB."""
+    """Returns the peak allocated and reserved GiB of each card."""
     found: dict[int, tuple[float, float]] = {}
     for card, allocated, reserved in PEAK.findall(printed):
         before = found.get(int(card), (0.0, 0.0))
@@ -47,7 +46,7 @@ def peaks(printed: str) -> dict[int, tuple[float, float]]:
 
 
 def compared_peaks(row: Row, printed: str) -> tuple[str, str, str]:
-    """Gives reference, ours and the difference as text."""
+    """Returns the reference, our figure and the difference as text."""
     ours = peaks(printed)
     wanted = [(card, pair) for card, pair in enumerate(row.peaks) if any(pair)]
     reference = "; ".join(" / ".join(f"{figure:.3f}" for figure in pair if figure) for _, pair in wanted)
@@ -60,7 +59,7 @@ def compared_peaks(row: Row, printed: str) -> tuple[str, str, str]:
 
 
 def compared_failure(row: Row, printed: str) -> tuple[str, str, str]:
-    """Gives reference, ours and the difference as text."""
+    """Returns the reference, our figure and the difference as text."""
     asked, free, allocated = FAILURE.findall(printed)[-1]
     frames = FRAME.findall(printed)
     place = row.place if row.place in frames else frames[-1]

@@ -12,17 +12,17 @@ FREE = "as reserved, which is elsewhere by a few segments"
 
 @dataclass(frozen=True)
 class Row:
-    """A run, and how it should end: peaks by card (allocated, reserved; GiB), or what could not be had."""
+    """A run and its expected end: peaks by card (allocated, reserved; GiB), or the request that fails."""
 
     name: str
     card: str
     command: str
     peaks: tuple[tuple[float, float], ...] = ()
-    asked: str = ""  # as torch's message has it
+    asked: str = ""  # as in torch's message
     free: str = ""
-    place: str = ""  # the function that asked
+    place: str = ""  # the function that made the request
     expandable: bool = False
-    why: str = ""  # ours is different
+    why: str = ""  # the reason if ours is different
 
 
 A, B, C = "mend_editing.py", "grpo.py", "cogvideox_unlearning.py"

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What others estimate of the five cases, beside `memtrace fit` and the peak of the run on a card with room.
+"""Compares other tools' estimates of the five cases with `memtrace fit` and the peak of the run on a large card.
 
-Usage: estimate_rivals.py [CASE ...]. Needs the frameworks (setup/setup.sh frameworks). A table in Markdown, in GiB;
-errors in percent of the most that torch's own allocator had allocated in a run of one step on a card of 300 GiB.
+Usage: estimate_rivals.py [CASE ...]. Needs the frameworks (setup/setup.sh frameworks). Prints a table in Markdown, in
+GiB; errors are percent of the peak that torch's own allocator allocated in a run of one step on a card of 300 GiB.
 
-- accelerate: what `accelerate estimate-memory` says in the column "Training using Adam" (of E, which does not train,
-  "Total Size") for 16 bits, by that command's own functions: it wants a hub, here the model comes from its
-  configuration. Only the trained model is among its inputs: no second one, no sequence, no batch, nothing frozen.
+- accelerate: the column "Training using Adam" of `accelerate estimate-memory` (for E, which does not train, "Total
+  Size") for 16 bits, computed with that command's own functions: it needs a hub, while here the model comes from its
+  configuration. Its only input is the trained model: no second one, no sequence, no batch, nothing frozen.
 - MemTracker: torch.distributed._tools.mem_tracker over fake tensors (tracked_by_torch.py).
 - fit: the allocated peak that `memtrace fit` finds without a limit.
 """
@@ -39,7 +39,7 @@ GIB = 2**30
 MEMTRACE = [sys.executable, "-m", "memtrace"]
 TRACKER = str(Path(__file__).with_name("tracked_by_torch.py"))
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1"}
-FEW = "--new 16"  # tokens an answer: the tracker takes seconds for each
+FEW = "--new 16"  # tokens per answer: the tracker takes seconds for each
 MOST_SECONDS = 240
 
 MODELS: dict[str, Callable[[], torch.nn.Module]] = {
@@ -62,7 +62,7 @@ COMMANDS = {
 
 
 def accelerate_says(script: str) -> float:
-    """GiB for 16 bits, of the command's two columns the one that the script is about."""
+    """Returns the GiB for 16 bits, from the one of the command's two columns that fits the script."""
     if script == "resize_embeddings.py":
         total, _ = calculate_maximum_sizes(resize_embeddings.describe(torch.float32))
         return total / 2 / GIB
@@ -71,7 +71,7 @@ def accelerate_says(script: str) -> float:
 
 
 def printed_on_card(*command: str) -> str:
-    """Gives what a program prints on a simulated card with room."""
+    """Returns the output of a program on a simulated card that is large enough."""
     with tempfile.TemporaryDirectory() as folder:
         start = [*MEMTRACE, "run", "-q", "--allocator", "native", "--card", "300GiB", "-o", f"{folder}/run.trace"]
         limited = ["timeout", str(MOST_SECONDS), *start, "--", sys.executable, *command]
@@ -80,7 +80,7 @@ def printed_on_card(*command: str) -> str:
 
 
 def tracker_says(command: list[str]) -> float | str:
-    """GiB, or why there is no figure."""
+    """Returns the GiB, or why there is no figure."""
     printed = printed_on_card(TRACKER, *command).strip().splitlines()
     for line in printed:
         if line.isdecimal():
@@ -89,14 +89,14 @@ def tracker_says(command: list[str]) -> float | str:
 
 
 def fit_says(command: list[str]) -> float:
-    """GiB allocated at the peak, of the card where that is highest."""
+    """Returns the GiB allocated at the peak, on the card where it is highest."""
     question = [*MEMTRACE, "fit", "-q", "--json", "--no-remedies", "--card", "300GiB", "--", sys.executable, *command]
     answer = json.loads(subprocess.run(question, env=ENVIRONMENT, stdout=subprocess.PIPE, timeout=900).stdout)
     return max(card["peak_allocated"] for card in answer["cards"]) / GIB
 
 
 def timed(function: Callable[[list[str]], float | str], command: list[str], truth: float) -> str:
-    """Gives a cell: the figure, its error, the seconds that it took."""
+    """Returns a cell of the table: the figure, its error, and the seconds that it took."""
     start = time.monotonic()
     said = function(command)
     seconds = time.monotonic() - start
@@ -104,7 +104,7 @@ def timed(function: Callable[[list[str]], float | str], command: list[str], trut
 
 
 def cell(said: float, truth: float) -> str:
-    error = round(100 * (said / truth - 1), 1) + 0.0  # no -0.0
+    error = round(100 * (said / truth - 1), 1) + 0.0  # + 0.0 turns -0.0 into 0.0
     return f"{said:.3f} ({error:+.1f} %)"
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a script under torch's own MemTracker with fake tensors, and prints the peak that it finds, in bytes.
 
-Usage: tracked_by_torch.py SCRIPT [ARGUMENTS]. Where no GPU is, a simulated card has to be there: fake tensors allocate
-nothing, but autograd wants a device.
+Usage: tracked_by_torch.py SCRIPT [ARGUMENTS]. Without a GPU this needs a simulated card: fake tensors allocate nothing,
+but autograd needs a device.
 """
 
 import runpy
@@ -16,7 +16,7 @@ from torch.distributed._tools.mem_tracker import MemTracker
 
 
 def make_at_once() -> None:
-    """Models of the examples come by way of the meta device, which a fake tensor cannot come from."""
+    """Makes the examples' models without the meta device, from which a fake tensor cannot be created."""
     import weightless
 
     def described(make, dtype=torch.bfloat16):
@@ -33,14 +33,14 @@ def make_at_once() -> None:
 
 
 class NoHandle:
-    """Stands for a hook on a frozen parameter."""
+    """A stand-in for the hook on a frozen parameter."""
 
     def remove(self) -> None:
         """Does nothing."""
 
 
 def help_along(tracker: MemTracker) -> None:
-    """What the tracker refuses by itself: a model's second call, and a model with frozen parameters."""
+    """Makes the tracker accept what it refuses: a model's second call, and a model with frozen parameters."""
 
     def before_forward(module: torch.nn.Module, _inputs: object) -> None:
         modules = tracker._mod_tracker

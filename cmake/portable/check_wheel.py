@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a wheel runs where its name says (docs/wheel.md).
+"""Checks that a wheel runs on every system of its tag (docs/wheel.md).
 
-Usage: check_wheel.py WHEEL. Exit 0 if it does, 1 with one line a fault otherwise. It needs `readelf`, and the C and
+Usage: check_wheel.py WHEEL. Exit 0 if it does, 1 with one line per fault otherwise. It needs `readelf`, and the C and
 C++ libraries of the machine that built the wheel.
 """
 
@@ -19,31 +19,31 @@ from pathlib import Path
 
 LIMITS: dict[str, str] = json.loads((Path(__file__).parent / "limits.json").read_text())
 LARGEST = 40_000_000  # bytes
-# Every Linux with glibc has these; PEP 600 lets a wheel need them.
+# Every Linux with glibc has these; PEP 600 allows a wheel to need them.
 SYSTEM = {
     *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"),
     *("ld-linux-x86-64.so.2", "libgcc_s.so.1", "libstdc++.so.6"),
 }
-# What the process has already that loads one of ours: torch with its CUDA, or pyarrow.
+# The libraries that a process already has when it loads one of ours: torch with its CUDA, or pyarrow.
 OF_THE_PROCESS = {
     "libmemtrace_torch.so": re.compile(r"lib(c10|c10_cuda|torch|torch_cpu|torch_cuda)\.so"),
     "libmemtrace_parquet.so": re.compile(r"lib(arrow|parquet)\.so\.\d+"),
 }
 
-# What is linked statically and must not meet the same of the process: std, Abseil, SQLite, zstd, xxHash, zlib.
+# Symbols linked statically, which must not meet the process's own: std, Abseil, SQLite, zstd, xxHash, zlib.
 STATIC_PARTS = re.compile(r"_ZN?K?(St|4absl)|sqlite3_|ZSTD_|XXH|deflate|inflate")
 
 
 @dataclass
 class Elf:
-    """What a library or program needs, and what it has."""
+    """The needs and the contents of a library or program."""
 
     name: str
     soname: str = ""
     needed: set[str] = field(default_factory=set)
     run_paths: set[str] = field(default_factory=set)
-    versions: set[str] = field(default_factory=set)  # of what it needs: GLIBC_2.2.5
-    unversioned: set[str] = field(default_factory=set)  # names that it needs of whatever library
+    versions: set[str] = field(default_factory=set)  # of the needed symbols: GLIBC_2.2.5
+    unversioned: set[str] = field(default_factory=set)  # needed names, of any library
     defined: set[str] = field(default_factory=set)
 
 
@@ -52,7 +52,7 @@ def _readelf(file: Path, *options: str) -> str:
 
 
 def read_elf(file: Path) -> Elf:
-    """Returns what the dynamic section and the dynamic symbols of a file say."""
+    """Returns the contents of a file's dynamic section and dynamic symbols."""
     elf = Elf(file.name)
     for tag, value in re.findall(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]", _readelf(file, "-d")):
         if tag == "SONAME":
@@ -89,7 +89,7 @@ def _names_of_this_machine() -> frozenset[str]:
 
 
 def faults_of_file(elf: Elf, beside: Iterable[str] = ()) -> list[str]:
-    """Returns what keeps a file from running on older systems. `beside` are the SONAMEs that come with it."""
+    """Returns the reasons why a file does not run on older systems. `beside` are the SONAMEs that come with it."""
     faults = []
     provided = OF_THE_PROCESS.get(elf.name)
     for needed in sorted(elf.needed - SYSTEM - set(beside)):
@@ -110,7 +110,7 @@ def faults_of_file(elf: Elf, beside: Iterable[str] = ()) -> list[str]:
 
 
 def faults_of_wheel(wheel: Path) -> list[str]:
-    """Returns what is wrong with a wheel; nothing if it runs where its name says."""
+    """Returns the faults of a wheel; nothing if it runs on every system of its tag."""
     faults = []
     size = wheel.stat().st_size
     if size > LARGEST:

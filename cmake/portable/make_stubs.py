@@ -3,9 +3,9 @@
 """Makes the libraries that a portable build is linked against (docs/wheel.md).
 
 Usage: make_stubs.py CC OUTPUT LIMITS.json. For each library of this machine's C and C++ run time, writes a stub: a
-library of the same SONAME that has the symbols of the limits' versions and no code. What is linked against it can only
-refer to those, and so runs with every newer version of the library. Beside the stubs lie the files that the compiler
-driver looks for: libc.so and libstdc++.so, which add what must be linked statically, and the start code of programs.
+library of the same SONAME that has the symbols of the limits' versions and no code. Programs linked against it can only
+refer to those symbols, and so run with every newer version of the library. Beside the stubs are the files that the
+compiler driver looks for: libc.so and libstdc++.so, which add the statically linked parts, and the start code.
 """
 
 import json
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
-# Before glibc 2.34 these lay outside libc.so.6. A symbol that moved has a version of that time beside its old one, or
-# none that a new program would get. (Compared with the lists of `zig cc -target x86_64-linux-gnu.2.28`: docs/wheel.md.)
+# Before glibc 2.34 these were outside libc.so.6. A symbol that moved has a version of that time beside its old one, or
+# only one that new programs do not get. (Compared with the lists of `zig cc -target x86_64-linux-gnu.2.28`:
+# docs/wheel.md.)
 MOVED = re.compile(r"GLIBC_2\.(29|3[0-4])$")
 FORMER_HOMES = [
     (re.compile(r"_*(pthread_|sem_)|(call_once|cnd_|mtx_|thrd_|tss_)"), "libpthread.so.0"),
@@ -41,11 +42,11 @@ class Symbol(NamedTuple):
     size: int
     kind: str  # FUNC, OBJECT, TLS ...
     weak: bool
-    is_default: bool  # what a new program gets
+    is_default: bool  # the version that a new program gets
 
 
 def as_numbers(version: str) -> tuple[int, ...]:
-    """Returns the numbers of GLIBC_2.2.5, for comparing."""
+    """Returns the numbers of GLIBC_2.2.5, for comparisons."""
     return tuple(int(n) for n in version.rpartition("_")[2].split("."))
 
 
@@ -65,7 +66,7 @@ def read_symbols(library: str) -> list[Symbol]:
 
 
 def is_within(version: str, limits: dict[str, str]) -> bool:
-    """Returns true if a version node is one of the limits' kinds and not newer."""
+    """True if a version node is of one of the limits' kinds and not newer."""
     kind, _, numbers = version.rpartition("_")
     if kind not in limits or re.fullmatch(r"[\d.]+", numbers) is None:
         return False
@@ -73,7 +74,7 @@ def is_within(version: str, limits: dict[str, str]) -> bool:
 
 
 def choose(symbols: list[Symbol], limits: dict[str, str]) -> dict[str, Symbol]:
-    """Returns the newest version of each symbol that is within the limits."""
+    """Returns the newest version of each symbol within the limits."""
     within = [symbol for symbol in symbols if is_within(symbol.version, limits)]
     return {symbol.name: symbol for symbol in sorted(within, key=lambda symbol: as_numbers(symbol.version))}
 
@@ -121,7 +122,7 @@ def build_stub(compiler: str, folder: Path, soname: str, symbols: list[Symbol]) 
 
 
 def former_home(symbol: Symbol, stayed: set[str]) -> str | None:
-    """Returns the library in which a symbol of today's libc.so.6 lay at the time of the limits."""
+    """Returns the library that had a symbol of today's libc.so.6 at the time of the limits."""
     if symbol.name not in stayed:
         for names, home in FORMER_HOMES:
             if names.match(symbol.name):
@@ -130,7 +131,7 @@ def former_home(symbol: Symbol, stayed: set[str]) -> str | None:
 
 
 def stub_c_library(compiler: str, folder: Path, library: str, limits: dict[str, str]) -> list[str]:
-    """Writes stubs of libc.so.6 and of the libraries that it has taken in; returns their names."""
+    """Writes stubs of libc.so.6 and of the libraries that were merged into it; returns their names."""
     everything = read_symbols(library)
     moved = {symbol.name for symbol in everything if MOVED.match(symbol.version)}
     stayed = {symbol.name for symbol in everything if symbol.is_default} - moved
@@ -151,7 +152,7 @@ def find_library(compiler: str, name: str) -> str:
 
 
 def build_static_parts(compiler: str, folder: Path) -> None:
-    """Compiles what older versions of the C library do not have, and the start code of programs."""
+    """Compiles the functions that older versions of the C library lack, and the start code of programs."""
     options = ["-O2", "-fPIC", "-fvisibility=hidden", "-fno-lto", "-Wall", "-Wextra", "-Werror", "-c"]
     for source, output in (("newer_functions.c", "newer_functions.o"), ("program_start.c", "Scrt1.o")):
         subprocess.run([compiler, *options, "-o", str(folder / output), str(HERE / source)], check=True)

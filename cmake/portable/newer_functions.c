@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions that this machine's headers and static libraries call and that glibc 2.28 does not
-// have. They are linked, hidden, into what needs them (docs/wheel.md). Nothing of <sys/stat.h> is
-// included, whose declarations are those of a newer glibc.
+// have. They are linked, hidden, into the files that need them (docs/wheel.md). <sys/stat.h> is not
+// included, because its declarations are those of a newer glibc.
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -11,15 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-// glibc 2.32. Zero: the program may have more than one thread, which is right at all times; it only
-// costs reference counts an atomic operation before the first thread starts.
+// glibc 2.32. Zero means that the program may have more than one thread, which is always safe; it
+// only makes reference counts atomic before the first thread starts.
 char __libc_single_threaded = 0;
 
 // glibc 2.30.
 pid_t gettid(void) { return (pid_t)syscall(SYS_gettid); }
 
-// glibc 2.30. The deadline is that of the wall clock, so that a change of its time during the wait
-// shortens or lengthens it: callers look at their own clock again (std::condition_variable does).
+// glibc 2.30. The deadline is converted to the wall clock, so a change of its time during the wait
+// shortens or lengthens the wait. Callers check their own clock again (std::condition_variable
+// does).
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* deadline) {
   enum { kSecond = 1000000000 };
@@ -39,7 +40,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return pthread_cond_timedwait(condition, mutex, &wall);
 }
 
-// glibc 2.33; before, each was an inline function of the header around one of these, with the
+// glibc 2.33; before, each was an inline function of the header that called one of these, with the
 // version of the struct.
 struct stat;
 extern int __xstat(int version, const char* path, struct stat* result);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first code of a program (Scrt1.o). That of glibc 2.34 and newer leaves the program's
-// constructors to __libc_start_main, which before 2.34 called only what it was given. Given these
-// two, both do the same.
+// The first code of a program (Scrt1.o). The one of glibc 2.34 and newer leaves the program's
+// constructors to __libc_start_main, which before 2.34 called only the functions it was given. With
+// these two functions, both versions do the same.
 typedef void Constructor(int count, char** arguments, char** environment);
 
 extern Constructor* __init_array_start[] __attribute__((visibility("hidden")));
@@ -19,8 +19,8 @@ __attribute__((used)) static void Initialize(int count, char** arguments, char**
 // The dynamic linker calls the destructors.
 __attribute__((used)) static void Finish(void) {}
 
-// As the ABI of x86-64 has it: the stack holds the count and the arguments, rdx what to call at the
-// exit.
+// Follows the ABI of x86-64: the stack holds the count and the arguments, and rdx the function to
+// call at exit.
 __asm__(
     ".pushsection .text\n"
     ".globl _start\n"

@@ -8,7 +8,7 @@
 namespace memtrace::cupti {
 namespace {
 
-// By CUpti_ActivityMemcpyKind.
+// Names of the directions, indexed by CUpti_ActivityMemcpyKind.
 constexpr std::array<std::string_view, 11> kDirections = {
     "", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 
@@ -16,7 +16,7 @@ std::string_view DirectionOf(uint8_t copy_kind) {
   return copy_kind < kDirections.size() ? kDirections[copy_kind] : "";
 }
 
-// The record as what its kind says it is.
+// Casts the record to the type of its kind.
 template <typename Record>
 const Record& As(const CUpti_Activity& record) {
   return reinterpret_cast<const Record&>(record);
@@ -97,7 +97,8 @@ void ActivityDecoder::NoteOperation(const CUpti_ActivityExternalCorrelation& rec
   calls_.pop_front();
 }
 
-// One call may launch many kernels (a graph): it is not forgotten with the first.
+// The operation is not forgotten after the first kernel, because one call may launch many (a
+// graph).
 uint64_t ActivityDecoder::OperationOf(uint32_t correlation) const {
   const auto found = operations_.find(correlation);
   return found == operations_.end() ? 0 : found->second;

@@ -20,41 +20,41 @@ enum class ActivityKind : uint8_t {
   kKernel,
   kCopy,
   kFill,
-  kMemoryGiven,  // by the driver, to whomever: cudaMalloc, pools, managed memory
+  kMemoryGiven,  // by the driver, to any caller: cudaMalloc, pools, managed memory
   kMemoryTakenBack,
 };
 
-// Something that a card did.
+// One activity of a card: a kernel, a copy, a fill, or a change of its memory.
 struct CardActivity {
   ActivityKind kind = ActivityKind::kKernel;
   uint32_t device = 0;
-  uint32_t context = 0;      // CUPTI's numbers of both
-  uint32_t stream = 0;       //
+  uint32_t context = 0;      // the context and the stream
+  uint32_t stream = 0;       // as CUPTI numbers them
   uint64_t start_ns = 0;     // CLOCK_MONOTONIC
-  uint64_t duration_ns = 0;  // 0 of memory
-  uint64_t bytes = 0;        // of copies, fills and memory
-  uint64_t address = 0;      // of memory
-  // Of a kernel as the compiler wrote it ("_ZN2at6native..."); of a copy its direction, in words
-  // of CUDA's ("HtoD"). Valid while the activity is told.
+  uint64_t duration_ns = 0;  // 0 for memory
+  uint64_t bytes = 0;        // only for copies, fills and memory
+  uint64_t address = 0;      // only for memory
+  // The name of a kernel as the compiler wrote it ("_ZN2at6native..."), or CUDA's word for the
+  // direction of a copy ("HtoD"). Valid only during the call that passes the activity.
   std::string_view name = {};
-  uint64_t operation = 0;  // what the launching thread had said it does; 0: nothing
+  uint64_t operation = 0;  // as set by the launching thread; 0: none
 };
 
-// Makes activities of CUPTI's records, which come in the order in which CUPTI finished them.
+// Makes activities from CUPTI's records, which come in the order in which CUPTI finished them.
 //
-// A record has grown from version to version of CUPTI, at its end; what is read here stands in the
-// part that all since 11 have. An operation is told by two records: one ties it to a call by the
-// call's correlation number, the kernel's says the same number, mostly later. Thread rule: one
+// CUPTI's later versions append fields to a record; only fields that all versions since 11 have are
+// read here. An operation takes two records: one ties it to a call by the call's correlation
+// number, and the kernel's record, which mostly comes later, has the same number. Thread rule: one
 // thread at a time.
 class ActivityDecoder {
  public:
-  // Calls whose kernels have not come yet; later ones push out the earliest.
+  // The most calls that wait for their kernels; later calls push out the earliest.
   static constexpr size_t kMostCalls = 1 << 16;
 
-  // `clocks` outlives this.
+  // `clocks` must outlive this.
   explicit ActivityDecoder(const ClockAlignment& clocks) : clocks_(clocks) {}
 
-  // Nothing for a record that only helps to understand others, or of a kind not known.
+  // Returns nothing for a record of an unknown kind, or one that only describes others.
   std::optional<CardActivity> Decode(const CUpti_Activity& record);
 
  private:

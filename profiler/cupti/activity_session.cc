@@ -12,20 +12,20 @@
 namespace memtrace::cupti {
 namespace {
 
-// As large as NVIDIA's samples have them; a buffer comes back when it is full.
+// The size in NVIDIA's samples; a buffer comes back when it is full.
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kAlignment = 8;      // ACTIVITY_RECORD_ALIGNMENT
 constexpr size_t kSpareBuffers = 16;  // kept for the next request
 
-constexpr auto kOperation = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;  // kineto has the others
+constexpr auto kOperation = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;  // kineto uses the others
 
-// Without these there is nothing to tell; the others an old or small CUPTI may lack.
+// Without the needed kinds there is nothing to record; an old or small CUPTI may lack the others.
 constexpr CUpti_ActivityKind kNeeded[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                           CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
 constexpr CUpti_ActivityKind kWelcome[] = {CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMORY2,
                                            CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
-// The calls whose records carry an operation: those that launch.
+// The calls that launch work: only their records carry an operation.
 constexpr CUpti_CallbackId kRuntimeLaunches[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000,
@@ -37,7 +37,7 @@ constexpr CUpti_CallbackId kDriverLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuLaunch
                                                 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
                                                 CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch};
 
-// CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
   return static_cast<uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
@@ -46,7 +46,7 @@ uint64_t MonotonicNs() {
 }  // namespace
 
 ActivitySession& ActivitySession::Make(const CuptiLibrary& library, Tell tell) {
-  // Also of those that are over: what is never destroyed must not look like a leak.
+  // Also keeps ended sessions: an object that is never destroyed must not look like a leak.
   static Mutex mutex;
   static auto* const kAll = new std::vector<ActivitySession*>();
   const MutexLock lock(mutex);
@@ -119,7 +119,7 @@ void ActivitySession::Flush() {
 
 void ActivitySession::SetOperation(uint64_t operation) {
   static thread_local uint64_t said = 0;
-  if (!is_on()) operation = 0;  // what was said before is still told to whoever uses CUPTI now
+  if (!is_on()) operation = 0;  // an earlier operation must still be popped
   if (said == operation) return;
   if (said != 0) library_.pop_external(kOperation, nullptr);
   if (operation != 0) library_.push_external(kOperation, operation);

@@ -19,36 +19,36 @@
 
 namespace memtrace::cupti {
 
-// Has CUPTI record what the cards do, and tells it as it comes back.
+// Makes CUPTI record what the cards do, and passes the activities on as they come back.
 //
-// CUPTI's buffers belong to the process: one session at a time, and none while another tool
-// records (docs/cupti.md). A session that has ended can begin again. Never destroyed: CUPTI's
-// threads may be on their way into it.
+// CUPTI's buffers belong to the process: only one session is possible at a time, and none while
+// another tool records (docs/cupti.md). A session that has ended can begin again. It is never
+// destroyed, because CUPTI's threads may still be about to enter it.
 //
 // Thread rule: any function from any thread. `tell` is called by CUPTI's threads and by those that
 // flush, one at a time.
 class ActivitySession {
  public:
-  // At most kMostTold at once; names are valid during the call.
+  // Receives at most kMostTold activities; their names are valid during the call.
   using Tell = std::function<void(std::span<const CardActivity>)>;
   static constexpr size_t kMostTold = 64;
 
   static ActivitySession& Make(const CuptiLibrary& library, Tell tell);
 
-  // kUnavailable with CUPTI's reason: no driver, another tool, no permission. Nothing is enabled
-  // then. What single kinds of records a CUPTI does not have is left out.
+  // kUnavailable with CUPTI's reason (no driver, another tool, no permission), with nothing
+  // enabled. Optional kinds of records that this CUPTI lacks are left out.
   absl::Status Begin();
-  // Disables everything, then hands out what is there. Harmless without Begin.
+  // Disables everything, then passes on the remaining records. Does nothing without Begin.
   void End();
-  // Hands out what is finished by now.
+  // Passes on all finished records.
   void Flush();
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
 
-  // What the calling thread launches from now on belongs to `operation`; 0, or a session that is
-  // off, ends it. Two calls of CUPTI, none if nothing changes.
+  // Ties the calling thread's launches to `operation` from now on; 0, or a session that is off,
+  // ends this. Costs two calls of CUPTI, none if nothing changes.
   void SetOperation(uint64_t operation);
 
-  // Records that CUPTI could not keep, so far.
+  // Returns the number of records that CUPTI could not keep so far.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -70,7 +70,7 @@ class ActivitySession {
       mutex_;  // guards what follows; CUPTI is only asked for the time and the next record under it
   ClockAlignment clocks_;
   ActivityDecoder decoder_;
-  std::vector<CardActivity> told_;  // kept for its room
+  std::vector<CardActivity> told_;  // kept for its capacity
   std::vector<uint8_t*> spare_buffers_;
   std::atomic<bool> is_on_ = false;
   std::atomic<uint64_t> dropped_ = 0;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kReadings = 5;
 
-// `base` and `distance` more, or less.
+// Returns `base` plus `distance`, which may be negative; at least 0.
 uint64_t Plus(uint64_t base, double distance) {
   const auto whole = static_cast<int64_t>(distance);
   if (whole < 0 && static_cast<uint64_t>(-whole) > base) return 0;
@@ -40,7 +40,7 @@ void ClockAlignment::Align() {
   if (pairs_.size() > kPairs) pairs_.pop_front();
 }
 
-// By the latest pair that is not later: the other clock may have had a time twice.
+// Uses the latest pair that is not later, because a clock that was set back has some times twice.
 uint64_t ClockAlignment::Ours(uint64_t other) const {
   size_t at = pairs_.size() - 1;
   while (at > 0 && pairs_[at].other > other) --at;

@@ -10,11 +10,12 @@
 
 namespace memtrace::cupti {
 
-// From another tool's clock to ours, both in nanoseconds, by pairs of readings taken now and then.
+// Converts another tool's clock to ours, both in nanoseconds, from pairs of readings taken now and
+// then.
 //
-// The other clock may be set while it runs (CLOCK_REALTIME is) and may go a little faster or
-// slower. Between two pairs it is taken to go evenly; before the first and behind the last one, as
-// fast as ours.
+// The other clock may be set while it runs (as CLOCK_REALTIME is) and may be slightly faster or
+// slower. Between two pairs it is assumed to run evenly; before the first and after the last one,
+// as fast as ours.
 //
 //     ours     |---------|--------------|------>
 //     other    |----------|-------------|------>     pairs at the bars
@@ -24,13 +25,13 @@ class ClockAlignment {
  public:
   using Clock = std::function<uint64_t()>;
 
-  // Pairs older than so many are forgotten: a record comes back within one or two of them.
+  // The most pairs kept: a record comes back within one or two of them.
   static constexpr size_t kPairs = 64;
 
   ClockAlignment(Clock ours, Clock other);
 
-  // Takes a pair: of some readings of the other clock, each between two of ours, the one with the
-  // least time around it.
+  // Takes a pair: of several readings of the other clock, each between two of ours, it keeps the
+  // one with the shortest time around it.
   void Align();
 
   // REQUIRES: Align was called.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
-// "" or the name of the function that is missing.
+// Returns "", or the name of the function if it is missing.
 template <typename Function>
 std::string Resolve(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));

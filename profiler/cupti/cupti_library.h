@@ -12,15 +12,17 @@
 
 namespace memtrace::cupti {
 
-// NVIDIA's CUPTI as far as it is used here, found at run time. Never unloaded: it has threads.
+// The functions of NVIDIA's CUPTI that we use, found at run time. Never unloaded, because it has
+// threads.
 class CuptiLibrary {
  public:
-  // The one that this process has loaded, else the one that the loader finds. kNotFound says which
-  // names were tried; kUnimplemented, which function is missing (a CUPTI of before 11).
+  // Returns the CUPTI that this process has loaded, otherwise the one that the loader finds.
+  // kNotFound names the files that were tried; kUnimplemented names the missing function (a CUPTI
+  // older than 11).
   static absl::StatusOr<CuptiLibrary> Find();
   static absl::StatusOr<CuptiLibrary> Load(const std::string& path);
 
-  // OK, or what CUPTI says about it: "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES while enabling kernels".
+  // Returns OK, or CUPTI's reason: "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES while enabling kernels".
   absl::Status Check(CUptiResult result, const std::string& doing) const;
 
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;

@@ -17,7 +17,7 @@
 
 namespace memtrace::recorder {
 
-// Who allocates, from where, and what for if the program said so.
+// Where an allocation comes from and, if the program said so, what it is for.
 struct AllocationContext {
   trace::StackId stack = 0;
   trace::StringId owner = 0;
@@ -26,7 +26,7 @@ struct AllocationContext {
   friend bool operator==(const AllocationContext&, const AllocationContext&) = default;
 };
 
-// Owner, module and role by number; 0 is none of them.
+// The number of a scope (owner, module and role); 0 is the empty scope.
 using ScopeId = uint32_t;
 struct Scope {
   trace::StringId owner = 0;
@@ -39,16 +39,17 @@ struct Scope {
   }
 };
 
-// Packs contexts into the 64 bits that travel through the allocator: the stack below, above it the
-// number of the scope. String numbers do not fit in 16 bits each (files and functions share them),
-// but a program has few scopes, and a thread's changes only when it enters a tag or a module: then
-// its number is looked up, not for every allocation.
+// Packs contexts into the 64 bits that travel through the allocator: the stack in the low half, the
+// number of the scope in the high half. String numbers do not fit in 16 bits each (files and
+// functions share them), but a program has few scopes, and a thread's scope changes only when it
+// enters a tag or a module: its number is looked up then, not for every allocation.
 //
-// Rejected: a pointer to a heap object (someone must free it), 16 bits for each part (a wrong owner
-// after 65,535 strings). Thread rule: any thread; Unpack takes no lock.
+// Rejected: a pointer to a heap object (someone must free it), and 16 bits for each part (wrong
+// owners after 65,535 strings). Thread rule: any thread; Unpack takes no lock.
 class ContextTable {
  public:
-  // Past this many scopes, new ones are recorded by their owner alone; past owners too, as none.
+  // Beyond this many scopes, a new one is recorded with its owner alone; if that fails also, as
+  // empty.
   static constexpr size_t kMaxScopes = 1 << 20;
 
   ContextTable();
@@ -57,7 +58,7 @@ class ContextTable {
   ContextTable& operator=(const ContextTable&) = delete;
 
   ScopeId Number(const Scope& scope);
-  // {} for a number that was never given.
+  // Returns {} for a number that was never given.
   Scope ScopeOf(ScopeId number) const;
   static ContextId Join(ScopeId scope, trace::StackId stack) {
     return ContextId{uint64_t{scope} << 32 | stack};
@@ -66,7 +67,7 @@ class ContextTable {
   ContextId Pack(const AllocationContext& context) {
     return Join(Number({context.owner, context.module, context.role}), context.stack);
   }
-  // A number that Pack never gave is read as its stack alone.
+  // A number that Pack never gave is treated as a stack without a scope.
   AllocationContext Unpack(ContextId context) const;
 
  private:
@@ -75,7 +76,7 @@ class ContextTable {
 
   SpinMutex mutex_;
   absl::flat_hash_map<Scope, ScopeId> ids_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<uint32_t> count_ = 1;  // scopes below are complete; 0 is {}
+  std::atomic<uint32_t> count_ = 1;  // scopes below it are complete; 0 is {}
   // Chunks never move, so readers need no lock.
   std::array<std::atomic<Chunk*>, kMaxScopes / kChunk> chunks_{};
 };

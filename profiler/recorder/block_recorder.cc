@@ -127,7 +127,7 @@ void BlockRecorder::NoteOutOfMemory(const OutOfMemoryEvent& event,
                                    .owner = context.owner,
                                    .module = context.module,
                                    .cards = {cards.begin(), cards.end()}});
-    log_.Summarise(/*is_last=*/false);  // often the last word
+    log_.Summarise(/*is_last=*/false);  // no further event may follow
   });
 }
 
@@ -177,7 +177,7 @@ void BlockRecorder::TieActivities() {
   });
 }
 
-// One time for all: it is that of their coming, and they say their own.
+// All activities get one event time, that of their arrival; they contain their own times.
 void BlockRecorder::NoteActivities(std::span<const ToldActivity> told) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());

@@ -22,11 +22,11 @@
 
 namespace memtrace::recorder {
 
-// What a card did, as it is told.
+// An activity of a card as it is reported to us.
 struct ToldActivity {
-  trace::Activity activity;  // start_ns of CLOCK_MONOTONIC; name and block are not set
+  trace::Activity activity;  // start_ns is of CLOCK_MONOTONIC; name and block are not set
   std::string_view name;
-  uint64_t operation = 0;  // of OperationBlocks; 0: not known
+  uint64_t operation = 0;  // as of OperationBlocks; 0: not known
 };
 
 struct NamedBytes {
@@ -34,18 +34,18 @@ struct NamedBytes {
   Bytes bytes = 0;   // requested
 };
 
-// Writes down what happens to the memory of all cards of this process, and what it is for: an
-// observer of our allocator, or of whatever the core watches in its place (torch's native
+// Records what happens to the memory of all cards of this process, and what it is used for. It
+// observes our allocator, or the allocator that the core watches in its place (torch's native
 // allocator).
 //
-// An allocator calls under its card's lock, so the order of the events is that of things on a card,
-// and no reader sees an address given twice. Errors: as of Recorder. Thread rule: any thread.
+// An allocator calls it under its card's lock, so the events of a card are in order, and no reader
+// sees an address allocated twice. Errors: as of Recorder. Thread rule: any thread.
 class BlockRecorder final : public AllocationObserver {
  public:
-  // Both outlive this.
+  // Both must outlive this.
   BlockRecorder(EventLog& log, const ContextTable& contexts) : log_(log), contexts_(contexts) {}
 
-  // AllocationObserver.
+  // Implements AllocationObserver.
   void Allocated(const BlockEvent& block) override;
   void FreeRequested(const BlockEvent& block) override;
   void FreeCompleted(const BlockEvent& block) override;
@@ -53,26 +53,27 @@ class BlockRecorder final : public AllocationObserver {
   void Reserved(const RangeEvent& range) override;
   void Mapped(const RangeEvent& range) override;
   void Unmapped(const RangeEvent& range) override;
-  // Writes nothing: the ledgers of other cards need other locks. Whoever composes the process
-  // gathers them without holding a lock, then calls NoteOutOfMemory.
+  // Writes nothing, because the ledgers of other cards need other locks. The code that composes the
+  // process gathers them without holding a lock, then calls NoteOutOfMemory.
   void OutOfMemory(const OutOfMemoryEvent& event) override;
   void NoteOutOfMemory(const OutOfMemoryEvent& event, std::span<const trace::CardLedger> cards);
 
-  // [address, address + size) has this role, owner and path; "" leaves what was stated. What is
-  // known already of a whole block is not written again: hooks repeat themselves every step.
+  // Gives [address, address + size) this role, owner and path; "" leaves the earlier statement. A
+  // label that a whole block already has is not written again, because hooks repeat themselves
+  // every step.
   void Relabel(DeviceIndex device, DeviceAddress address, Bytes size, trace::Role role,
                std::string_view owner, std::string_view path);
-  // The same, of what serves [of, ...) of that card, a parameter: a block without an owner gets
-  // that block's.
+  // Does the same for memory that belongs to [of, ...) of that card, a parameter: a block without
+  // an owner gets that block's owner.
   void RelabelFor(DeviceIndex device, DeviceAddress address, Bytes size, trace::Role role,
                   DeviceAddress of, std::string_view path);
 
-  // Writes what the cards did. From the first call of TieActivities on it is tied to blocks.
+  // TieActivities makes later activities refer to blocks. NoteActivities writes them.
   void TieActivities();
   void NoteActivities(std::span<const ToldActivity> told);
 
-  // Returns who holds most on the card now, largest first. Roles that nobody stated are guessed
-  // (LikelyRole).
+  // Returns the largest holders of the card's memory, largest first. A role that nobody stated is
+  // guessed (LikelyRole).
   std::vector<NamedBytes> TopOwners(DeviceIndex device, size_t most) const;
 
  private:

@@ -17,7 +17,7 @@
 
 namespace memtrace::recorder {
 
-// Where in the program we are, as the analysis counts it (tools/analysis/source/position.h).
+// The position in the program, as the analysis counts it (tools/analysis/source/position.h).
 struct ProgramPosition {
   uint64_t step = 0;
   uint64_t micro_batch = 0;
@@ -36,18 +36,18 @@ struct FreedBlock {
 // Requested bytes by role and owner.
 using GroupSums = absl::flat_hash_map<std::pair<trace::Role, trace::StringId>, Bytes>;
 
-// What is known of one card without looking at its blocks: the figures of the summary, and what a
-// checkpoint restates. Bytes, requested and allocated of a block until its free is completed; the
-// peak and the levels of steps count it until its free is requested, as the analysis does.
+// The figures of one card that need no pass over its blocks, for the summary and the checkpoints.
+// In bytes: requested and allocated bytes of a block count until its free is completed; the peak
+// and the levels of steps count it until its free is requested, as the analysis does.
 //
-// Who held the card at its peak is known without a copy of the live set: those that are alive still
-// and were born before the peak, and those that were freed since, whose sums are kept here; they
-// begin anew with each new peak.
+// The holders of memory at the peak are known without a copy of the live set: they are the blocks
+// that are still alive and were allocated before the peak, and those freed since, whose sums are
+// kept here and are cleared at each new peak.
 class CardAccount {
  public:
   static constexpr size_t kSteps = 17;          // levels that are kept
-  static constexpr size_t kMaxGroups = 4096;    // owners past it count as none
-  static constexpr size_t kMaxParts = 1 << 16;  // labels of parts past it are left out
+  static constexpr size_t kMaxGroups = 4096;    // further owners count as none
+  static constexpr size_t kMaxParts = 1 << 16;  // further labels of parts are left out
 
   void Allocated(const LiveBlock& block, const ProgramPosition& now) {
     live_requested_ += block.requested;
@@ -59,7 +59,7 @@ class CardAccount {
     waiting_ -= freed.block.requested;
     Freed(address, freed);
   }
-  // Both at once.
+  // FreeRequested and FreeCompleted at once.
   void Freed(DeviceAddress address, const FreedBlock& freed) {
     const LiveBlock& block = freed.block;
     live_requested_ -= block.requested;
@@ -68,17 +68,18 @@ class CardAccount {
     if (!parts_.empty()) parts_.Forget(address.value(), (address + block.requested).value());
   }
   void BeginStep();
-  // A label of [address, address + size). `whole`: the block that begins there, if it is all of it.
+  // Notes a label of [address, address + size). `whole` is the block there, if the label covers all
+  // of it.
   void Label(const trace::Relabel& label, const LiveBlock* whole);
 
-  // `freed`: sequence number of the request to free it; all ones if there was none.
+  // `freed` is the sequence number of the request to free the block; all ones if there was none.
   bool WasAtPeak(const LiveBlock& block, uint64_t freed) const {
     return block.birth <= peak_sequence_ && freed > peak_sequence_;
   }
-  // Adds `block` to `sums`, split where its parts are labelled.
+  // Adds `block` to `sums`, split if its parts are labelled.
   void AddTo(GroupSums& sums, DeviceAddress address, const LiveBlock& block, bool is_gone,
              const ProgramPosition& last) const;
-  // The labels of parts of the block.
+  // Returns the labels of parts of the block.
   std::vector<trace::LabelledRange> Parts(DeviceAddress address, const LiveBlock& block) const;
 
   Bytes live_requested() const { return live_requested_; }
@@ -86,10 +87,10 @@ class CardAccount {
   Bytes peak() const { return peak_; }
   const ProgramPosition& peak_at() const { return peak_at_; }
   const GroupSums& dead_since_peak() const { return dead_; }
-  const std::vector<uint64_t>& live_at_steps() const { return steps_; }  // the last kSteps
+  const std::vector<uint64_t>& live_at_steps() const { return steps_; }  // at the last kSteps steps
 
   trace::MappedRanges mapped;
-  std::optional<trace::CardLedger> sample;  // the latest
+  std::optional<trace::CardLedger> sample;  // the latest one
 
  private:
   void SetPeak(uint64_t sequence, const ProgramPosition& now) {

@@ -11,8 +11,8 @@ int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
 
 }  // namespace
 
-// A quarter: where the oldest block goes, a whole one begins later, unless a live set takes half
-// the file.
+// True after each quarter of the file: when the oldest checkpoint is dropped, a later complete one
+// exists, unless a live set takes half the file.
 bool CheckpointWriter::is_due(const trace::RecordBlocks& blocks) const {
   const uint64_t kept = blocks.kept();
   return !is_running_ && kept != 0 && blocks.begun() - begun_at_block_ >= kept / 4;

@@ -10,21 +10,22 @@ namespace memtrace::recorder {
 namespace {
 
 constexpr uint64_t kFirstInterval =
-    1'000'000;  // what readings of two clocks differ by is little of it
+    1'000'000;  // long enough to make the error of two readings negligible
 constexpr uint64_t kLongestInterval = 1'000'000'000;
 constexpr uint64_t kMostTicks = 10'000;  // some 4 us for one reading of the kernel's clock
 
-// Counters slower or faster than so are none that processors have.
+// The rates that counters of real processors have.
 constexpr uint64_t kLeastRate = uint64_t{1} << 28;  // 1/16 ns a tick
-constexpr uint64_t kMostRate = uint64_t{1} << 34;  // 4 ns a tick: times a second it fits in 64 bits
+constexpr uint64_t kMostRate = uint64_t{1} << 34;   // 4 ns a tick: no overflow within a second
 
-// CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
   return static_cast<uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-// The kernel has looked whether the counter is steady, and the same on all processors.
+// True if the kernel uses the counter: it has checked that it is steady, and equal on all
+// processors.
 bool KernelKeepsTimeByCounter() {
 #ifdef __x86_64__
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -48,7 +49,7 @@ uint64_t EventClock::AskTheKernel() {
   const uint64_t before = __rdtsc();
   const uint64_t now = MonotonicNs() - began_ns_;
   const uint64_t took = __rdtsc() - before;
-  // Not if another program, or the host, was let run between the two readings.
+  // Not if the thread, or the host, was interrupted between the two readings.
   if (by_counter_ && took < kMostTicks && now - anchor_ns_ >= kFirstInterval)
     Anchor({.ticks = before, .ns = now});
   return now;
@@ -65,7 +66,7 @@ void EventClock::Anchor(const Moment& now) {
   }
   anchor_ticks_ = now.ticks;
   anchor_ns_ = now.ns;
-  // After a pause of seconds, or if the counter jumped, the next interval tells the rate.
+  // After a pause of seconds, or a jump of the counter, the rate is found in the next interval.
   const bool is_known = rate_ >= kLeastRate && rate_ <= kMostRate;
   interval_ns_ = is_known ? std::clamp(2 * interval_ns_, kFirstInterval, kLongestInterval) : 0;
   good_for_ticks_ = is_known ? (interval_ns_ << kRateBits) / rate_ : 0;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kLookEveryNs = 1'000'000;
 
-// A summary looks at every live block: it takes at most a thousandth of the time.
+// A summary looks at every live block, so the next one waits 1,000 times its duration, within these
+// limits.
 constexpr uint64_t kLeastSummaryNs = 1'000'000'000;
 constexpr uint64_t kMostSummaryNs = 10'000'000'000;
 
@@ -52,7 +53,7 @@ void EventLog::SummariseAt(uint64_t now, bool is_last) {
   summary_at_ns_ = now + std::clamp(1000 * took, kLeastSummaryNs, kMostSummaryNs);
 }
 
-// At most a few at once: the number comes from a page that others may write.
+// Makes only a few marks at once, because the number comes from a page that others may write.
 void EventLog::MakeMarks(uint64_t now) {
   constexpr uint64_t kMost = 16;
   trace::FrontPages* front = trace_.writer->front();

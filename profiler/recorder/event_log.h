@@ -19,27 +19,27 @@
 
 namespace memtrace::recorder {
 
-// Puts events into the trace, one after the other, and knows what a reader of all of them so far
-// would know.
+// Writes events into the trace, one after the other, and keeps the state that a reader of all of
+// them would have.
 //
 // Order: each event gets its sequence number and its time under one short lock, that of the trace.
-// So the order in the file is the order in which things happened.
+// So the order in the file is the order of the events.
 //
-// Upkeep: summaries, marks that somebody asked for, and checkpoints are written by the threads that
-// make events; the log has no thread of its own. All of that is done before an event is written, so
-// that the state is that after the one before.
+// Upkeep: summaries, requested marks, and checkpoints are written by the threads that make events;
+// the log has no thread of its own. All of this is done before an event is written, so the state is
+// the one after the previous event.
 //
-// What one block of 512 bytes leaves behind, requested bytes:
+// The events and the state of one block of 512 bytes, in requested bytes:
 //
-//   told            event               LiveTable   WaitingBlocks   CardAccount
+//   call            event               LiveTable   WaitingBlocks   CardAccount
 //   Allocated       1 allocate          the block                   live 512, in use 512, peak 512
 //   FreeRequested   2 free_requested                the block       live 512, in use 0
 //   FreeCompleted   3 free_completed                                live 0,   in use 0
 //
-// Freed writes 2 and 3 at once and passes WaitingBlocks by.
+// Freed writes 2 and 3 at once and skips WaitingBlocks.
 //
-// Errors: as of TraceWriter. Thread rule: any thread that holds mutex(). Whoever takes it does so
-// within the border of trace().
+// Errors: as of TraceWriter. Thread rule: any thread that holds mutex(), which must be taken inside
+// trace().Guarded().
 class EventLog {
  public:
   explicit EventLog(std::unique_ptr<trace::TraceWriter> writer) : trace_(std::move(writer)) {}
@@ -52,7 +52,7 @@ class EventLog {
   }
   EventClock& clock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) { return clock_; }
 
-  // Writes an event as of now, or as of `now` by the log's clock.
+  // Writes an event with the current time, or with `now` of the log's clock.
   template <typename E>
   void Append(const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
     AppendAt(clock_.Now(), event);
@@ -63,8 +63,8 @@ class EventLog {
     trace_.NoteWritten(trace_.writer->Write(++sequence_, now, event));
     run_.Note(event);
   }
-  // Writes that a free was requested and completed at once: two events. Returns the sequence number
-  // of the first one.
+  // Writes two events: a free was requested, and completed at once. Returns the sequence number of
+  // the first one.
   uint64_t AppendFreed(DeviceIndex device, DeviceAddress address)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
     const uint64_t now = clock_.Now();
@@ -79,12 +79,12 @@ class EventLog {
     return sequence_;
   }
 
-  // What the events so far come to. Append tells the account what events alone say; whoever appends
-  // an event of a block tells the table and the account about the block.
+  // The state after the events so far. Append updates the account as far as an event alone can; for
+  // an event of a block, its caller also updates the table and the account.
   LiveTable& live() ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) { return live_; }
   RunAccount& run() ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) { return run_; }
-  // Takes a block that is freed out of the live table, restated first if a checkpoint still lacks
-  // it. Returns what it was; nothing if there is none.
+  // Removes a freed block from the live table; a checkpoint that still lacks it restates it first.
+  // Returns the block; nothing if there is none.
   std::optional<LiveBlock> Forget(DeviceIndex device, DeviceAddress address)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
     auto freed = live_.Remove(device, address);
@@ -95,7 +95,7 @@ class EventLog {
     return freed;
   }
 
-  // Writes a summary now, as a file that may get no further event needs it.
+  // Writes a summary now, for a file that may get no further event.
   void Summarise(bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
 
  private:
@@ -110,7 +110,7 @@ class EventLog {
   CheckpointWriter checkpoint_ ABSL_GUARDED_BY(trace_.mutex);
   uint64_t look_at_ns_ ABSL_GUARDED_BY(trace_.mutex) = 0;     // when to look around again
   uint64_t summary_at_ns_ ABSL_GUARDED_BY(trace_.mutex) = 0;  // when to write the next one
-  uint64_t marks_ ABSL_GUARDED_BY(trace_.mutex) = 0;          // made of those wanted
+  uint64_t marks_ ABSL_GUARDED_BY(trace_.mutex) = 0;          // number of the marks made
   uint64_t sequence_ ABSL_GUARDED_BY(trace_.mutex) = 0;
 };
 

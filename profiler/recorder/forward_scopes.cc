@@ -12,7 +12,7 @@ class ForwardScopes::Thread {
  public:
   explicit Thread(uint64_t number) : number_(number) {}
 
-  // For another thread from now on, if this one is of the past.
+  // Reuses this for another thread, because its own is among the oldest.
   void BeginAnew(uint64_t number) {
     const SpinMutexLock lock(mutex_);
     number_ = number;
@@ -22,7 +22,7 @@ class ForwardScopes::Thread {
 
   void Change(const Operation& next, ScopeId scope) {
     const SpinMutexLock lock(mutex_);
-    if (number_ != next.thread) return;  // given to another meanwhile
+    if (number_ != next.thread) return;  // reused for another thread meanwhile
     if (!changes_.empty()) {
       Entry& last = changes_[Place(changes_.size() - 1)];
       if (last.scope == scope) return;
@@ -51,8 +51,8 @@ class ForwardScopes::Thread {
     const size_t place = first_ + index;
     return place < changes_.size() ? place : place - changes_.size();
   }
-  // The index of the first change after the operation. A backward pass asks for operations in about
-  // the reverse of their order, so it is most often the latest answer or the one before.
+  // Returns the index of the first change after the operation. A backward pass asks for operations
+  // in about the reverse order, so the answer is mostly the latest one or the one before it.
   size_t FirstAfter(uint64_t sequence) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (const size_t likely : {latest_, latest_ - std::min<size_t>(latest_, 1)}) {
       if (IsFirstAfter(likely, sequence)) return latest_ = likely;
@@ -82,8 +82,8 @@ class ForwardScopes::Thread {
 
   mutable SpinMutex mutex_;
   uint64_t number_ ABSL_GUARDED_BY(mutex_);
-  size_t first_ ABSL_GUARDED_BY(mutex_) = 0;           // of a full ring
-  mutable size_t latest_ ABSL_GUARDED_BY(mutex_) = 0;  // answer of FirstAfter
+  size_t first_ ABSL_GUARDED_BY(mutex_) = 0;           // oldest entry of a full ring
+  mutable size_t latest_ ABSL_GUARDED_BY(mutex_) = 0;  // last answer of FirstAfter
   std::vector<Entry> changes_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -105,7 +105,7 @@ ForwardScopes::Thread* ForwardScopes::Find(uint64_t thread) const {
   return known == by_number_.end() ? nullptr : known->second;
 }
 
-// Threads are never freed while this lives, so that Find needs no more than a short lock.
+// Threads are never freed while this lives, so Find needs only a short lock.
 ForwardScopes::Thread& ForwardScopes::FindOrMake(uint64_t thread) {
   const SpinMutexLock lock(mutex_);
   Thread*& known = by_number_[thread];

@@ -17,19 +17,19 @@
 
 namespace memtrace::recorder {
 
-// In which scope each operation of a forward pass ran, for the backward pass that comes later, in
-// whatever thread. Kept are the places where a thread's scope changed:
+// The scope in which each operation of a forward pass ran, for the backward pass that comes later,
+// on any thread. Only the changes of a thread's scope are kept:
 //
 //   operations of thread 3:   0 1 2 3 4 5 6 7 8 ...
 //   scope                     a a a b b b b a a        kept: (0, a) (3, b) (7, a)
 //
-// Nobody says when an operation can no longer be asked about (a graph may be kept for good), so
-// both dimensions are bounded: of a thread the latest kMaxChanges (4 MiB; some hundred steps of a
-// model with 300 modules), of all threads the latest kMaxThreads that changed scope at all.
-// Operations before that have no scope. Code that records no operations (no_grad) keeps nothing.
+// It is unknown when an operation can no longer be asked about (a graph may be kept forever), so
+// both dimensions are bounded: the latest kMaxChanges of a thread (4 MiB; some hundred steps of a
+// model with 300 modules), and the latest kMaxThreads threads that changed scope at all. Older
+// operations have no scope. Code that records no operations (no_grad) keeps nothing.
 //
-// Thread rule: any thread. A thread's list has a lock of its own, which only its backward wants
-// beside it.
+// Thread rule: any thread. Each thread's list has a lock of its own, for which it only competes
+// with the thread that runs its backward.
 class ForwardScopes {
  public:
   static constexpr size_t kMaxChanges = size_t{1} << 18;
@@ -38,9 +38,9 @@ class ForwardScopes {
   ForwardScopes();
   ~ForwardScopes();
 
-  // From `next` on, operations of its thread run in `scope`. Called by that thread alone.
+  // Sets the scope of the calling thread's operations from `next` on. Called only by that thread.
   void Change(const Operation& next, ScopeId scope);
-  // 0 if it is not known.
+  // Returns 0 if the scope is not known.
   ScopeId At(const Operation& operation) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace memtrace::recorder {
 
-// A JSON text in the making: objects, arrays, integers and texts. It is no library's because it
-// runs in someone else's process. Commas are its business, closing what was opened is the caller's.
+// Builds a JSON text: objects, arrays, integers and texts. It uses no library because it runs in
+// someone else's process. It writes the commas; the caller must close what it opened.
 class JsonWriter {
  public:
   void Begin(char bracket) { Put(bracket); }
@@ -36,7 +36,8 @@ class JsonWriter {
     Key(key);
     Text(value);
   }
-  // Bytes that are no ASCII are passed on if they may be UTF-8, and cut whole past `most` bytes.
+  // Keeps bytes that are not ASCII, because they may be UTF-8. Cuts at `most` bytes, between
+  // characters.
   void Text(std::string_view value, size_t most = 80) {
     if (value.size() > most) {
       while (most > 0 && (static_cast<uint8_t>(value[most]) & 0xc0) == 0x80) --most;

@@ -17,7 +17,7 @@
 
 namespace memtrace::recorder {
 
-// A block that the program holds, and what is known of it.
+// A block in use, with all that is known about it.
 struct LiveBlock {
   Bytes requested = 0;
   Bytes allocated = 0;
@@ -27,36 +27,37 @@ struct LiveBlock {
   trace::StringId path = 0;
   trace::Role role = trace::Role::kUnknown;
   trace::Phase phase = trace::Phase::kOther;  // at birth
-  uint8_t restated_in = 0;                    // the checkpoint that had it last
-  // For checkpoints, as the fields of Allocate; where it was born, as ProgramPosition.
+  uint8_t restated_in = 0;                    // the latest checkpoint that contains it
+  // For checkpoints: further fields of Allocate, and its place of birth, as in ProgramPosition.
   uint64_t stream = 0;
   uint32_t pool = 0;
   trace::StringId module = 0;
   uint32_t phase_run = 0;
   uint32_t step = 0;
 };
-// One line of the cache: each allocation writes it, each free reads it.
+// One cache line: each allocation writes it, each free reads it.
 static_assert(sizeof(LiveBlock) == 64);
 
-// Everything that lives on the cards, by address. As large as the number of live blocks. Knows
-// labels of whole blocks only: a label for a part of one goes to the trace, where reports split
-// blocks. Thread rule: one thread at a time.
+// All live blocks of the cards, by address; its size is proportional to their number. It keeps
+// labels of whole blocks only: a label for a part of one goes to the trace, and reports split the
+// block. Thread rule: one thread at a time.
 class LiveTable {
  public:
-  // Has the processor fetch what Add or Remove will touch, a cache miss where thousands of blocks
-  // live, while something else is done.
+  // Makes the processor fetch the entry that Add or Remove will touch, which is a cache miss with
+  // thousands of live blocks, while other work is done.
   void Prefetch(DeviceIndex device, DeviceAddress address) const {
     blocks_.prefetch(KeyOf(device, address));
   }
   void Add(DeviceIndex device, DeviceAddress address, const LiveBlock& block);
-  // Removes the block and returns it; nothing if there is none.
+  // Removes the block and returns it; returns nothing if there is none.
   std::optional<LiveBlock> Remove(DeviceIndex device, DeviceAddress address);
   LiveBlock* Find(DeviceIndex device, DeviceAddress address);
   const LiveBlock* Find(DeviceIndex device, DeviceAddress address) const;
 
-  // Labels the block at `address` if the range covers what was requested of it. True if this says
-  // something new, or something about a part that we do not keep; false if all of it was known, or
-  // calls an input what has a role already: what one model made is another's input.
+  // Labels the block at `address` if the range covers its requested bytes. Returns true if the
+  // label is new, or is about a part, which is not kept here; false if all of it was known, or if
+  // it calls a block an input that already has a role: the output of one model is the input of
+  // another.
   bool Relabel(DeviceIndex device, DeviceAddress address, Bytes size, const trace::Label& label);
 
   struct Group {
@@ -64,7 +65,7 @@ class LiveTable {
     trace::StringId owner = 0;
     Bytes bytes = 0;  // requested
   };
-  // The largest groups of equal role and owner on the card, largest first.
+  // Returns the largest groups of equal role and owner on the card, largest first.
   std::vector<Group> LargestGroups(DeviceIndex device, size_t most) const;
 
   using Key = std::pair<DeviceAddress, int32_t>;
@@ -79,7 +80,7 @@ class LiveTable {
     return {address, static_cast<int32_t>(device)};
   }
 
-  // Addresses are multiples of 512: one multiplication spreads them well enough.
+  // Addresses are multiples of 512, and one multiplication spreads these well enough.
   struct KeyHash {
     size_t operator()(const Key& key) const {
       return FibonacciHash<32>(key.first.value() + static_cast<uint32_t>(key.second));
@@ -89,9 +90,9 @@ class LiveTable {
   absl::flat_hash_map<Key, LiveBlock, KeyHash> blocks_;
 };
 
-// The role of a block that nobody labelled, by the phase in which it was born: what a forward pass
-// leaves behind are activations, what a backward pass or an optimizer makes is temporary. A guess,
-// for texts that must say something; it is never written to the trace.
+// Guesses the role of a block without a label, from the phase in which it was allocated: activation
+// for forward and recompute, temporary for backward and optimizer. It is used only in texts that
+// need some role, and is never written to the trace.
 trace::Role LikelyRole(const LiveBlock& block);
 
 }  // namespace memtrace::recorder

@@ -9,13 +9,13 @@
 
 namespace memtrace::recorder {
 
-// Which micro-batch of its step a program is at, by its phases: a forward after a backward of the
-// same step begins the next. Thread rule: one thread at a time.
+// Counts the micro-batches of a step by the phases: a forward after a backward of the same step
+// begins the next one. Thread rule: one thread at a time.
 class MicroBatch {
  public:
   void BeginStep() { *this = {}; }
 
-  // The number, from 1, of the one that the phase is a pass of; 0 for phases that are none.
+  // Returns the number of the phase's micro-batch, from 1; 0 if the phase does not belong to one.
   uint64_t Enter(trace::Phase phase) {
     using trace::Phase;
     if (phase == Phase::kForward && (number_ == 0 || has_backward_)) {

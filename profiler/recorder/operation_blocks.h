@@ -10,14 +10,15 @@
 
 namespace memtrace::recorder {
 
-// Which block an operation allocated last, for what the card tells about it later.
+// The block that each operation allocated last, for later reports of the card's activities.
 //
-// An operation is what a thread does from one allocation's request to the next one's (or until it
-// says that it does something else); its number is the process's own. The latest kMost are known.
-// Begin and End: of the calling thread, any thread. The others: one thread at a time.
+// An operation is what a thread does from one allocation request to the next one (or until it
+// declares another operation); its number is unique in the process. The latest kMost are known.
+// Thread rule: Begin and End act on the calling thread, any thread; the others: one thread at a
+// time.
 class OperationBlocks {
  public:
-  // Some steps of a training; what the card did comes back at the end of each. 1 MiB.
+  // Enough for some training steps; activities come back at the end of each. 1 MiB.
   static constexpr size_t kMost = 1 << 16;
 
   OperationBlocks() : blocks_(kMost) {}
@@ -25,11 +26,11 @@ class OperationBlocks {
   static uint64_t Begin() { return running = next.fetch_add(1, std::memory_order_relaxed); }
   static void End() { running = 0; }
 
-  // The calling thread's operation allocated the block of that sequence number.
+  // Notes that the calling thread's operation allocated the block with this sequence number.
   void Note(uint64_t block) {
     if (running != 0) blocks_[running % kMost] = {.operation = running, .block = block};
   }
-  // 0 if there was none, or too long ago.
+  // Returns 0 if there was none, or if it was too long ago.
   uint64_t Of(uint64_t operation) const {
     const Last& last = blocks_[operation % kMost];
     return last.operation == operation ? last.block : 0;

@@ -7,27 +7,27 @@
 
 namespace memtrace::recorder {
 
-// A differentiable operation as its framework numbers it: operations of a thread ascend in the
+// A differentiable operation as its framework numbers it: the operations of a thread ascend in the
 // order in which they ran forward.
 struct Operation {
   static constexpr uint64_t kNoNumber = ~uint64_t{0};  // torch's AccumulateGrad: has no forward
 
-  uint64_t thread = 0;    // that ran it forward; 0: there is no operation
-  uint64_t sequence = 0;  // in that thread
+  uint64_t thread = 0;    // the thread that ran it forward; 0: no operation
+  uint64_t sequence = 0;  // its number in that thread
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-// What a framework with a backward pass knows about the calling thread. Thread rule: any thread;
-// neither blocks, allocates, nor calls back.
+// What a framework with backward passes knows about the calling thread. Thread rule: any thread;
+// its functions must not block, allocate, or call back.
 class OperationSource {
  public:
   virtual ~OperationSource() = default;
 
-  // Whose backward runs on this thread now.
+  // Returns the operation whose backward is running on this thread.
   virtual Operation Running() const = 0;
-  // The next operation that this thread will run forward.
+  // Returns the next operation that this thread will run forward.
   virtual Operation Next() const = 0;
-  // Whether operations of this thread are kept for a backward pass at the moment.
+  // True if this thread's operations are currently recorded for a backward pass.
   virtual bool IsRecording() const = 0;
 };
 

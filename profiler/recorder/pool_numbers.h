@@ -12,8 +12,9 @@
 
 namespace memtrace::recorder {
 
-// Pools are known by two numbers, and there are few: the trace counts them in order of appearance.
-// 0 is the default pool, as which those past kMaxPools count. Thread rule: one thread at a time.
+// Numbers the pools in order of appearance, for the trace: a pool's id is two numbers, and there
+// are few pools. 0 is the default pool, and any pool past kMaxPools. Thread rule: one thread at a
+// time.
 class PoolNumbers {
  public:
   static constexpr size_t kMaxPools = 1 << 16;

@@ -15,24 +15,25 @@
 
 namespace memtrace::recorder {
 
-// Writes down what is said of the program as a whole: how far it is, facts about it, and what
-// surrounds the allocator's memory. Errors: as of Recorder. Thread rule: any thread.
+// Records statements about the program as a whole: its progress, facts about it, and memory outside
+// the allocator. Errors: as of Recorder. Thread rule: any thread.
 class ProgramRecorder {
  public:
-  // All outlive this.
+  // All must outlive this.
   ProgramRecorder(EventLog& log, const ContextTable& contexts, TagScopes& scopes)
       : log_(log), contexts_(contexts), scopes_(scopes) {}
 
-  // Sets the process's phase; returns the one before, to restore. A forward after a backward of the
-  // same step begins the step's next micro-batch.
+  // Sets the process's phase and returns the previous one, which the caller may restore. A forward
+  // after a backward of the same step begins the step's next micro-batch.
   trace::Phase SetPhase(trace::Phase phase);
   uint64_t BeginStep();  // returns its number; the first is 1
 
-  // Writes a fact by key (format.md lists them); the value it has already is not written again.
+  // Writes a fact by key (format.md lists them), unless it already has this value.
   void Annotate(std::string_view key, std::string_view value);
   void SampleCard(const trace::CardLedger& card);
 
-  // Memory from the driver itself, beside the allocator; stack, owner and module are the context's.
+  // Records memory from the driver outside the allocator; stack, owner and module come from
+  // `context`.
   void OutsideAllocated(trace::OutsideAllocate event, ContextId context);
   void OutsideFreed(const trace::OutsideFree& event);
 

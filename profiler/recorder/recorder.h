@@ -16,33 +16,32 @@
 
 namespace memtrace::recorder {
 
-// Composes what records one process into one trace. Each part does its share, and callers ask the
-// parts:
+// Composes the parts that record one process into one trace. Callers use the parts directly:
 //
 //   context = recorder.scopes().CurrentContext(recorder.stacks().Intern(frames));  // no lock held
 //   recorder.blocks().Allocated({..., .context = context});                        // a card's lock
 //
 // Harmless: no part throws, calls out under a lock, or waits for anything but the trace's one short
-// lock and, once in 80,000 events, the extension of the file by 1 MiB. When the file cannot take
-// more, recording stops, trace().status() says why, and everything after is counted in
-// trace().lost_events(); names, tags and the live table keep working, so that the text of an
-// out-of-memory error does too. When host memory runs out, single events are counted as lost.
-// Tables are bounded (see each); the file is bounded by the disk. Thread rule: any thread.
-// Lifetime: leak it, or be sure that all threads have stopped.
+// lock and, once in 80,000 events, the extension of the file by 1 MiB. If the file cannot take
+// more, recording stops, trace().status() returns the reason, and all later events are counted in
+// trace().lost_events(); names, tags and the live table keep working, and so does the text of an
+// out-of-memory error. If host memory runs out, single events are counted as lost. Tables are
+// bounded (see each); the file is bounded by the disk. Thread rule: any thread. Lifetime: leak it,
+// or be sure that all threads have stopped.
 class Recorder {
  public:
-  // `writer` is an open trace, or TraceWriter::Stopped(why there is none). `symbolizer` outlives
-  // the recorder.
+  // `writer` is an open trace, or TraceWriter::Stopped(reason). `symbolizer` must outlive the
+  // recorder.
   Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& symbolizer);
 
-  BlockRecorder& blocks() { return blocks_; }      // what happens to memory of the cards
+  BlockRecorder& blocks() { return blocks_; }      // events of the cards' memory
   ProgramRecorder& program() { return program_; }  // phases, steps, facts
-  TagScopes& scopes() { return scopes_; }          // what the calling thread is in the middle of
-  StackTable& stacks() { return stacks_; }         // who calls
-  ContextTable& contexts() { return contexts_; }   // both, packed for the allocator
+  TagScopes& scopes() { return scopes_; }          // tags, modules and roles of the calling thread
+  StackTable& stacks() { return stacks_; }         // the call stacks
+  ContextTable& contexts() { return contexts_; }   // scope and stack, packed for the allocator
   SharedTrace& trace() { return log_.trace(); }    // strings, losses, forks
 
-  // Ends the file. What happens later is lost.
+  // Ends the file. Later events are lost.
   void Close();
 
  private:

@@ -14,18 +14,18 @@
 
 namespace memtrace::recorder {
 
-// What a reader of all events so far would know, but for the live blocks themselves (LiveTable):
-// what checkpoints restate and summaries say. The recorder tells it of every event once that is
-// written. Thread rule: one thread at a time.
+// The state that a reader of all events so far would have, except for the live blocks themselves
+// (LiveTable). Checkpoints restate it, and summaries report it. The recorder passes it every event
+// after that is written. Thread rule: one thread at a time.
 class RunAccount {
  public:
-  static constexpr size_t kMaxThreads = 4096;     // whose tags are known; ones that end stay
+  static constexpr size_t kMaxThreads = 4096;     // with known tags; ended threads stay
   static constexpr size_t kMaxOutside = 1 << 16;  // blocks outside the allocator; more are left out
 
   void Allocated(DeviceIndex device, const LiveBlock& block) {
     Card(device).Allocated(block, position_);
   }
-  // `sequence`: of the event.
+  // `sequence` is the number of the event.
   void FreeRequested(const WaitingBlocks::Key& key, const LiveBlock& block, uint64_t sequence) {
     waiting_.Add(key, {.block = block, .at_request = position_, .sequence = sequence});
     Card(key.second).FreeRequested(block);
@@ -33,12 +33,12 @@ class RunAccount {
   void FreeCompleted(const WaitingBlocks::Key& key) {
     if (const auto freed = waiting_.Take(key)) Card(key.second).FreeCompleted(key.first, *freed);
   }
-  // Both at once.
+  // FreeRequested and FreeCompleted at once.
   void Freed(const WaitingBlocks::Key& key, const LiveBlock& block, uint64_t sequence) {
     Card(key.second)
         .Freed(key.first, {.block = block, .at_request = position_, .sequence = sequence});
   }
-  // `whole`: the block that begins at the label's address, if the label covers all of it.
+  // `whole` is the block at the label's address, if the label covers all of it.
   void Labelled(const trace::Relabel& label, const LiveBlock* whole) {
     Card(DeviceIndex{label.device}).Label(label, whole);
   }
@@ -82,12 +82,12 @@ class RunAccount {
 
   ProgramPosition position_;
   std::map<DeviceIndex, CardAccount> cards_;
-  CardAccount* latest_ = nullptr;  // of cards_, which never moves them
+  CardAccount* latest_ = nullptr;  // points into cards_, whose entries never move
   DeviceIndex latest_device_{};
   WaitingBlocks waiting_;
   std::map<trace::StringId, trace::StringId> facts_;
   std::map<uint32_t, trace::StringId> tags_;
-  decltype(tags_)::node_type left_tag_;  // for the next: tags come and go, and need no heap
+  decltype(tags_)::node_type left_tag_;  // reused for the next tag, so that tags need no heap
   std::map<OutsideKey, trace::OutsideAllocate> outside_;  // by kind and address
   uint64_t steps_ = 0;
   uint64_t failures_ = 0;

@@ -17,22 +17,22 @@
 
 namespace memtrace::recorder {
 
-// The process's one trace, its lock, and the border around everything that records.
+// The process's one trace, its lock, and the guard around all recording.
 //
-// The lock is innermost: it is taken under a card's lock, and nothing is called out of it. The
-// border keeps the program unharmed: no exception passes it, and in a forked child nothing behind
-// it is touched. Thread rule: any thread.
+// The lock is innermost: it is taken under a card's lock, and no code is called out of it. The
+// guard protects the program: no exception passes it, and in a forked child nothing behind it is
+// touched. Thread rule: any thread.
 class SharedTrace {
  public:
-  // `to` is an open trace, or TraceWriter::Stopped(why there is none).
+  // `to` is an open trace, or TraceWriter::Stopped(reason).
   explicit SharedTrace(std::unique_ptr<trace::TraceWriter> to) : writer(std::move(to)) {}
 
   mutable SpinMutex mutex;
   const std::unique_ptr<trace::TraceWriter> writer ABSL_PT_GUARDED_BY(mutex);
 
-  // Does `action` within the border. An exception (bad_alloc is the only one that could come) ends
-  // it and counts as a lost event. In a forked child it is not begun, because the holder of the
-  // lock may not exist there.
+  // Runs `action` inside the guard. An exception (only bad_alloc is possible) ends it and counts as
+  // a lost event. In a forked child `action` is not run, because the holder of the lock may not
+  // exist there.
   template <typename Action>
   void Guarded(Action action) const {
     if (is_abandoned_.load(std::memory_order_relaxed)) return;
@@ -48,24 +48,24 @@ class SharedTrace {
 
   uint64_t lost_events() const;
   absl::Status status() const;  // why recording stopped; OK while it goes on
-  std::string path() const;     // of the file as it was created; empty if there is none
+  std::string path() const;     // of the file as created; empty if there is none
 
-  // Takes what a Write returned: the reason for a failure is kept for TakeFailure.
+  // Takes the result of a Write; after a failure, TakeFailure returns the reason.
   void NoteWritten(const absl::Status& written) {
     if (!written.ok()) has_failed_.store(true, std::memory_order_relaxed);
   }
-  // Returns the same as status, but only the first time after a failure: for the one line on
+  // Returns the same as status, but only the first time after a failure: for the single line on
   // stderr. Cheap.
   absl::Status TakeFailure();
 
-  // Is called on the child's side of pthread_atfork: from now on nothing that records does anything
-  // at all, whatever other threads of the parent were doing. The child may make a recorder of its
+  // Must be called on the child's side of pthread_atfork: from then on nothing that records has any
+  // effect, whatever other threads of the parent were doing. The child may make a recorder of its
   // own. Takes no lock, because its holder may not exist there.
   void AbandonInForkedChild() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
   std::atomic<bool> is_abandoned_ = false;
-  std::atomic<bool> has_failed_ = false;  // and nobody took the reason yet
+  std::atomic<bool> has_failed_ = false;  // and the reason has not been taken yet
   mutable std::atomic<uint64_t> lost_for_memory_ = 0;
 };
 

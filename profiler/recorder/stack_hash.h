@@ -9,7 +9,7 @@
 
 namespace memtrace::recorder {
 
-// A frame as the walker of an interpreter finds it, before anyone asks for names.
+// A frame as an interpreter's stack walker finds it, without names.
 struct RawFrame {
   const void* code = nullptr;  // identity of the code: a PyCodeObject, a return address
   int32_t instruction = 0;     // offset in it

@@ -15,15 +15,15 @@ namespace memtrace::recorder {
 
 // Stack ids by the 64-bit hash of their frames: insert-only, open addressing, at most half full.
 //
-// Find takes no lock. Insert is for one thread at a time; when the table grows, the old one stays
-// for those who still read it (all old ones together are as large as the current one).
+// Find takes no lock. Insert may be called by one thread at a time; when the table grows, the old
+// one is kept for its readers (all old ones together are as large as the current one).
 class StackIndex {
  public:
   StackIndex();
 
-  // 0 if the hash is unknown, or was inserted only just now by another thread.
+  // Returns 0 if the hash is unknown, or if another thread has only just inserted it.
   trace::StackId Find(uint64_t hash) const;
-  // The first id for a hash stays. REQUIRES: hash != 0.
+  // Keeps the first id of a hash. REQUIRES: hash != 0.
   void Insert(uint64_t hash, trace::StackId id);
 
   size_t size() const { return size_; }  // for the inserting thread

@@ -47,7 +47,8 @@ trace::StackId StackTable::Define(std::span<const RawFrame> frames, bool with_hi
   return stack;
 }
 
-// Calls the symbolizer without a lock: it may want the interpreter's, whose holder may want ours.
+// Calls the symbolizer without a lock: it may take the interpreter's, whose holder may wait for
+// ours.
 std::vector<StackTable::NamedFrame> StackTable::NameUnseen(std::span<const RawFrame> frames) {
   std::vector<NamedFrame> unseen;
   {

@@ -19,7 +19,7 @@
 
 namespace memtrace::recorder {
 
-// Turns raw frames into names: knows the interpreter, which we do not.
+// Turns raw frames into names. It knows the interpreter, which we do not.
 class FrameSymbolizer {
  public:
   virtual ~FrameSymbolizer() = default;
@@ -34,20 +34,20 @@ class FrameSymbolizer {
   virtual bool IsHidden(const RawFrame& /*frame*/) { return false; }
 };
 
-// Interns stacks. A stack that was seen before costs one hash of its frames and one look-up without
-// a lock; a new one takes the trace's lock and defines, in the file, the part of it that is new.
+// Interns stacks. A known stack costs one hash of its frames and one look-up without a lock; a new
+// one takes the trace's lock and defines the new part of it in the file.
 //
-// Hidden frames are left out, unless a stack has no others. Stacks are told apart by 64 bits of
-// hash alone: with a million stacks, two are mistaken for each other with a probability of 3e-8.
-// Bounded: past kMaxStacks new stacks are "no stack" (0). Thread rule: any thread.
+// Hidden frames are left out, unless a stack has no others. Stacks are identified by 64 bits of
+// hash alone: with a million stacks, the probability that two are confused is 3e-8. Bounded: past
+// kMaxStacks new stacks are "no stack" (0). Thread rule: any thread.
 class StackTable {
  public:
   static constexpr size_t kMaxStacks = 1 << 20;
-  static constexpr size_t kMaxDepth = 512;  // outer frames beyond are left out
+  static constexpr size_t kMaxDepth = 512;  // further outer frames are left out
 
   StackTable(SharedTrace& trace, FrameSymbolizer& symbolizer);
 
-  // Returns the number of a stack, innermost frame first; 0 for an empty one. No exception passes.
+  // Returns the number of a stack, given innermost frame first; 0 for an empty one. Never throws.
   trace::StackId Intern(std::span<const RawFrame> frames);
 
  private:

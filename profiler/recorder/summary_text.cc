@@ -14,8 +14,8 @@
 namespace memtrace::recorder {
 namespace {
 
-constexpr size_t kMostCards = 32;  // of a process; their number is said if there are more
-constexpr size_t kMostRows = 64;   // of a card, now and at its peak
+constexpr size_t kMostCards = 32;  // in a process; their number is stated if there are more
+constexpr size_t kMostRows = 64;   // of a card: current ones, and as many at its peak
 
 struct Groups {
   GroupSums now;
@@ -129,7 +129,7 @@ class SummaryWriter {
     json_.End('}');
   }
 
-  // [role, owner, bytes], largest first; what is left out stands under "(other)".
+  // Writes [role, owner, bytes], largest first; the rest is combined under "(other)".
   void Rows(std::string_view key, const GroupSums& sums) {
     using Row = std::pair<std::pair<trace::Role, trace::StringId>, Bytes>;
     std::vector<Row> rows(sums.begin(), sums.end());

@@ -13,17 +13,17 @@
 
 namespace memtrace::recorder {
 
-// When and after what.
+// The moment of a summary.
 struct SummaryMoment {
-  uint64_t events = 0;   // so far
-  uint64_t time_ns = 0;  // of the latest, since the trace began
+  uint64_t events = 0;   // number of events so far
+  uint64_t time_ns = 0;  // of the latest event, since the trace began
   uint64_t unix_ns = 0;  // now
   bool is_last = false;  // the process ends its trace
 };
 
-// What a run came to so far as JSON, schema "memtrace.summary/1" (docs/trace.md), in at most
-// `most_bytes`: owners that hold little are put together until it fits. Looks at each live block:
-// some 20 ns each.
+// Returns the run so far as JSON, schema "memtrace.summary/1" (docs/trace.md), in at most
+// `most_bytes`: the smallest owners are combined until it fits. Looks at each live block, some 20
+// ns each.
 std::string SummaryText(const LiveTable& live, const RunAccount& run,
                         const trace::TraceWriter& writer, const SummaryMoment& moment,
                         size_t most_bytes);

@@ -15,7 +15,8 @@ std::atomic<uint32_t> next_thread = 1;
 
 }  // namespace
 
-// What was entered, outermost first, and during the backward of which operation.
+// The values that were entered, outermost first, each with the operation whose backward was
+// running.
 template <typename Value>
 struct TagScopes::Nesting {
   struct Entry {
@@ -25,7 +26,7 @@ struct TagScopes::Nesting {
   std::array<Entry, kMaxDepth> entries{};
   uint32_t depth = 0;  // may exceed kMaxDepth
 
-  // The innermost that holds while `running` runs.
+  // Returns the innermost value that holds while `running` runs.
   std::optional<Value> Top(const Operation& running) const {
     if (depth == 0) return std::nullopt;
     const Entry& top = entries[std::min(depth, kMaxDepth) - 1];
@@ -41,21 +42,21 @@ struct TagScopes::Nesting {
   }
 };
 
-// Plain data: no destructor has to run when a thread ends.
+// Plain data, so that no destructor has to run when a thread ends.
 struct TagScopes::ThreadState {
   uint64_t instance = 0;
   uint32_t thread = 0;
-  Nesting<trace::StringId> tags;  // joined: entry i holds names 0 to i
+  Nesting<trace::StringId> tags;  // joined paths: entry i holds names 0 to i
   Nesting<trace::StringId> modules;
   Nesting<trace::Role> roles;
 
-  // What an allocation is given, as long as that operation runs.
+  // The scope of allocations as long as that operation runs.
   Operation looked_at;
   Scope scope;
   ScopeId number = 0;
-  bool is_kept = false;  // for the backward of what is recorded during a backward
+  bool is_kept = false;  // for the backward of operations recorded during a backward
 
-  Scope inherited;  // the latest, for operations without a forward
+  Scope inherited;  // the latest one, for operations without a forward
   uint64_t pass = 0;
 };
 
@@ -81,8 +82,8 @@ void TagScopes::BeginBackward() {
   });
 }
 
-// The owner changes before its event is written. Only this thread can allocate under it meanwhile,
-// and it is here.
+// The owner changes before its event is written. Meanwhile only this thread could allocate under
+// it, and it is busy here.
 void TagScopes::PushTag(std::string_view name) {
   log_.trace().Guarded([&] {
     ThreadState& state = Mine();
@@ -196,7 +197,7 @@ ScopeId TagScopes::Current() {
   if (running != state.looked_at || running.sequence == Operation::kNoNumber) Look(state, running);
   if (running.thread != 0 && !state.is_kept &&
       operations_.load(std::memory_order_relaxed)->IsRecording()) {
-    // Operations are numbered before they allocate what they make.
+    // Uses 1 because an operation is numbered before it allocates its results.
     KeepForBackward(state.scope, 1);
     state.is_kept = true;
   }

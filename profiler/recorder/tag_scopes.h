@@ -15,43 +15,44 @@
 
 namespace memtrace::recorder {
 
-// What each thread is in the middle of: nested owner tags ("policy/adapter"), nested modules
-// ("transformer.h.3.mlp"), nested roles, each a stack of its own, since a tag may end in another
-// module than it began in. New threads begin with none; EnterScope hands one's over.
+// The scopes that each thread is in: nested owner tags ("policy/adapter"), nested modules
+// ("transformer.h.3.mlp"), and nested roles. Each is a stack of its own, because a tag may end in
+// another module than it began in. A new thread begins with none; EnterScope passes another
+// thread's to it.
 //
-// In a backward pass (`operations` says so) a thread is in the scope in which the operation ran
-// forward, whose backward it runs; if that had no owner, the thread that asked for the pass is it.
-// What it enters meanwhile (a recomputation does) nests in that scope and holds until the operation
-// changes: what was entered outside of it counts again when no backward runs. An operation without
-// a forward (AccumulateGrad, a gradient's last stop) is in the scope of the one before it in the
-// same pass. A role is never inherited by a backward.
+// In a backward pass (as `operations` reports) a thread is in the scope in which its current
+// operation ran forward; if that had no owner, the owner is that of the thread that requested the
+// pass. Scopes entered meanwhile (as a recomputation does) nest in that scope and hold until the
+// operation changes; scopes entered outside of it count again when no backward runs. An operation
+// without a forward (AccumulateGrad, a gradient's last stop) is in the scope of the previous one in
+// the same pass. A backward never inherits a role.
 //
 // A tag, module or role past kMaxDepth is counted, so that pops still match, but adds nothing. A
-// pop without a push does nothing. Changes of a thread's owner are events. Errors: as of Recorder.
-// Thread rule: any thread, each sees its own; but a thread serves one TagScopes at a time and
-// forgets what it pushed to another (a process has one recorder).
+// pop without a push does nothing. A change of a thread's owner is an event. Errors: as of
+// Recorder. Thread rule: any thread, and each sees its own scopes. A thread serves one TagScopes at
+// a time and forgets what it pushed to another (a process has one recorder).
 class TagScopes {
  public:
   static constexpr uint32_t kMaxDepth = 64;
 
-  // Both outlive this.
+  // Both must outlive this.
   TagScopes(EventLog& log, ContextTable& contexts);
 
-  // Sets what knows of backward passes, which outlives this; null: there are none.
+  // Sets the source of backward passes, which must outlive this; null means that there are none.
   void SetOperations(const OperationSource* operations) { operations_.store(operations); }
-  // A backward pass begins, asked for by this thread: what was before it says nothing about it.
+  // Begins a backward pass, requested by this thread. Earlier passes no longer matter for it.
   void BeginBackward();
 
   void PushTag(std::string_view name);  // "policy" inside "run": owner "run/policy"
   void PopTag();
 
-  // The whole path of the module ("transformer.h.3.mlp"), not a part of it: who enters a module
-  // knows its path, and a module may be called from one that does not contain it.
+  // Takes the whole path of the module ("transformer.h.3.mlp"), not a part of it: the caller knows
+  // the path, and a module may be called from one that does not contain it.
   void PushModule(trace::StringId path);
   void PushModule(std::string_view path) { PushModule(log_.trace().Intern(path)); }
   void PopModule();
 
-  // Gives what this thread allocates a role, until PopRole.
+  // Sets the role of this thread's allocations until PopRole.
   void PushRole(trace::Role role);
   void PopRole();
 
@@ -63,10 +64,10 @@ class TagScopes {
 
   // Returns the owner and module of the calling thread.
   ScopeId CurrentScope();
-  // Returns those in which this thread ran operation `sequence` forward; 0 if that is not known.
+  // Returns those in which this thread ran operation `sequence` forward; 0 if they are not known.
   ScopeId OfForward(uint64_t sequence) const;
-  // Returns the context word for an allocation that the calling thread makes now. Ask before taking
-  // any lock.
+  // Returns the context word for an allocation that the calling thread makes now. Must be called
+  // before taking any lock.
   ContextId CurrentContext(trace::StackId stack);
 
  private:
@@ -74,7 +75,7 @@ class TagScopes {
   struct Nesting;
   struct ThreadState;
   ThreadState& Mine() const;
-  ScopeId Current();  // with the role
+  ScopeId Current();  // including the role
   trace::StringId Joined(trace::StringId around, std::string_view name);
   Operation RunningNow() const;
   Scope ScopeIn(ThreadState& state, const Operation& running) const;
@@ -86,10 +87,10 @@ class TagScopes {
 
   EventLog& log_;
   ContextTable& contexts_;
-  const uint64_t instance_;  // tells this object's entries in thread-local memory from another's
+  const uint64_t instance_;  // identifies this object's entries in thread-local memory
   std::atomic<const OperationSource*> operations_ = nullptr;
-  std::atomic<uint64_t> passes_ = 1;                // backward passes, counted
-  std::atomic<trace::StringId> owner_of_pass_ = 0;  // of the thread that asked for the latest
+  std::atomic<uint64_t> passes_ = 1;                // number of backward passes
+  std::atomic<trace::StringId> owner_of_pass_ = 0;  // of the thread that requested the latest pass
   ForwardScopes forward_;
 };
 

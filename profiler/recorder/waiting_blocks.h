@@ -13,8 +13,8 @@
 
 namespace memtrace::recorder {
 
-// All blocks whose free was requested and is not completed. Most frees are completed at once: the
-// latest one has a place of its own, which costs no look-up. Thread rule: one thread at a time.
+// All blocks whose free was requested but is not completed. Most frees are completed at once, so
+// the latest one is kept apart, where it needs no look-up. Thread rule: one thread at a time.
 class WaitingBlocks {
  public:
   using Key = std::pair<DeviceAddress, DeviceIndex>;
@@ -23,7 +23,7 @@ class WaitingBlocks {
     if (latest_) others_.insert_or_assign(latest_->first, latest_->second);
     latest_.emplace(key, block);
   }
-  // Nothing if there is none.
+  // Returns nothing if there is none.
   std::optional<FreedBlock> Take(const Key& key) {
     std::optional<FreedBlock> taken;
     if (latest_ && latest_->first == key) {

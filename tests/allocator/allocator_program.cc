@@ -39,13 +39,13 @@ struct ProgramCard {
   CachingAllocator allocator;
 };
 
-// Runs a program; each step's answer is compared with the model's: what is in use, and which work
-// on which addresses is unfinished.
+// Runs a program and compares the result of each step with the model: which blocks are in use, and
+// which work on which addresses is unfinished.
 class Machine {
  public:
   explicit Machine(const Way& way) : check_every_(way.check_every), card_(way) {}
 
-  // The first thing that is wrong, if any.
+  // Returns the first problem, if there is one.
   std::optional<std::string> Run(const Program& program) {
     for (size_t i = 0; i < program.size() && !problem_.has_value(); ++i) {
       std::visit([this](const auto& instruction) { Perform(instruction); }, program[i]);
@@ -145,7 +145,7 @@ class Machine {
     Expect(card_.allocator.pools().EndRouting(IdOf(i.pool)).ok(), "EndRouting failed");
   }
 
-  // Writes to everything that was ever allocated in a capture, in use or not.
+  // Writes to all memory that was ever allocated in a capture, in use or not.
   void Perform(const Replay& i) {
     const Graph& graph = graphs_[i.pool];
     if (graph.is_captured() || CapturedFrom(graph.stream) != nullptr) return;
@@ -204,7 +204,7 @@ class Machine {
       Expect(below->first + below->second.size <= address, "overlaps the block below");
     }
     Expect(address.value() % kAllocationUnit == 0, "not aligned");
-    // Stream order: only work of its own stream may still be using what a stream is given.
+    // Stream order: only work on its own stream may still use memory that a stream gets.
     std::erase_if(unfinished_, [&](const auto& u) { return card_.streams.IsFinished(u.work); });
     for (const Unfinished& u : unfinished_) {
       Expect(u.work.stream == i.stream || u.end <= address || address + size <= u.begin,
@@ -217,8 +217,8 @@ class Machine {
     Use(address, block, i.stream);
   }
 
-  // What is queued on a captured stream happens when the graph is replayed. What the graph uses of
-  // other pools the program has to keep.
+  // Work queued on a captured stream runs when the graph is replayed. The program must keep blocks
+  // of other pools that the graph uses.
   void Use(DeviceAddress address, const InUse& block, StreamId stream) {
     if (Graph* graph = CapturedFrom(stream)) {
       if (graph == &graphs_[block.pool]) graph->written.emplace_back(address, block.bytes);
@@ -231,7 +231,7 @@ class Machine {
     unfinished_.push_back({address, address + block.bytes, work});
   }
 
-  // The figures of a failure must be true: so much, and not one unit more.
+  // The reported figures must be exact: this much, and not one unit more.
   void CheckOutOfMemory(const OutOfMemoryEvent& oom, const Allocate& i) {
     Expect(oom.obtainable < oom.allocated, "failed although obtainable");
     if (!IsAnyCaptured()) {
@@ -280,8 +280,8 @@ class Machine {
     uint64_t users = 0;
     bool is_captured() const { return !order.Streams().empty(); }
 
-    CaptureOrder order;  // of the capture that goes on
-    StreamId stream{};   // from which the last one began
+    CaptureOrder order;  // of the current capture
+    StreamId stream{};   // the stream of the latest capture
     std::vector<std::pair<DeviceAddress, Bytes>> written;
     std::optional<PoolCheckpoint> checkpoint;
     std::map<DeviceAddress, InUse> in_use_then;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens when the card is full, a limit is reached, or the driver fails.
+// Tests of a full card, a reached limit, and a failing driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,7 +133,7 @@ TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
-// All that a caller can see of the state, but for counters of attempts.
+// The state that a caller can see, except for counters of attempts.
 struct Visible {
   explicit Visible(const Card& card)
       : contents(card.Contents()),
@@ -172,10 +172,11 @@ struct FailureCase {
   CallFailures::Repeat repeat;
 };
 
-// Outside the template: there clang 14 would call the consteval operator at run time.
+// Outside the template, because there clang 14 would call the consteval operator at run time.
 constexpr Bytes kCardBytes = 96_MiB;
 
-// Makes every call of `act` fail in turn, `check`s the card after each, then sees that `act` works.
+// Makes each call of `act` fail in turn, `check`s the card after each, then expects that `act`
+// succeeds.
 template <typename Act, typename Check>
 void FailEachCall(FailureCase failure, Act act, Check check) {
   for (uint64_t nth = 1;; ++nth) {
@@ -196,8 +197,8 @@ void FailEachCall(FailureCase failure, Act act, Check check) {
   }
 }
 
-// Not for a card that is full (that is answered by taking back, which is seen) nor for a driver
-// that fails from then on (undoing needs calls that succeed): those are below.
+// Does not include a full card (then memory is taken back, which is visible) and a driver that
+// fails permanently (undoing needs calls that succeed): tests below cover these.
 TEST(FailingGrowthTest, StateIsAsBefore) {
   FailEachCall(
       {absl::StatusCode::kInternal, CallFailures::Repeat::kOnce},
@@ -250,8 +251,8 @@ TEST(FailingFreeTest, StreamsThatTakeNoEventAnyMoreKeepNoMemory) {
 
 TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
   Card card(64_MiB);
-  // memory info, reserve, create, map, release: the sixth, which gives access, fails and all after
-  // it, the undoing too.
+  // memory info, reserve, create, map, release: the sixth call, which gives access, and all later
+  // ones fail, so undoing also fails.
   card.failures.FailNthOfAny(6, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.TryAllocate(16_MiB)));
   EXPECT_EQ(card.vmm.live_mappings(), 1u);

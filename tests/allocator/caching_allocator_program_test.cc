@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs against a naive model, 10^7 instructions in all (10^6 under a sanitizer). Each
-// program is made from its seed (odd ones run unobserved); one that fails is shrunk before it is
-// printed.
+// Random programs against a naive model, 10^7 instructions in total (10^6 under a sanitizer). Each
+// program is generated from its seed (odd ones run unobserved); one that fails is shrunk before it
+// is printed.
 //
 // MEMTRACE_PROGRAMS=FIRST,PROGRAMS,LENGTH,EVERY runs others: PROGRAMS seeds from FIRST on, LENGTH
 // instructions each, checked after every EVERY instructions.
@@ -38,7 +38,7 @@ Program RandomProgram(uint64_t seed, size_t length, Make make) {
   return program;
 }
 
-// Drops ever smaller pieces of a failing program while it still fails.
+// Drops smaller and smaller pieces of a failing program while it still fails.
 Program Shrink(Program program, const Way& way) {
   for (size_t piece = program.size() / 2; piece > 0; piece /= 2) {
     for (size_t at = 0; at + piece <= program.size();) {
@@ -55,7 +55,7 @@ Program Shrink(Program program, const Way& way) {
   return program;
 }
 
-// Our sanitized builds are clang's, which says so by features; they take forty times as long.
+// Our sanitized builds use clang, which reports them as features; they take forty times as long.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define MEMTRACE_TEST_IS_SLOW
@@ -87,11 +87,11 @@ Extent Wanted() {
   return wanted;
 }
 
-// A CHECK aborts: say which program it was.
+// A failed CHECK aborts, so the seed of its program is printed first.
 volatile uint64_t current_seed = 0;
 extern "C" void PrintSeed(int) { std::fprintf(stderr, "seed %lu\n", current_seed); }
 
-// Runs the seed's program; one that fails is shrunk, for the plan it failed with.
+// Runs the seed's program; if it fails, shrinks it with the plan with which it failed.
 void RunProgram(uint64_t seed, const Program& program, const Way& way) {
   const auto problem = FirstProblem(program, way);
   if (!problem.has_value()) return;
@@ -102,7 +102,7 @@ void RunProgram(uint64_t seed, const Program& program, const Way& way) {
          << (way.plan == nullptr ? "" : way.plan->Text());
 }
 
-// Of `share` programs one; `complete_way` says the rest of how it is run.
+// Runs one of `share` programs; `complete_way` sets further options.
 template <typename CompleteWay>
 void RunPrograms(uint64_t share, Make make, CompleteWay complete_way) {
   const Extent wanted = Wanted();
@@ -123,7 +123,7 @@ TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
   RunPrograms(1, MakeInstruction, [](uint64_t, const Program&, Way&) {});
 }
 
-// Plans that are right, half right and wrong.
+// Tests plans that are right, half right and wrong.
 TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
   RunPrograms(4, MakeInstruction, [](uint64_t seed, const Program& program, Way& way) {
     std::mt19937_64 random(seed);
@@ -132,7 +132,7 @@ TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
   });
 }
 
-// Captures of several streams, whose memory is used again within them.
+// Tests captures of several streams whose memory is reused within them.
 TEST(CachingAllocatorProgramTest, CapturesReuseOnlyWhatTheirGraphsHaveOrdered) {
   RunPrograms(4, MakeCaptureInstruction,
               [](uint64_t, const Program&, Way& way) { way.reuses_in_captures = true; });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts every use of the host's heap in this program; so it is a program of its own.
+// Counts every use of the host's heap in this program, and is therefore a separate program.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 std::atomic<int64_t> heap_allocations{0};
 }  // namespace
 
-void* operator new(size_t size, const std::nothrow_t&) noexcept {  // of std::inplace_merge
+void* operator new(size_t size, const std::nothrow_t&) noexcept {  // called by std::inplace_merge
   ++heap_allocations;
   return std::malloc(size);
 }
@@ -41,7 +41,7 @@ class FixedStep {
   explicit FixedStep(std::shared_ptr<const Plan> plan = nullptr)
       : allocator_({.plan = std::move(plan)}, vmm_, streams_, silent_) {}
 
-  // Every large block has a place of its own.
+  // Returns a plan in which every large block has a place of its own.
   static std::shared_ptr<const Plan> PlanOfIt() {
     PlanSection section;
     for (uint64_t i = 0; i < kBlocks; ++i) {

@@ -91,7 +91,7 @@ TEST(CachingAllocatorTest, AddressNotInUseIsNotFound) {
   EXPECT_EQ(card.allocator.RecordStream(address, kSide).code(), absl::StatusCode::kNotFound);
 }
 
-// 4 MiB each, freed one after the other and not merged yet; what is behind them is in use.
+// Frees two adjacent blocks of 4 MiB, which are not merged yet; the block after them is in use.
 std::pair<DeviceAddress, DeviceAddress> FreeTwoNeighbours(Card& card) {
   const DeviceAddress first = card.Allocate(4_MiB);
   const DeviceAddress second = card.Allocate(4_MiB);
@@ -117,7 +117,7 @@ TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
   const auto [first, second] = FreeTwoNeighbours(card);
   EXPECT_EQ(card.Allocate(4_MiB), second);
   EXPECT_TRUE(card.Free(second).ok());
-  // Another size: both are one range by then, and nothing is mapped.
+  // For another size both are merged into one range, and nothing is mapped.
   EXPECT_EQ(card.Allocate(8_MiB), first);
   EXPECT_EQ(card.vmm.used(), 10_MiB);
 }
@@ -245,7 +245,7 @@ TEST(CachingAllocatorTest, ASecondReservationIsMadeWhenTheFirstIsCutUp) {
   Card card(32_MiB);  // 36 MiB of addresses
   const std::vector<DeviceAddress> blocks = card.AllocateMany(7, 4_MiB);
   for (const size_t i : {0u, 1u, 2u, 4u, 5u, 6u}) EXPECT_TRUE(card.Free(blocks[i]).ok());
-  // 28 MiB are free, but the pinned block leaves no run of 26 MiB in the first reservation.
+  // 28 MiB are free, but the pinned block leaves no contiguous 26 MiB in the first reservation.
   card.Allocate(26_MiB);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: (2MiB)", "1 large: 4MiB", "1 large: 26MiB"));
   EXPECT_THAT(card.vmm.faults(), IsEmpty());

@@ -25,7 +25,7 @@ class CaptureFreesTest : public HeapParts {
     streams_.Queue(kMain);
     streams_.WaitInCapture(kSide, kMain);
   }
-  // A block on which kSide has been given work.
+  // Returns a block on which work of kSide is queued.
   Block* Shared() { return Share(Allocate(4_MiB), kSide); }
   Block* FreeShared() {
     Block* block = Shared();
@@ -45,7 +45,7 @@ TEST_F(CaptureFreesTest, ABlockIsOrderedOnceItsStreamHasJoinedTheOthers) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty()) << "it is forgotten";
 }
 
-// The drawing in the header: what the other stream captured after the free is no use of the block.
+// The drawing in the header: nodes captured after the free do not use the block.
 TEST_F(CaptureFreesTest, OnlyUsesBeforeTheFreeCount) {
   BeginCapture();
   Block* early = FreeShared();
@@ -87,7 +87,7 @@ TEST_F(CaptureFreesTest, WhatWasUsedOutsideIsForgottenOnce) {
   captures_.Add(block);
   streams_.WaitInCapture(kMain, kSide);
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
-  captures_.Add(block);  // its record serves another block by now
+  captures_.Add(block);  // its record is reused for another block by now
   streams_.WaitInCapture(kMain, kSide);
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
 }
@@ -102,7 +102,7 @@ TEST_F(CaptureFreesTest, AnotherCaptureSaysNothing) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
 }
 
-// A driver that gives the nodes of a graph that is gone to another one.
+// A driver that reuses the nodes of a destroyed graph for another one.
 class UsedAgainGraphs final : public CaptureGraphs {
  public:
   std::optional<Position> FindPosition(StreamId /*stream*/) override {
@@ -131,21 +131,21 @@ TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
   BeginCapture();
   Block* block = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
-  streams_.Queue(kMain);  // what comes before it is asked for
+  streams_.Queue(kMain);  // whose predecessors are queried
   failures_.FailNth(DriverCall::kDone, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("no answer"));
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
 }
 
-// cuStreamUpdateCaptureDependencies: what came before need not any more.
+// cuStreamUpdateCaptureDependencies: earlier nodes need not come before any more.
 TEST_F(CaptureFreesTest, AStreamWhoseDependenciesWereReplacedHasANewPast) {
   BeginCapture();
   Block* second = Shared();
   Block* first = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(first));
-  captures_.Add(second);  // all its uses were before
+  captures_.Add(second);  // all its uses come before
   streams_.ReplaceEnds(kMain, {});
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
   streams_.WaitInCapture(kMain, kSide);

@@ -12,12 +12,12 @@
 
 namespace memtrace::program {
 
-// What comes before what in one capture, by counting: of each stream, how many uses of each stream
-// come before whatever it captures next. Knows nothing of nodes.
+// The order of uses in one capture, by counting: for each stream, how many uses of each other
+// stream come before its next node. Knows nothing of nodes.
 class CaptureOrder {
  public:
   void Begin(StreamId stream) { before_[stream]; }
-  // `stream` waits for `other`.
+  // Makes `stream` wait for `other`.
   void Join(StreamId stream, StreamId other) {
     std::map<StreamId, uint64_t>& own = before_[stream];
     for (const auto& [used_by, uses] : before_[other]) own[used_by] = std::max(own[used_by], uses);
@@ -26,7 +26,7 @@ class CaptureOrder {
     uses_.push_back({stream, ++before_[stream][stream], begin, end});
   }
 
-  // Whether all uses of these addresses come before what `stream` captures next.
+  // True if all uses of these addresses come before the next node of `stream`.
   bool IsFree(StreamId stream, DeviceAddress begin, DeviceAddress end) const {
     return std::all_of(uses_.begin(), uses_.end(), [&](const UseOf& use) {
       return use.end <= begin || end <= use.begin || Before(stream, use.stream) >= use.number;
@@ -44,7 +44,7 @@ class CaptureOrder {
  private:
   struct UseOf {
     StreamId stream;
-    uint64_t number;  // of the stream's, from 1
+    uint64_t number;  // number of the use on its stream, from 1
     DeviceAddress begin, end;
   };
 

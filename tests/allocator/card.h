@@ -19,14 +19,14 @@ namespace memtrace {
 inline constexpr StreamId kMain{1};
 inline constexpr StreamId kSide{2};
 
-// "512B", "3KiB", "20MiB": the largest unit that divides.
+// Returns "512B", "3KiB" or "20MiB", with the largest unit that divides `size`.
 inline std::string SizeText(Bytes size) {
   if (size > 0 && size % 1_MiB == 0) return absl::StrCat(size / 1_MiB, "MiB");
   if (size > 0 && size % 1_KiB == 0) return absl::StrCat(size / 1_KiB, "KiB");
   return absl::StrCat(size, "B");
 }
 
-// Writes down what the allocator tells: "allocated 512B".
+// Records the allocator's events as text: "allocated 512B".
 class WritingObserver : public AllocationObserver {
  public:
   void Allocated(const BlockEvent& e) override { Write("allocated ", e.requested); }
@@ -37,7 +37,7 @@ class WritingObserver : public AllocationObserver {
   void Unmapped(const RangeEvent& e) override { Write("unmapped ", e.size); }
   void OutOfMemory(const OutOfMemoryEvent& e) override { Write("out of memory ", e.requested); }
 
-  // What was written since the last call.
+  // Returns the lines since the last call.
   std::vector<std::string> Lines() { return std::exchange(lines_, {}); }
 
  private:
@@ -46,7 +46,7 @@ class WritingObserver : public AllocationObserver {
   std::vector<std::string> lines_;
 };
 
-// A card of `capacity` bytes with an allocator on it, and a small language to drive both. Every
+// A card of `capacity` bytes with an allocator on it, and short functions to use both. Every
 // allocation queues work on its stream that touches it, as a kernel would.
 class Card {
  public:
@@ -80,13 +80,14 @@ class Card {
   void Use(DeviceAddress address, Bytes bytes, StreamId stream) {
     vmm.NoteUse(address, bytes, streams.Queue(stream));
   }
-  // What torch's record_stream promises: `stream` has just been given work on the block.
+  // Does what torch's record_stream is for: `stream` has just been given work on the block.
   absl::Status Share(DeviceAddress address, Bytes bytes, StreamId stream) {
     Use(address, bytes, stream);
     return allocator.RecordStream(address, stream);
   }
 
-  // One line a mapped range: "1 small: 512B (2096640B)"; free in parentheses, waiting with "?".
+  // Returns one line for each mapped range: "1 small: 512B (2096640B)"; free in parentheses,
+  // waiting with "?".
   std::vector<std::string> Contents() const {
     std::vector<std::string> lines;
     for (const SegmentView& segment : allocator.Snapshot()) {

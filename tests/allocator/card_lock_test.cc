@@ -17,12 +17,12 @@ namespace {
 class CardLockTest : public HeapParts {
  protected:
   ~CardLockTest() override { lock_.Lock(); }
-  // True if the heap need not be asked for a block that lies free.
+  // True if a free block can be served without the heap.
   bool ServesQuickly(Bytes size) {
     const DeviceAddress address = quick_.TryAllocate(kMain, size, size, ContextId{0});
     return address != DeviceAddress{} && quick_.TryFree(address);
   }
-  // Does something under the lock.
+  // Runs `act` under the lock.
   template <typename Act>
   void Locked(Act act) {
     lock_.Lock();
@@ -72,7 +72,7 @@ TEST_F(CardLockTest, WhileRequestsAreRoutedTheHeapIsAsked) {
   EXPECT_TRUE(ServesQuickly(4_MiB));
 }
 
-// A block that was freed recently is in no figure of the ledger until it is merged.
+// A recently freed block is in no figure of the ledger until it is merged.
 TEST_F(CardLockTest, AccountsSeeWhatWasFreedRecently) {
   Locked([&] { Free(Allocate(4_MiB)); });
   const AllocatorLedger ledger = accounts_.ledger();

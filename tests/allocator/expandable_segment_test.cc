@@ -20,7 +20,7 @@ class ExpandableSegmentTest : public ::testing::Test {
             ExpandableSegment::Reserve({}, {length * kGranule, kGranule}, vmm_, arena_, account_)
                 .value()) {}
 
-  // Grows if need be, as the heap does.
+  // Takes a block, and grows the segment if needed, as the heap does.
   Block* Allocate(Bytes size) {
     if (Block* block = segment_->blocks().Take(size)) return block;
     const auto growth = segment_->blocks().holes().PlanGrowth(size);
@@ -61,7 +61,7 @@ TEST_F(ExpandableSegmentTest, GrowthInChunksFillsTheLastOneAsFarAsTheHoleGoes) {
   const auto least = segment_->blocks().holes().PlanGrowth(5 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).size, 8 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).address, segment_->reservation().address());
-  EXPECT_EQ(least->InChunks(100, kGranule).size, 72 * kGranule);  // all the addresses there are
+  EXPECT_EQ(least->InChunks(100, kGranule).size, 72 * kGranule);  // all its addresses
   ASSERT_TRUE(segment_->Grow(least->InChunks(4, kGranule)).ok());
   segment_->CheckInvariants();
   EXPECT_EQ(vmm_.live_mappings(), 2u);
@@ -148,7 +148,8 @@ TEST_F(ExpandableSegmentTest, ObtainableIsWhatTheNextRequestCanHave) {
 
 TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
   Allocate(3_MiB);
-  // 37 granules are chunks of 32, 4 and 1, three calls each; the tenth gives access to all.
+  // 37 granules are chunks of 32, 4 and 1, with three calls each; the tenth call gives access to
+  // all.
   for (uint64_t nth = 1; nth <= 10; ++nth) {
     const auto growth = segment_->blocks().holes().PlanGrowth(75_MiB);
     failures_.FailNthOfAny(nth, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
@@ -164,7 +165,8 @@ TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
 
 TEST_F(ExpandableSegmentTest, ChunksThatCannotBeUnmappedAreUnmappedLater) {
   const auto growth = segment_->blocks().holes().PlanGrowth(36 * kGranule);
-  // create, map, release, create, map: the fifth fails and all after it, the undoing too.
+  // create, map, release, create, map: the fifth call and all later ones fail, so undoing also
+  // fails.
   failures_.FailNthOfAny(5, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_FALSE(segment_->Grow(*growth).ok());
   segment_->CheckInvariants();

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 constexpr DeviceAddress kStart;
 
-// One mapped run of `size` bytes from kStart on, all free.
+// One mapped range of `size` bytes from kStart on, all of it free.
 class FreeRangesTest : public ::testing::Test {
  protected:
   void Map(Bytes size) {
@@ -33,7 +33,7 @@ class FreeRangesTest : public ::testing::Test {
     ranges_.Return(block);
     ranges_.CheckInvariants();
   }
-  // Offset and size of each range.
+  // Returns the offset and size of each range.
   std::vector<std::pair<Bytes, Bytes>> Contents() const {
     std::vector<std::pair<Bytes, Bytes>> contents;
     for (const Block* block : ranges_.NoSmallerThan(0))
@@ -105,7 +105,7 @@ TEST_F(FreeRangesTest, RangesAreListedTheSmallestFirst) {
   EXPECT_THAT(sizes, ElementsAre(10, 20, 22));
 }
 
-// The naive rule, looked up in the list of all ranges.
+// The naive rule looks through the list of all ranges.
 TEST_F(FreeRangesTest, RandomTakesAndReturnsFollowTheNaiveRule) {
   Map(100'000);
   std::mt19937_64 random(1);

@@ -29,7 +29,7 @@ class GroupSegmentsTest : public testing::Test {
   ExpandableSegment& Add(Bytes size = 32_MiB, bool is_planned = false) {
     return **segments_.Add({size, 2_MiB, /*holds_one=*/false, is_planned});
   }
-  // Maps so much from the segment's beginning on.
+  // Maps `size` bytes at the segment's beginning.
   static void Map(ExpandableSegment& segment, Bytes size) {
     Block* hole = segment.blocks().holes().At(segment.reservation().address());
     ASSERT_NE(hole, nullptr);
@@ -62,7 +62,7 @@ TEST_F(GroupSegmentsTest, APoolThatDoesNotSplitHasASegmentForEachRequest) {
   EXPECT_EQ(fixed.LeastGrowth(3_MiB), 4_MiB);
 }
 
-// What a program gave to MemPool(allocator) is asked for torch's own sizes: get_allocation_size.
+// An allocator passed to MemPool(allocator) is called with torch's own sizes: get_allocation_size.
 TEST_F(GroupSegmentsTest, ASourceIsAskedForTorchsSizes) {
   Pool pool;
   pool.source = std::make_shared<NoSource>();

@@ -16,7 +16,7 @@
 
 namespace memtrace {
 
-// The heap of a card of 64 MiB, as if one thread held all of its locks, and its parts.
+// The heap of a card of 64 MiB, and its parts, as if one thread held all of its locks.
 class HeapParts : public testing::Test {
  protected:
   static constexpr StreamId kMain{1};
@@ -30,7 +30,7 @@ class HeapParts : public testing::Test {
     EXPECT_NE(address, nullptr) << "out of memory";
     return address == nullptr ? DeviceAddress{} : *address;
   }
-  // The same, of a private pool.
+  // Does the same in a private pool.
   DeviceAddress AllocateIn(const PoolId& pool, Bytes bytes, StreamId stream = kMain) {
     if (heap_.pools().Find(pool) == nullptr) heap_.pools().Retain(pool);
     EXPECT_TRUE(heap_.pools().BeginRouting(pool, [](StreamId) { return true; }).ok());
@@ -42,12 +42,12 @@ class HeapParts : public testing::Test {
   SegmentGroup& Group(StreamId stream = kMain, bool small = false, const PoolId& pool = {}) {
     return heap_.groups().Of({stream, pool, small}, heap_.pools().Find(pool));
   }
-  // The block in use that begins there.
+  // Returns the block in use that begins at `address`.
   Block* BlockAt(DeviceAddress address) {
     SegmentGroup* owner = heap_.groups().OwnerOf(address);
     return owner == nullptr ? nullptr : owner->blocks().Find(address);
   }
-  // `stream` has been given work on the block.
+  // Queues work on `stream` that uses the block.
   Block* Share(DeviceAddress address, StreamId stream) {
     streams_.Queue(stream);
     EXPECT_TRUE(heap_.RecordStream(address, stream).ok());

@@ -40,8 +40,8 @@ class HolesTest : public ::testing::Test {
     }
   }
 
-  // Expects that a request of `size` is served by mapping `mapped` bytes of that piece, `offset`
-  // bytes after the segment's start.
+  // Expects that a request of `size` is served by mapping `mapped` bytes of that piece, at `offset`
+  // bytes from the segment's start.
   void ExpectGrowth(Bytes size, size_t piece, Bytes offset, Bytes mapped) const {
     const auto growth = holes_.PlanGrowth(size);
     ASSERT_TRUE(growth.has_value());
@@ -120,7 +120,7 @@ TEST_F(HolesTest, FewestGranulesComeFirstAndThenTheLowestAddress) {
         {State::kFree, 4_MiB},
         {State::kUnmapped, 8_MiB}});
   ExpectGrowth(4_MiB + 512, 2, 16_MiB, 2_MiB);
-  ExpectGrowth(11_MiB, 2, 10_MiB, 8_MiB);  // not the last one, which takes as many
+  ExpectGrowth(11_MiB, 2, 10_MiB, 8_MiB);  // not the last hole, which needs as many
 }
 
 TEST_F(HolesTest, RequestThatANeighbourHoldsNeedsNoGrowth) {

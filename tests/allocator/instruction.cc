@@ -79,7 +79,7 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
   return Restore{pool};
 }
 
-// A third of it begins, joins and ends captures, or uses blocks on other streams.
+// About a third begin, join or end captures, or use blocks on other streams.
 Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below) {
   const StreamId stream{1 + below(3)};
   const uint64_t pool = 1 + below(2);

@@ -12,7 +12,7 @@
 #include "allocator/card/call_failures.h"
 #include "base/units.h"
 
-// What programs for an allocator are made of.
+// The instructions of programs for an allocator.
 namespace memtrace::program {
 
 struct Allocate {
@@ -38,13 +38,13 @@ struct Fail {
   CallFailures::Repeat repeat;
 };
 struct StopFailing {};
-// A graph is captured from `stream` into pool `pool`, unless one or the other is taken; what is
-// allocated on its streams until EndCapture is the graph's to write to at each Replay.
+// Captures a graph from `stream` into pool `pool`, unless one of them is already in a capture. The
+// graph writes to the blocks allocated on its streams until EndCapture at each Replay.
 struct BeginCapture {
   uint64_t pool;
   StreamId stream;
 };
-// `stream` waits for the captured `other` and is captured with it, unless another graph has it.
+// `stream` waits for the captured `other` and joins its capture, unless it is in another graph's.
 struct JoinCapture {
   StreamId stream;
   StreamId other;
@@ -69,12 +69,12 @@ using Instruction =
                  BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore>;
 using Program = std::vector<Instruction>;
 
-// One line an instruction: "Allocate{512, 1}".
+// Returns one line for each instruction: "Allocate{512, 1}".
 std::string Print(const Program& program);
 
-// An instruction drawn from a source of numbers: `below(n)` gives one of [0, n).
+// Returns an instruction drawn from random numbers: `below(n)` returns one of [0, n).
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
-// The same, with many captures of several streams.
+// Does the same, with many captures of several streams.
 Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below);
 
 }  // namespace memtrace::program

@@ -31,7 +31,7 @@ TEST_F(LedgerTest, WhatIsInUseCountsAsRequestedAndAsItOccupies) {
   EXPECT_EQ(ledger.holes, 0U);
 }
 
-// 7 of the 8 MiB that are mapped are taken, in chunks of 2; one of them becomes free as a whole.
+// In chunks of 2 MiB 8 MiB are mapped, and 7 are in use; then one chunk becomes entirely free.
 TEST_F(LedgerTest, WholeFreeChunksAreCachedAndTheRestAreHoles) {
   Allocate(1_MiB + 512_KiB);
   const DeviceAddress middle = Allocate(4_MiB);

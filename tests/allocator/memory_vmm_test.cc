@@ -47,7 +47,7 @@ TEST_F(MemoryVmmTest, MemoryOfOthersIsNotFree) {
 TEST_F(MemoryVmmTest, UnmappingUnderUnfinishedWorkIsAFault) {
   const DeviceAddress address = MapOne();
   vmm_.NoteUse(address + 512, 512, streams_.Queue(StreamId{5}));
-  EXPECT_TRUE(vmm_.Unmap(address, 2_MiB).ok());  // the driver would not refuse it either
+  EXPECT_TRUE(vmm_.Unmap(address, 2_MiB).ok());  // a driver would not refuse it either
   EXPECT_THAT(vmm_.faults(), ElementsAre(HasSubstr("of stream 5")));
 }
 

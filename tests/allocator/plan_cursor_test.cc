@@ -11,13 +11,13 @@
 namespace memtrace {
 namespace {
 
-// A letter is a size, the n-th item of the plan has the offset n; uppercase letters are asked for
-// by nobody but a test.
+// A letter stands for a size; the n-th item of the plan has the offset n. Uppercase letters are
+// requests that only a test makes.
 class PlanCursorTest : public ::testing::Test {
  protected:
   static Bytes SizeOf(char letter) { return 2_MiB * static_cast<Bytes>(letter); }
 
-  // "abc|defg": a prologue and a cycle.
+  // Sets the plan: "abc|defg" has a prologue and a cycle.
   void Plan(std::string_view letters) {
     section_ = {};
     for (const char letter : letters) {
@@ -31,7 +31,8 @@ class PlanCursorTest : public ::testing::Test {
     cursor_.emplace(section_);
   }
 
-  // What each request gets: the item as a digit or letter, '-' if none. Spaces are for people.
+  // Returns the item of each request as a digit or letter, '-' if none. Spaces are only for
+  // readability.
   std::string Places(std::string_view requests) {
     std::string places;
     for (const char letter : requests) {
@@ -59,7 +60,7 @@ TEST_F(PlanCursorTest, PrologueOnceAndCycleForEver) {
 TEST_F(PlanCursorTest, NothingIsDueBehindAPrologueWithoutCycle) {
   Plan("abcdef");
   EXPECT_EQ(Places("abcdef f ef"), "012345 - --");
-  EXPECT_EQ(Places("a bcdef"), "- --345");  // the program begins anew
+  EXPECT_EQ(Places("a bcdef"), "- --345");  // the program starts again
 }
 
 TEST_F(PlanCursorTest, ExtraRequestCostsItself) {
@@ -102,7 +103,7 @@ TEST_F(PlanCursorTest, SkippedLayerIsNoticedAtTheEndOfTheRepetition) {
 
 TEST_F(PlanCursorTest, FindsTheNextOfSeveralPlacesAhead) {
   Plan("a|bcdefgQRbcdefgST");
-  EXPECT_EQ(Places("a bcdefgQR cdefg S"), "0 12345678 ---de f");  // not at the first
+  EXPECT_EQ(Places("a bcdefgQR cdefg S"), "0 12345678 ---de f");  // not at the first place
 }
 
 TEST_F(PlanCursorTest, GramsReachOverTheEndOfTheCycle) {

@@ -28,7 +28,7 @@ std::string Problem(const std::string& text) {
   return std::string(Plan::Parse(text).status().message());
 }
 
-// A section of one item.
+// Returns a section of one item.
 std::string WithItem(const std::string& item) {
   return "memtrace-plan 1\nsection 0 0 4194304 0 1\n" + item + "\nend\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allocator with a plan: blocks lie where it says, and a plan that is wrong harms nothing.
+// The allocator with a plan: blocks are placed where it says, and a wrong plan is harmless.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,9 +128,9 @@ TEST(PlannedAllocatorTest, EachStreamHasItsSection) {
   section.bytes = 10_MiB;
   plan->Add(section);
   Card card(128_MiB, {.plan = plan});
-  card.Allocate(4_MiB, kSide);  // the first to ask has the first section
+  card.Allocate(4_MiB, kSide);  // the first stream with a request follows the first section
   card.Allocate(8_MiB, kMain);
-  card.Allocate(8_MiB, StreamId{7});  // more than are planned
+  card.Allocate(8_MiB, StreamId{7});  // more than the plan has
   EXPECT_THAT(card.Contents(), ElementsAre("2 large: 4MiB", "1 large: 8MiB", "7 large: 8MiB"));
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
@@ -159,7 +159,7 @@ TEST(PlannedAllocatorTest, PlanLargerThanTheCardIsFollowedAsFarAsItGoes) {
 TEST(PlannedAllocatorTest, FreePlannedMemoryIsUsedBeforeAnythingFails) {
   Card card(64_MiB, Following({{33_MiB, 0}, {20_MiB, 33_MiB}}));
   Free(card, {card.Allocate(33_MiB)});
-  card.Allocate(20_MiB);  // its chunk is the hole's, too
+  card.Allocate(20_MiB);  // its chunk also covers the hole
   const uint64_t unmapped = card.failures.calls(DriverCall::kUnmap);
   card.Allocate(30_MiB);
   EXPECT_EQ(card.failures.calls(DriverCall::kUnmap), unmapped);
@@ -241,8 +241,8 @@ TEST(PlannedAllocatorTest, RejectionHolds) {
   EXPECT_TRUE(std::holds_alternative<DeviceAddress>(served));
 }
 
-// A step, whose k-th driver call fails: an answer or an error, never a broken book; and what comes
-// afterwards is served.
+// Runs a step whose k-th driver call fails: it returns a block or an error, never breaks an
+// invariant, and later requests are served.
 TEST(PlannedAllocatorTest, FailingCallsLeaveEverythingRight) {
   for (const auto repeat : {CallFailures::Repeat::kOnce, CallFailures::Repeat::kFromThenOn}) {
     for (uint64_t k = 1; k <= 40; ++k) {

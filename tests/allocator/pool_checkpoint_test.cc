@@ -40,7 +40,7 @@ TEST_F(PoolCheckpointTest, ItHasTheBlocksInUseOfItsPoolFromTheTopDown) {
   EXPECT_EQ(checkpoint.pool, kPool);
 }
 
-// The blocks that are in use now will be freed first.
+// The blocks in use now are freed first.
 TEST_F(PoolCheckpointTest, ItCanBeRestoredHoweverItsMemoryIsCutUpNow) {
   const DeviceAddress first = AllocateIn(kPool, 4_MiB);
   const DeviceAddress second = AllocateIn(kPool, 4_MiB);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private pools: whose requests they serve, what keeps their memory, and what captures forbid.
+// Private pools: the requests they serve, what keeps their memory mapped, and the effect of
+// captures.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -23,7 +24,7 @@ constexpr PoolId kOther{0, 2};
 
 class PoolsTest : public testing::Test {
  protected:
-  // As torch does around a capture: a user more, and requests on `stream` are routed.
+  // Does as torch does around a capture: adds a user, and routes the requests on `stream`.
   void Begin(const PoolId& pool, StreamId stream = kMain) {
     card_.allocator.pools().Retain(pool);
     ASSERT_TRUE(
@@ -108,14 +109,14 @@ TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
   ASSERT_TRUE(card_.Share(shared, 30_MiB, kMain).ok());
   ASSERT_TRUE(card_.Free(shared).ok());
   EXPECT_EQ(card_.allocator.accounts().ledger().stream_wait, 30_MiB);
-  // 20 MiB of the captured stream's own cache and the 30 MiB cannot be had now.
+  // 20 MiB of the captured stream's own cache and the 30 MiB are not available now.
   EXPECT_EQ(card_.FailToAllocate(60_MiB, kSide).obtainable, 50_MiB);
   card_.streams.EndCapture(kMain);
   End(kGraph);
   card_.Allocate(100_MiB, kSide);
 }
 
-// A capture from kMain that kSide has joined, with what SetCaptureReuse() promises.
+// A capture from kMain that kSide has joined, with SetCaptureReuse(true).
 class CaptureReuseTest : public PoolsTest {
  protected:
   CaptureReuseTest() {
@@ -127,7 +128,7 @@ class CaptureReuseTest : public PoolsTest {
     card_.streams.BeginCapture(kMain);
     card_.streams.WaitInCapture(kSide, kMain);
   }
-  // Freed once both streams have used it.
+  // Frees the block after both streams have used it.
   void ShareAndFree(DeviceAddress address) {
     card_.streams.WaitInCapture(kSide, kMain);
     ASSERT_TRUE(card_.Share(address, 4_MiB, kSide).ok());
@@ -199,7 +200,7 @@ TEST_F(CaptureReuseTest, AStreamWhoseDependenciesWereReplacedIsLookedAtAnew) {
   const DeviceAddress shared = card_.Allocate(4_MiB);
   ShareAndFree(seen);
   card_.streams.WaitInCapture(kMain, kSide);
-  EXPECT_EQ(card_.Allocate(4_MiB), seen);  // all of both streams is known to come before
+  EXPECT_EQ(card_.Allocate(4_MiB), seen);  // all nodes of both streams are known to come before
   ShareAndFree(shared);
   card_.streams.WaitInCapture(kMain, kSide);
   card_.streams.ReplaceEnds(kMain, {});
@@ -276,7 +277,7 @@ TEST_F(PoolsTest, BlocksThatMustNotBeSplitHaveASegmentEach) {
   EXPECT_THAT(card_.Contents(), ElementsAre("1 large: 6MiB", "1 large: 4MiB"));
 }
 
-// Memory that is always there, and what was asked of it.
+// A source whose memory is always at the same place, and which records its requests.
 class WrittenSource : public MemorySource {
  public:
   absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId /*stream*/) override {

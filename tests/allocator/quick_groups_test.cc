@@ -9,8 +9,8 @@
 namespace memtrace {
 namespace {
 
-// Between Lock and Unlock the heap may be asked, as CardLock sees to it; otherwise only what is
-// quick.
+// Between Lock and Unlock the heap may be used, as CardLock ensures; otherwise only the quick
+// groups.
 class QuickGroupsTest : public HeapParts {
  protected:
   void Lock() {
@@ -42,7 +42,7 @@ TEST_F(QuickGroupsTest, WhatLiesFreeOnTheStreamIsServed) {
   EXPECT_TRUE(quick_.TryFree(address));
 }
 
-// While a free has to be completed, or requests are routed, the heap decides.
+// While a free must be completed, or requests are routed, the heap decides.
 TEST_F(QuickGroupsTest, ClosedNothingIsServedAndBlocksAreFreedAllTheSame) {
   const DeviceAddress first = Allocate(4_MiB);
   Unlock(/*is_open=*/false);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allocator with nobody who observes it: streams are served under locks of their own.
+// The allocator without an observer: streams are served under locks of their own.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -75,7 +75,7 @@ TEST_F(QuickPathTest, PeakDoesNotCountWhatStreamsHadAfterEachOther) {
   EXPECT_EQ(allocator_.accounts().statistics().allocated_bytes.all.peak, 100 << 20);
 }
 
-// Another stream takes back what this one has freed, again and again, while all are at it.
+// All streams repeatedly take back memory that others have freed, at the same time.
 TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
   InThreads([&](int thread) {
     const StreamId stream{static_cast<uint64_t>(thread + 1)};
@@ -96,7 +96,7 @@ TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
   EXPECT_EQ(vmm_.used(), 0u);
 }
 
-// Each thread runs its cycle, now and then with something else in between, while others have the
+// Each thread runs its cycle, now and then with other requests in between, while others hold the
 // card's lock.
 TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
   auto plan = std::make_shared<Plan>();
@@ -137,7 +137,7 @@ TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
   EXPECT_EQ(allocator.accounts().statistics().allocation.all.current, 0);
 }
 
-// More streams than have a lock of their own.
+// Uses more streams than can have a lock of their own.
 TEST_F(QuickPathTest, ManyStreams) {
   std::vector<DeviceAddress> blocks;
   for (uint64_t stream = 1; stream <= 200; ++stream) {

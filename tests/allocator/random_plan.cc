@@ -14,7 +14,7 @@ namespace memtrace::program {
 Plan MakePlan(const Program& program, uint64_t truth,
               const std::function<uint64_t(uint64_t)>& below) {
   std::vector<PlanSection> sections;
-  std::vector<StreamId> streams;  // as they come
+  std::vector<StreamId> streams;  // in order of appearance
   for (const Instruction& instruction : program) {
     const auto* request = std::get_if<Allocate>(&instruction);
     if (request == nullptr || IsSmall(RoundedSize(request->bytes))) continue;

@@ -11,8 +11,9 @@
 
 namespace memtrace::program {
 
-// Places for the large requests of a program's streams, in their order, as far as `truth` (0 to 10)
-// goes: the others are for other sizes. Places overlap. `below(n)` gives one of [0, n).
+// Returns places for the large requests of a program's streams, in their order. Each is right with
+// a probability of `truth` / 10, otherwise for another size. Places overlap. `below(n)` returns one
+// of [0, n).
 Plan MakePlan(const Program& program, uint64_t truth,
               const std::function<uint64_t(uint64_t)>& below);
 

@@ -47,7 +47,7 @@ TEST_F(RecentFreesTest, TheLastOneOfTheSizeComesFirst) {
 }
 
 TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
-  // More sizes than there are slots, so that some must meet.
+  // There are more sizes than slots, so that some must share one.
   constexpr Bytes kLargest = 50_KiB;
   std::vector<Block*> put;
   for (Bytes size = 512; size <= kLargest; size += 512) {
@@ -59,7 +59,7 @@ TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
   for (const Block* block : put) kept += block->size;
   for (const Block* block : left_) kept -= block->size;
   EXPECT_EQ(recent_.bytes(), kept);
-  EXPECT_EQ(recent_.Take(kLargest), put.back());  // the last never had to go
+  EXPECT_EQ(recent_.Take(kLargest), put.back());  // the last one was never evicted
 }
 
 TEST_F(RecentFreesTest, EmptyingLeavesNone) {

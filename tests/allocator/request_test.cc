@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a request forbids: only_free asks for no memory, is_not_free leaves the quick search out.
+// The options that restrict a request: only_free maps no memory, is_not_free skips the quick
+// search.
 #include "allocator/heap/request.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// 0 if nothing that lies free serves it.
+// Returns 0 if no free memory fits.
 DeviceAddress AllocateFree(Card& card, Bytes bytes, StreamId stream = kMain) {
   const AllocationResult result =
       card.allocator.Allocate({.bytes = bytes, .stream = stream, .only_free = true});
@@ -30,12 +31,12 @@ DeviceAddress AllocateFree(Card& card, Bytes bytes, StreamId stream = kMain) {
   return {};
 }
 
-// Calls of the driver but the question whether an event is done.
+// Returns the number of driver calls other than the queries of events.
 uint64_t CallsButQuestions(const Card& card) {
   return card.failures.calls() - card.failures.calls(DriverCall::kDone);
 }
 
-// Places for two blocks of 4 MiB, one after the other at the same address.
+// A plan with places for two blocks of 4 MiB, one after the other at the same address.
 CachingAllocator::Options FollowingOnePlace() {
   PlanSection section;
   section.items = {{4_MiB, 0}, {4_MiB, 0}};
@@ -91,7 +92,7 @@ TEST(OnlyFreeTest, FreeThatIsDoneIsCompletedAndOneThatIsNotIsNotWaitedFor) {
 TEST(IsNotFreeTest, QuickSearchIsLeftOut) {
   Card card(64_MiB, FollowingOnePlace());
   EXPECT_TRUE(card.Free(card.Allocate(4_MiB)).ok());
-  // Only the quick search gives a planned block to a request of what lies free.
+  // Only the quick search gives a planned block to a request with only_free.
   EXPECT_TRUE(std::holds_alternative<absl::Status>(card.allocator.Allocate(
       {.bytes = 4_MiB, .stream = kMain, .is_not_free = true, .only_free = true})));
   EXPECT_FALSE(AllocateFree(card, 4_MiB).is_null());

@@ -20,7 +20,7 @@ constexpr Bytes kAll = ~Bytes{0};
 constexpr uint64_t kReservedGranules = 24;
 constexpr uint64_t kCardGranules = 16;
 
-// Offsets and sizes are counted in granules.
+// Offsets and sizes are in granules.
 class ReservationTest : public ::testing::Test {
  protected:
   ReservationTest()
@@ -99,7 +99,7 @@ TEST_F(ReservationTest, ChunksUnderAnAddressAreThoseThatItTouches) {
 
 TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
   ASSERT_TRUE(Map(0, 2).ok());
-  // Chunks of 4, 2 and 1, of which each is created and mapped, and access to all of them.
+  // Chunks of 4, 2 and 1 are each created and mapped; then one call gives access to all of them.
   for (const DriverCall call : {DriverCall::kCreate, DriverCall::kMap, DriverCall::kGiveAccess}) {
     const uint64_t times = call == DriverCall::kGiveAccess ? 1 : 3;
     for (uint64_t nth = 1; nth <= times; ++nth) {
@@ -141,7 +141,7 @@ TEST_F(ReservationTest, UndoRestUnmapsWhatCouldNotBeUndone) {
 
 TEST_F(ReservationTest, UndoRestGoesOnWhereItFailed) {
   Fail(DriverCall::kGiveAccess, 1, Repeat::kFromThenOn);
-  ASSERT_FALSE(Map(0, 6).ok());  // undone at once: nothing but access is refused
+  ASSERT_FALSE(Map(0, 6).ok());  // undone at once, because only giving access fails
   ASSERT_EQ(vmm_.live_mappings(), 0u);
   FailFromCallOn(7);  // after create, map and release of both chunks
   ASSERT_FALSE(Map(0, 6).ok());

@@ -25,7 +25,7 @@ class SegmentBlocksTest : public ::testing::Test {
   void Reserve(const SegmentShape& shape) {
     blocks_ = std::make_unique<SegmentBlocks>(nullptr, kStart, shape, arena_);
   }
-  // From `begin` to `end`, counted from the segment's start, as the next two.
+  // Fills [begin, end), counted from the segment's start, as are those of the next two.
   void Fill(Bytes begin, Bytes end) {
     blocks_->Fill(blocks_->holes().At(kStart + begin), {kStart + begin, kStart + end});
     blocks_->CheckInvariants();
@@ -54,7 +54,7 @@ class SegmentBlocksTest : public ::testing::Test {
     return block;
   }
 
-  // The blocks in address order: "2MiB in use".
+  // Returns the blocks in address order: "2MiB in use".
   std::vector<std::string> Contents() const {
     std::vector<std::string> lines;
     for (const Block* block = blocks_->first(); block != nullptr; block = block->next) {
@@ -129,8 +129,8 @@ TEST_F(SegmentBlocksTest, ReturnedBlockIsOneWithItsFreeNeighbours) {
   EXPECT_THAT(Contents(), ElementsAre("6MiB free", "10MiB hole"));
 }
 
-// The same of a segment that finds its free ranges by walking, and of one that keeps them by
-// address.
+// Runs the same tests for a segment that walks its blocks to find free ranges, and for one that
+// keeps them by address.
 class StatedAddressTest : public SegmentBlocksTest, public ::testing::WithParamInterface<bool> {
  protected:
   StatedAddressTest() { Reserve({.size = 16_MiB, .granule = 2_MiB, .is_planned = GetParam()}); }
@@ -152,7 +152,7 @@ TEST_P(StatedAddressTest, WhatIsNotFreeThroughoutIsNotGiven) {
   EXPECT_EQ(TakeAt(1_MiB, 2_MiB), nullptr);        // begins in a hole
   EXPECT_EQ(TakeAt(7_MiB, 1_MiB + 512), nullptr);  // ends in one
   EXPECT_EQ(TakeAt(4_MiB, 512), nullptr);          // in use
-  EXPECT_EQ(TakeAt(3_MiB, 1_MiB + 512), nullptr);  // ends in what is in use
+  EXPECT_EQ(TakeAt(3_MiB, 1_MiB + 512), nullptr);  // ends in a block in use
   EXPECT_NE(TakeAt(7_MiB, 1_MiB), nullptr);        // to the last byte
 }
 

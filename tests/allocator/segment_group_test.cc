@@ -11,7 +11,7 @@ namespace {
 
 class SegmentGroupTest : public HeapParts {
  protected:
-  // Where a request would go: takes the block and gives it back.
+  // Takes the block that a request gets, and returns its address.
   DeviceAddress Peek(SegmentGroup& group, Bytes size) {
     Block* block = group.Take(size);
     return block == nullptr ? DeviceAddress{} : group.Hand(block, size, ContextId{0});
@@ -39,7 +39,7 @@ TEST_F(SegmentGroupTest, ALargeRequestIsServedFromAllThatIsFree) {
   EXPECT_EQ(Peek(Group(), 6_MiB), first);
 }
 
-// 3 MiB are cut off the range of 4, not off that of 10.
+// 3 MiB are cut from the range of 4 MiB, not from the one of 10 MiB.
 TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
   const DeviceAddress ten = Allocate(10_MiB);
   Allocate(2_MiB);
@@ -50,7 +50,7 @@ TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
   EXPECT_EQ(Peek(Group(), 3_MiB), four);
 }
 
-// Small blocks are freed and asked for again most often: merging them is put off.
+// Small blocks are freed and requested again most often, so merging them is postponed.
 TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
   const DeviceAddress first = Allocate(512);
   const DeviceAddress second = Allocate(512);

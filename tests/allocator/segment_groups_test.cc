@@ -11,7 +11,7 @@ namespace {
 
 class SegmentGroupsTest : public HeapParts {
  protected:
-  // So much that lies free in chunks of its own.
+  // Makes `size` bytes of free memory in chunks of its own.
   void FreeChunks(Bytes size, StreamId stream) { Free(Allocate(size, stream)); }
   Bytes MappedOf(StreamId stream) {
     Bytes mapped = 0;
@@ -64,7 +64,7 @@ TEST_F(SegmentGroupsTest, OthersAreTakenFromFirstTheOldestOfThemFirst) {
   EXPECT_EQ(vmm_.used(), 0U);
 }
 
-// Work that is queued on a stream may still use what lies free on it.
+// Work queued on a stream may still use memory that is free on it.
 TEST_F(SegmentGroupsTest, AChunkIsTakenOnceItsStreamIsDone) {
   const DeviceAddress address = Allocate(8_MiB, kSide);
   vmm_.NoteUse(address, 8_MiB, streams_.Queue(kSide));
@@ -93,7 +93,7 @@ TEST_F(SegmentGroupsTest, ACapturedStreamIsNotTakenFrom) {
   EXPECT_FALSE(groups_.IsAnyCaptured());
 }
 
-// A replay writes to what nobody has allocated.
+// A replay writes to memory that is not allocated.
 TEST_F(SegmentGroupsTest, APoolIsTakenFromOnceItHasLostItsUsersAndAllStreamsAreWaitedFor) {
   Free(AllocateIn(kPool, 8_MiB));
   SegmentGroup& group = Group(kMain, /*small=*/false, kPool);

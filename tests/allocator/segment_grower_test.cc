@@ -121,7 +121,7 @@ TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlaces) {
   EXPECT_EQ(failures_.calls(), 0u);
 }
 
-// A card on which a chunk has 32 granules while it is empty.
+// A card on which a chunk has 32 granules while the card is empty.
 class LargeCardTest : public SegmentGrowerTest {
  protected:
   LargeCardTest() : SegmentGrowerTest(80_GiB) {}
@@ -140,7 +140,7 @@ TEST_F(LargeCardTest, SmallRequestsGrowByGranules) {
 
 TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfALargeChunkIsRefused) {
   Grow(64_MiB);
-  ASSERT_TRUE(vmm_.Create(80_GiB - 64_MiB - 40_MiB).ok());  // somebody else's
+  ASSERT_TRUE(vmm_.Create(80_GiB - 64_MiB - 40_MiB).ok());  // another process's
   const size_t mappings = vmm_.live_mappings();
   EXPECT_NE(Grow(39_MiB), nullptr);
   EXPECT_EQ(vmm_.used(), 80_GiB);
@@ -148,12 +148,12 @@ TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfALargeChunkIsRefused) {
 }
 
 TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfTheLimitLeavesNoRoomForALargeChunk) {
-  room_.SetLimit(79_GiB);  // not a multiple of the chunks, of 29 granules then
+  room_.SetLimit(79_GiB);  // not a multiple of the chunks, which have 29 granules then
   EXPECT_NE(Grow(79_GiB), nullptr);
   EXPECT_EQ(vmm_.used(), 79_GiB);
 }
 
-// Two requests of 4 MiB, of which the second lies below the first, and a gap of 8 MiB.
+// A plan of two requests of 4 MiB, the second below the first, with a gap of 8 MiB.
 class PlannedGrowthTest : public SegmentGrowerTest {
  protected:
   PlannedGrowthTest() {
@@ -220,7 +220,7 @@ TEST_F(PlannedGrowthTest, ShortfallOfAPlaceIsWhatIsMissingThere) {
   const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
   ExpandableSegment& segment = *Group().planned()->segment();
   ASSERT_TRUE(segment.Grow({segment.blocks().holes().At(place), place, 2_MiB}).ok());
-  ASSERT_TRUE(vmm_.Create(62_MiB).ok());  // somebody else's
+  ASSERT_TRUE(vmm_.Create(62_MiB).ok());  // another process's
   EXPECT_EQ(grower_.Shortfall(Group(), 4_MiB, place), 2_MiB);
   EXPECT_EQ(Place(place), nullptr);
 }

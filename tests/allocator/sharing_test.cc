@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allocator's memory for other processes and cards.
+// Sharing the allocator's memory with other processes and cards.
 #include <gmock/gmock.h>
 
 #include <vector>
@@ -17,7 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
 
-// A card whose chunks can be shared, by descriptors of nothing, and that notes who was admitted.
+// A card whose chunks can be shared, with descriptors of nothing; records the peers that are
+// admitted.
 class OpenVmm : public MemoryVmm {
  public:
   using MemoryVmm::MemoryVmm;
@@ -36,7 +37,7 @@ class OpenVmm : public MemoryVmm {
   std::vector<MappedChunk> mapped_then;
 };
 
-// Large enough for chunks of two granules.
+// The card is large enough for chunks of two granules.
 class SharingTest : public testing::Test {
  protected:
   DeviceAddress Allocate(Bytes bytes) {

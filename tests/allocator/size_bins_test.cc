@@ -11,7 +11,7 @@ TEST(SizeBinsTest, LargerSizesAreInNoLowerBin) {
   size_t last = 0;
   for (Bytes size = 0; size < 4_MiB; size += 512) {
     ASSERT_GE(BinOf(size), last) << size;
-    ASSERT_LE(BinOf(size) - last, 1u) << size;  // no bin is left out
+    ASSERT_LE(BinOf(size) - last, 1u) << size;  // no bin is skipped
     last = BinOf(size);
   }
   for (Bytes size = 4_MiB; size < 16_GiB * 1024; size += size / 77) {

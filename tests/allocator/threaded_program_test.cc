@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs of several threads, each with streams and a private pool of its own, on one card.
-// Between rounds they stand still, and what each believes to have is held against the allocator.
+// Between rounds all threads stop, and the blocks that each has are compared with the allocator's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Observer final : public AllocationObserver {
   explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
 };
 
-// Streams that threads may give work to while the allocator asks about them.
+// Streams that threads may give work to while the allocator queries them.
 class SharedStreams final : public StreamEvents {
  public:
   absl::StatusOr<EventId> Record(StreamId stream) override {
@@ -65,7 +65,7 @@ class SharedStreams final : public StreamEvents {
     return call();
   }
 
-  std::mutex mutex_;  // the thread sanitizer misreads absl::Mutex of Debian
+  std::mutex mutex_;  // the thread sanitizer misreads Debian's absl::Mutex
   MemoryStreams streams_;
 };
 
@@ -76,7 +76,7 @@ struct InUse {
 
 constexpr int kThreads = 4;
 constexpr int kRounds = 60;
-constexpr int kInstructions = 1000;  // a thread and round
+constexpr int kInstructions = 1000;  // of each thread in a round
 
 class Machine {
  public:
@@ -152,7 +152,7 @@ class Machine {
     EXPECT_TRUE(allocator_.RecordStream(block.address, stream).ok());
   }
 
-  // Begins to route one of the thread's streams to its pool, or ends it.
+  // Begins or ends the routing of one of the thread's streams to its pool.
   void TurnPool(int thread) {
     bool& is_open = is_open_[static_cast<size_t>(thread)].value;
     const PoolId pool = PoolOf(thread);

@@ -23,7 +23,7 @@ void ExpectSame(const StatisticByPool& usage, const StatisticByPool& model) {
   expect(usage.large_pool, model.large_pool);
 }
 
-// The eight numbers that torch counts, one by one.
+// Counts torch's numbers one by one.
 class Model {
  public:
   void Allocated(bool small, int64_t amount) {
@@ -58,7 +58,7 @@ struct Block {
   int64_t amount;
 };
 
-// Several shares, which count alone as long as they have room.
+// Uses several shares, which count alone as long as they have room.
 TEST(UsageTest, IsWhatTorchCountsOneByOne) {
   std::mt19937 random(1);
   Usage usage;
@@ -76,7 +76,7 @@ TEST(UsageTest, IsWhatTorchCountsOneByOne) {
   };
   for (int i = 0; i < 20000; ++i) {
     const auto what = random() % 100;
-    // Now and then everything goes, so that there is room below the peaks.
+    // Sometimes everything is freed, so that there is room below the peaks.
     const unsigned allocations = i / 500 % 4 == 0 ? 20 : 48;
     if (what < allocations || used.empty()) {
       const Block block{random() % shares.size(), random() % 2 == 0,

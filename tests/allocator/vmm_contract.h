@@ -9,10 +9,10 @@
 
 namespace memtrace {
 
-// The rules of Vmm, for any implementation of it. `Driver` is default-constructible, has vmm(), a
-// card with at least 16 granules free, and nothing else running on it, and says with
-// is_real_driver() whether it lets pass what nobody should do: mapping beyond a reservation, and
-// unmapping what is not mapped (an H200 with driver 580 does).
+// The rules of Vmm, for any implementation. `Driver` is default-constructible and has vmm(), a
+// card with at least 16 free granules that nothing else uses. is_real_driver() tells if it allows
+// two misuses: mapping beyond a reservation, and unmapping a range that is not mapped (an H200 with
+// driver 580 does).
 //
 //   INSTANTIATE_TYPED_TEST_SUITE_P(MemoryVmm, VmmContract, MemoryVmmDriver);
 template <typename Driver>

@@ -26,7 +26,7 @@ constexpr Bytes kSize = 4_MiB;
 // The waiting frees of a heap whose blocks belong to kMain.
 class WaitingFreesTest : public ::testing::Test {
  protected:
-  // Returns a block in use on which `stream` has been given work.
+  // Returns a block in use on which work of `stream` is queued.
   Block* Share(StreamId stream) {
     const AllocationResult result = heap_.Allocate({.bytes = kSize, .stream = kMain}, kSize);
     const auto address = std::get<DeviceAddress>(result);
@@ -44,7 +44,7 @@ class WaitingFreesTest : public ::testing::Test {
     EXPECT_TRUE(heap_.pools().BeginRouting(kPool, [](StreamId) { return true; }).ok());
   }
   void EndRouting() { EXPECT_TRUE(heap_.pools().EndRouting(kPool).ok()); }
-  // The two streams are captured into one graph.
+  // Captures the two streams into one graph.
   void CaptureBoth() {
     streams_.BeginCapture(kMain);
     streams_.Queue(kMain);

@@ -13,16 +13,16 @@ namespace {
 
 constexpr size_t kMostInstructions = 2000;
 
-// Takes the program's numbers off the input, zeros behind its end.
+// Reads the program's random numbers from the input; zeros after its end.
 class Numbers {
  public:
   explicit Numbers(std::string_view bytes) : bytes_(bytes) {}
   bool done() const { return bytes_.empty(); }
   uint64_t Below(uint64_t n) {
-    if (n < 2) return 0;  // nothing to choose
+    if (n < 2) return 0;  // only one choice
     uint64_t value = 0;
     for (int i = 0; i < 4 && !bytes_.empty(); ++i) {
-      if (n >> (8 * i) == 0) break;  // no more bytes than the number can need
+      if (n >> (8 * i) == 0) break;  // the number needs no more bytes
       value |= uint64_t{static_cast<uint8_t>(bytes_.front())} << (8 * i);
       bytes_.remove_prefix(1);
     }
@@ -59,7 +59,7 @@ void AllocatorProgram(std::string_view bytes) {
 }
 
 void PlannedProgram(std::string_view bytes) {
-  Numbers numbers(bytes.substr(0, bytes.size() / 4));  // of the plan
+  Numbers numbers(bytes.substr(0, bytes.size() / 4));  // for the plan
   Numbers others(bytes.substr(bytes.size() / 4));
   const program::Program program = ProgramOf(others);
   const uint64_t truth = numbers.Below(11);

@@ -11,7 +11,7 @@
 
 namespace memtrace::fuzz {
 
-// A terminal must not be told anything by a trace.
+// Checks that a text from a trace contains no control characters for a terminal.
 inline void CheckText(const std::string& text) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// tests/fuzz/regressions/TARGET/*: inputs that once broke something. A target that breaks ends the
-// process, so the name of the input is printed first.
+// tests/fuzz/regressions/TARGET/* are inputs that once failed. A failing target ends the process,
+// so the name of the input is printed first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(FuzzRegressionTest, InputsThatOnceBrokeATargetBreakItNoMore) {
   EXPECT_GT(inputs, 0U);
 }
 
-// Without a fuzzer's feedback, but with every compiler: lines of the golden traces, mixed up.
+// Needs no fuzzer's feedback, but runs with every compiler: lines of the golden traces, mixed up.
 TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
   std::mt19937_64 random(1);
   for (const auto& entry : fs::directory_iterator(kTests / "golden")) {
@@ -72,7 +72,7 @@ TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
   }
 }
 
-// Replaces a number, or an amount of bytes, by one at which arithmetic goes wrong.
+// Replaces a number, or an amount of bytes, by one that arithmetic may fail on.
 std::string WithEdgeNumber(std::string text, std::mt19937_64& random) {
   constexpr std::array<std::string_view, 9> kEdges = {"0",
                                                       "1",
@@ -191,7 +191,7 @@ TEST(FuzzRegressionTest, RandomRecordsAreReadWithoutACrash) {
   for (int i = 0; i < 500; ++i) {
     std::string records(random() % 300, '\0');
     for (size_t at = 0; at < records.size(); ++at) {
-      // Kinds of records, restated ones too, and small lengths are likelier than in noise.
+      // Kinds of records, also restated ones, and small lengths are more frequent than in noise.
       constexpr std::array<uint64_t, 3> kBelow = {32, 96, 256};
       records[at] = static_cast<char>(random() % kBelow[random() % kBelow.size()]);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer's entry, compiled once a target with MEMTRACE_FUZZ_TARGET naming its function.
+// libFuzzer's entry point, compiled once for each target; MEMTRACE_FUZZ_TARGET names its function.
 #include <cstddef>
 #include <cstdint>
 

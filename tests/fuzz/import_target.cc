@@ -10,7 +10,7 @@
 namespace memtrace::fuzz {
 namespace {
 
-// Every event has an order, and names that are there.
+// Checks that every event has a sequence number and that its names exist.
 void CheckRun(const absl::StatusOr<std::unique_ptr<interchange::ImportedRun>>& run) {
   if (!run.ok()) {
     MEMTRACE_CHECK(!run.status().message().empty());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: make_seeds GOLDEN_FOLDER OUTPUT_FOLDER: what the fuzzers begin from, in one folder a
-// target.
+// Usage: make_seeds GOLDEN_FOLDER OUTPUT_FOLDER. Writes the initial inputs of the fuzzers, in one
+// folder for each target.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -31,8 +31,8 @@ void Write(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Makes the checksums of all blocks 0, as in a file whose process was killed: a mutation of one
-// with a checksum is only ever a damaged block. Returns the records of the last block.
+// Sets the checksums of all blocks to 0, as in a file whose process was killed: a mutation of a
+// block with a checksum is only ever a damaged block. Returns the records of the last block.
 std::string Unseal(std::string& bytes) {
   std::string records;
   trace::BlockHeader block;
@@ -46,7 +46,7 @@ std::string Unseal(std::string& bytes) {
   return records;
 }
 
-// A trace that keeps its last part, with a checkpoint and a summary.
+// Writes a trace that keeps only its last part, with a checkpoint and a summary.
 bool WriteKept(const fs::path& path, const std::string& summary) {
   auto writer = trace::TraceWriter::Open(
       path.string(), {}, {.keep_bytes = trace::kLeastKeptBytes, .with_summary = true});

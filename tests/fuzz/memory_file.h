@@ -13,7 +13,7 @@
 
 namespace memtrace::fuzz {
 
-// A file that lies in memory and has a path: thousands a second cost no disk. Gone with the object.
+// A file in memory that has a path, because thousands are needed a second. Removed with the object.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {

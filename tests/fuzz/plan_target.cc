@@ -10,7 +10,7 @@
 namespace memtrace::fuzz {
 namespace {
 
-// Twice through the plan, with a request left out here and put in there.
+// Follows the plan twice, with some requests left out and some added.
 void Follow(const PlanSection& section) {
   PlanCursor cursor(section);
   for (size_t i = 0; i < 2 * section.items.size(); ++i) {

@@ -17,7 +17,7 @@
 namespace memtrace::fuzz {
 namespace {
 
-// Of events that are more than "so many are missing": kind, sequence, time.
+// Returns kind, sequence and time of all events except for Lost.
 std::vector<std::tuple<size_t, uint64_t, uint64_t>> EventsOf(const trace::TraceReader& reader) {
   std::vector<std::tuple<size_t, uint64_t, uint64_t>> events;
   reader.ForEach([&events](const trace::Event& event) {

@@ -7,7 +7,7 @@
 
 namespace memtrace::fuzz {
 
-// Verifies the trace and repairs it: the new one is whole, and has the same events.
+// Verifies the trace and repairs it: the new one must be complete, and have the same events.
 void VerifyAndRepair(const trace::TraceReader& reader);
 
 }  // namespace memtrace::fuzz

@@ -12,7 +12,7 @@
 
 namespace memtrace::fuzz {
 
-// A small memory snapshot of torch with one of everything: what mutations begin from.
+// Returns a small memory snapshot of torch with one of everything, from which mutations begin.
 inline std::string SnapshotSeed() {
   constexpr int64_t kPage = 1 << 20;
   interchange::TextSink sink;

@@ -19,7 +19,7 @@ std::string TextOf(const std::string& path) {
   return trace::TraceToText(*reader);
 }
 
-// A path to write to, of this process alone. Removed at the end.
+// A path for this process alone, removed at the end.
 struct Scratch {
   ~Scratch() { std::filesystem::remove(path); }
   const std::string path = std::filesystem::temp_directory_path() /

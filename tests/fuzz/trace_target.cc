@@ -58,7 +58,7 @@ void ReportEverything(const trace::TraceReader& reader) {
   static_cast<void>(trace::TraceToText(reader));
 }
 
-// Every format that needs no library; what is JSON parses.
+// Exports to every format that needs no library; JSON must parse.
 void ExportEverything(const trace::TraceReader& reader) {
   const Source source(reader);
   const interchange::Survey survey(source);
@@ -108,8 +108,8 @@ void TraceFile(std::string_view bytes) {
   }
 }
 
-// Once as all of a trace, once as what is left of one that keeps its last part. The block is left
-// open (no checksum), as by a process that was killed.
+// Reads the records once as all of a trace, and once as the rest of one that keeps its last part.
+// The block is left open (no checksum), as by a process that was killed.
 void TraceRecords(std::string_view records) {
   TraceFile(FileOf(records, 0));
   TraceFile(FileOf(records, trace::kLeastKeptBytes));

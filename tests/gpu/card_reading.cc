@@ -9,7 +9,7 @@
 namespace memtrace {
 namespace {
 
-// Calls until one fails; remembers which.
+// Calls functions until one fails, and remembers which.
 class Calls {
  public:
   void operator()(const char* call, CUresult result) {

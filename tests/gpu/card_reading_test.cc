@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// A profile, simulated and measured again, is the same profile.
+// A profile that is simulated and measured again is unchanged.
 #include "tests/gpu/card_reading.h"
 
 #include <gtest/gtest.h>

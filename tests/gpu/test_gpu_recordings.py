@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated H200 and H100 answer what real ones answered (recordings/), or differ where this file says so.
+"""The simulated H200 and H100 give the answers of real ones (recordings/), except where this file says so.
 
-docs/gpu.md lists what was recorded, how it is repeated on a card, and what is not met.
+docs/gpu.md lists what was recorded, how it is repeated on a card, and what differs.
 """
 
 import json
@@ -21,7 +21,7 @@ CARDS = ("h200", "h100-80gb")
 GRANULE = 2 << 20
 Figures = dict[str, JsonObject]
 
-# Where the simulated card is stricter, on purpose: a driver lets these pass, or crashes.
+# Misuses that the simulated card refuses on purpose, while a driver allows them or crashes.
 STRICTER = {
     "mappings: unmap twice",
     "mappings: unmap beyond a mapping",
@@ -30,7 +30,7 @@ STRICTER = {
     "map a released handle",
     "copy from outside any reservation",
 }
-# What a program allocates that the card does not know, by group; of all others peak and reserved bytes are equal.
+# Programs with allocations that the card does not reproduce, by group; all others have equal peak and reserved bytes.
 KNOWN_TO_DIFFER = {
     "products": set(),
     "attention": set(),
@@ -40,13 +40,13 @@ KNOWN_TO_DIFFER = {
 
 
 def lines(text: str) -> Figures:
-    """The JSON lines of a group, by the program's name; libraries print others between them."""
+    """Returns the JSON lines of a group, by the program's name; libraries print other lines between them."""
     rows = [json.loads(line) for line in text.splitlines() if line.startswith('{"name"')]
     return {row["name"]: row for row in rows}
 
 
 def of_driver(script: str, card: str = "h200") -> JsonObject:
-    """What a program says that asks the driver without torch."""
+    """Returns the output of a program that uses the driver without torch."""
     libraries = next(MEMTRACE.parent.parent.glob("lib/python3*/site-packages/memtrace/lib/simulated_card"))
     done = subprocess.run(
         [sys.executable, HOUR / script],
@@ -72,7 +72,7 @@ def on_the_card(
 
 
 def sizes(group: str) -> tuple[Figures, Figures]:
-    """The recording's and the simulated card's figures of a group."""
+    """Returns the recording's and the simulated card's figures of a group."""
     return lines((RECORDINGS / "h200" / f"sizes_{group}.jsonl").read_text()), lines(
         on_the_card("torch_sizes.py", group)
     )
@@ -115,7 +115,7 @@ def test_a_process_takes_as_much_as_on_a_real_card(card: str) -> None:
     theirs, ours = recorded("context_growth.json", card), json.loads(on_the_card("context_growth.py", card=card))
     for step in ("elementwise", "matrix_product", "linear_with_bias", "side_stream", "convolution"):
         assert ours[step] == theirs[step], step
-    # Code of kernels, which a driver loads when they are first used, may fill one more granule.
+    # The driver loads kernel code when it is first used, which may fill one more granule.
     for step in ("flash_attention", "cudnn_attention", "eigenvalues", "fourier"):
         assert theirs[step] - ours[step] in (0, GRANULE), step
 
@@ -151,7 +151,7 @@ def test_convolutions_allocate_about_the_same() -> None:
 def test_a_decoder_of_images_allocates_about_the_same() -> None:
     theirs, ours = sizes("models")
     for name in (name for name in theirs if name.startswith("models.vae.") and "train" not in name):
-        # A rule of scratch is missing in the smallest of fp16.
+        # A rule for scratch memory is missing for the smallest fp16 model.
         within = 0.065 if name == "models.vae.float16.32" else 0.02
         assert ours[name]["peak"] == pytest.approx(theirs[name]["peak"], rel=within), name
         assert ours[name]["reserved"] == pytest.approx(theirs[name]["reserved"], rel=0.05), name

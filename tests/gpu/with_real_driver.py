@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program where there is a CUDA driver and a card, else says why not and exits with 77 (skipped).
+"""Runs a program if there is a CUDA driver and a card; otherwise prints the reason and exits with 77 (skipped).
 
 Usage: with_real_driver.py PROGRAM [ARGUMENTS].
 """
@@ -13,7 +13,7 @@ SKIPPED = 77
 
 
 def reason_to_skip() -> str | None:
-    """Why nothing can run on a real card here; None if it can."""
+    """Returns why nothing can run on a real card here; None if it can."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:

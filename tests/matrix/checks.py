@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each torch minor is asked for in its environment; each check gives what it measured."""
+"""The checks that run with each torch minor in its environment; each returns its figures."""
 
 import json
 import re
@@ -18,9 +18,9 @@ PEER = CORPUS / "peer"
 CUPTI_TRAINING = ROOT / "tests/interpose/torch/recorded/cupti_training.py"
 NATIVE_POLICY = ROOT / "tests/peer/native_policy.txt"
 CARD_LAUNCHER = ROOT / "tests/interpose/simulated_card/card_launcher.py"
-LEAST_TESTS = 100  # of 238 that pass with torch's own allocator
+LEAST_TESTS = 100  # 238 pass with torch's own allocator
 KINDS = ("gpt", "images", "mixed")
-# Where the training of `gpt` runs out on a card of 1 GiB, with every torch: logits that are laid out anew for the loss.
+# The request of `gpt` that fails on a card of 1 GiB with every torch: a copy of the logits for the loss.
 FAILED_REQUEST = {
     "bytes": 20_412_240,
     "line": "training.py:41",
@@ -39,7 +39,7 @@ def check_allocator(here: Environment, trace: str, expected: str) -> None:
 
 
 def training(kind: str, *width: object) -> list[object]:
-    """The command of one of the small trainings."""
+    """Returns the command of one of the small trainings."""
     return ["python", PROGRAMS / "training.py", kind, *width]
 
 
@@ -87,7 +87,7 @@ def check_expandable(here: Environment) -> object:
 
 
 def check_graphs(here: Environment) -> object:
-    """A captured graph has its own pool with both allocators, of the same bytes."""
+    """A captured graph has its own pool of the same size with both allocators."""
     program = ["python", PROGRAMS / "graphs.py"]
     ours = here.run("--card", "24GiB", "-o", "g.trace", program=program)
     native = here.run("--card", "24GiB", "--allocator", "native", "-o", "g.trace", program=program)
@@ -97,7 +97,7 @@ def check_graphs(here: Environment) -> object:
 
 
 def check_history(here: Environment) -> object:
-    """What torch's own history dumps is read back, with both allocators."""
+    """A dump of torch's own history can be read, with both allocators."""
     found = {}
     for allocator in ("memtrace", "native"):
         program = ["python", PROGRAMS / "history.py", "dump.pickle"]
@@ -113,7 +113,7 @@ def check_history(here: Environment) -> object:
 
 
 def check_fit(here: Environment) -> object:
-    """`memtrace fit` says that a training does not fit a card that is smaller than its peak without a limit."""
+    """`memtrace fit` reports that a training does not fit a card that is smaller than its peak without a limit."""
     done = here.call("memtrace", "fit", "--json", "--card", "1GiB", "--", *training("gpt", 1024))
     if not done.stdout.strip().startswith("{"):
         raise CheckError(done.stderr.strip()[-160:] or f"exit status {done.returncode}")
@@ -124,7 +124,7 @@ def check_fit(here: Environment) -> object:
 
 
 def check_estimate(here: Environment) -> object:
-    """`memtrace.estimate` says the peak before a training begins."""
+    """`memtrace.estimate` returns the peak before a training begins."""
     done = here.call("python", PROGRAMS / "estimate.py")
     answer = last_json(done)
     if not answer["fits"]:
@@ -139,7 +139,7 @@ def check_ranks(here: Environment) -> object:
 
 
 def check_cupti(here: Environment) -> object:
-    """What the card does is recorded beside: its kernels are tied to the blocks that they use."""
+    """The card's activities are also recorded: its kernels are tied to the blocks that they use."""
     here.call(
         "memtrace", "run", "-q", "-f", "--cupti", "--card", "24GiB", "-o", "c.trace", "--", "python", CUPTI_TRAINING
     )
@@ -150,7 +150,7 @@ def check_cupti(here: Environment) -> object:
 
 
 def torch_tests(here: Environment, *launcher: object) -> dict[str, str]:
-    """Runs PyTorch's test_cuda.py, device tensors' values not compared; gives each test's outcome."""
+    """Runs PyTorch's test_cuda.py without comparing device tensors' values; returns each test's outcome."""
     out = here.folder / "tests.jsonl"
     setting = {"RELAX": "1", "MEMTRACE_CARD_FORK": "copy", "TMO": "120"}
     done = here.call(*launcher, PEER / "forkrun.py", "test_cuda", out, variables=setting)
@@ -161,9 +161,9 @@ def torch_tests(here: Environment, *launcher: object) -> dict[str, str]:
 
 
 def check_torch_tests(here: Environment) -> object:
-    """Of PyTorch's own tests, those that pass with torch's allocator pass with ours.
+    """PyTorch's own tests that pass with torch's allocator also pass with ours.
 
-    The file is 2.6.0's for every minor: what torch changed since fails with both.
+    The file is 2.6.0's for every minor: tests of functions that torch changed since fail with both.
     """
     if not PEER.is_dir():
         raise SkipError("no corpus of peers (set MEMTRACE_CORPUS to its folder)")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries the wheel with every torch minor that it serves: matrix.py WHEEL FOLDER [MINOR ...].
 
-For each minor an environment is made in FOLDER (5 GB), with PyPI's torch and the wheel and nothing else of memtrace,
-used, and removed. Every program runs on the simulated card. The answer is a table, a row a minor; the exit status is 1
-if a cell of it is not `ok`. FOLDER/MINOR.json keeps what was measured.
+For each minor an environment is made in FOLDER (5 GB), with only PyPI's torch and the wheel, used, and removed. Every
+program runs on the simulated card. Prints a table with a row for each minor; the exit status is 1 if a cell of it is
+not `ok`. FOLDER/MINOR.json keeps the figures.
 """
 
 import json
@@ -28,7 +28,7 @@ def pinned() -> dict[str, str]:
 
 
 def try_minor(minor: str, version: str, wheel: Path, folder: Path) -> dict[str, str]:
-    """Gives a word a check: `ok`, or what was wrong."""
+    """Returns a word for each check: `ok`, or the fault."""
     place = folder / f"torch-{minor}"
     shutil.rmtree(place, ignore_errors=True)
     cells: dict[str, str] = {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel that the tests of this folder look at."""
+"""Provides the wheel that the tests of this folder check."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "cmake" / "portable"))
 
 @pytest.fixture(scope="session")
 def wheel() -> Path:
-    """The wheel, built now; MEMTRACE_WHEEL names another one to look at."""
+    """Builds the wheel; MEMTRACE_WHEEL names another one to check."""
     if named := os.environ.get("MEMTRACE_WHEEL"):
         return Path(named)
     folder = ROOT / "build" / "wheel" / "tested"

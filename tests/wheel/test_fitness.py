@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel needs nothing that a system of its name may lack; a file that does is found out."""
+"""The wheel needs nothing that a system of its tag may lack, and a file that does is detected."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import check_wheel
 import pytest
 import torch
 
-# The process that loads them has these (check_wheel.OF_THE_PROCESS).
+# The process that loads these has them already (check_wheel.OF_THE_PROCESS).
 OF_TORCH_OR_PYARROW = re.compile(r"lib(c10|c10_cuda|torch_cpu|arrow|parquet)\.so(\.\d+)?")
 TAG = f"manylinux_{check_wheel.LIMITS['GLIBC'].replace('.', '_')}_x86_64"
 USES_TODAYS_LIBRARIES = """
@@ -27,7 +27,7 @@ extern "C" bool memtrace_test(const char* path) {
 
 
 def compile_library(folder: Path, source: str, *options: str) -> Path:
-    """A library made as any build on this machine makes one."""
+    """Compiles a library as any build on this machine does."""
     (folder / "source.cc").write_text(source)
     output = folder / "libmemtrace_test.so"
     subprocess.run(
@@ -41,7 +41,7 @@ def faults_of(library: Path) -> str:
 
 
 def newest(kind: str, elf: check_wheel.Elf) -> tuple[int, ...]:
-    """The newest version of a kind that a file needs; (0,) if it needs none."""
+    """Returns the newest version of a kind that a file needs; (0,) if it needs none."""
     versions = [version.rpartition("_") for version in elf.versions]
     return max((tuple(map(int, n.split("."))) for k, _, n in versions if k == kind and n[:1].isdigit()), default=(0,))
 
@@ -63,7 +63,7 @@ def test_auditwheel_finds_its_name_right(wheel):
         [sys.executable, "-m", "auditwheel", "show", "--json", wheel], capture_output=True, text=True, check=True
     )
     shown = json.loads(done.stdout)
-    # Of symbols alone it may be good for older systems still; by libraries, for all that have torch or pyarrow.
+    # By its symbols it may run on even older systems; its other libraries come with torch or pyarrow.
     assert [int(n) for n in re.findall(r"_(\d+)", shown["sym_tag"])[:2]] <= [2, 28]
     assert [name for name in shown["external_libs"] if not OF_TORCH_OR_PYARROW.fullmatch(name)] == []
     assert not shown["unsupported_isa"]
@@ -89,7 +89,7 @@ def test_auditwheel_gives_the_name_once_the_processs_own_libraries_are_left_out(
 def test_limits_are_not_beyond_torchs_own():
     library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
     elf = check_wheel.read_elf(library)
-    # torch needs those of its own name: 2.28. Of the C++ library it needs no newer than ours may.
+    # torch needs the versions of its own tag: 2.28. It needs a C++ library no newer than ours may need.
     for kind in ("GLIBC", "CXXABI"):
         assert tuple(map(int, check_wheel.LIMITS[kind].split("."))) <= newest(kind, elf)
 

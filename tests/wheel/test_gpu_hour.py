@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated card is asked what tests/gpu/hour.sh asks a real one, from the wheel alone, as pack.sh prepares it.
+"""Runs tests/gpu/hour.sh on the simulated card, from the wheel alone, as pack.sh prepares it.
 
 So the short time on a GPU is not spent on the script's own faults.
 """
@@ -15,12 +15,12 @@ from support.corpus import ROOT
 
 CARD = "h200"
 PARTS = ("facts", "ours", "compiled", "speed", "sizes")
-# Some of the groups: all of them take minutes on two cores, and gpu_recordings_test has the others.
+# Only some of the groups: all of them take minutes on two cores, and gpu_recordings_test covers the others.
 GROUPS = "products reductions"
 
 
 class Hour:
-    """What a machine with a GPU gets, unpacked."""
+    """The unpacked files that a machine with a GPU gets."""
 
     def __init__(self, folder: Path, wheel: Path) -> None:
         packed = subprocess.run(
@@ -31,7 +31,7 @@ class Hour:
         self.folder = folder / "gpu"
 
     def run(self, out: Path, *parts: str, expect: int = 0, **variables: str) -> str:
-        """Runs parts into `out`; gives what the script printed."""
+        """Runs parts into `out`; returns what the script printed."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE")}
         done = subprocess.run(
             [self.folder / "hour.sh", *parts],
@@ -60,14 +60,14 @@ def hour(wheel, tmp_path_factory) -> Hour:
 
 @pytest.fixture(scope="module")
 def answers(hour, tmp_path_factory) -> Path:
-    """What the simulated card says to all parts."""
+    """Returns the folder with the simulated card's answers to all parts."""
     out = tmp_path_factory.mktemp("answers") / CARD
     hour.run(out, *PARTS)
     return out
 
 
 def statuses(out: Path) -> dict[str, str]:
-    """The exit status of each probe."""
+    """Returns the exit status of each probe."""
     heads = [line.split() for line in (out / "messages.txt").read_text().splitlines() if line.startswith("== ")]
     return {name.rstrip(":"): status.rstrip(",") for _, name, _, status, *_ in heads}
 

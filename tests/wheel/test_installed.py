@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel in fresh environments, as somebody has it who has no compiler and none of Debian's packages."""
+"""The wheel in fresh environments, as on a machine without a compiler and without Debian's packages."""
 
 import importlib.metadata
 import json
@@ -37,7 +37,7 @@ class Environment:
         print(f"installed in {time.monotonic() - began:.1f} s")
 
     def run(self, program: str, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        """Runs one of its programs, which find no other on PATH; fails unless it ends with the status."""
+        """Runs one of its programs, which find no other on PATH; fails unless the exit status is `status`."""
         done = subprocess.run(
             [self.bin / program, *arguments],
             env={"PATH": str(self.bin), "HOME": os.environ.get("HOME", "/")},
@@ -57,7 +57,7 @@ def environment(wheel, tmp_path_factory) -> Environment:
 
 @pytest.fixture(scope="module")
 def with_torch(wheel, tmp_path_factory) -> Environment:
-    """With the torch of this environment below it, as setup.sh's layer_on_base does it."""
+    """An environment that can also import this environment's torch, as setup.sh's layer_on_base arranges it."""
     made = Environment(tmp_path_factory.mktemp("torch"), sys.executable, wheel)
     purelib = made.run("python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
     below = [path for path in sys.path if path.endswith("-packages")]
@@ -83,7 +83,7 @@ def test_man_pages_and_completions_are_installed(environment):
 
 
 def test_every_library_is_loaded(environment):
-    """Each that needs neither torch nor pyarrow, with all its names bound at once."""
+    """Each library that needs neither torch nor pyarrow loads, with all its names bound at once."""
     script = """
 import ctypes, pathlib, memtrace
 folder = pathlib.Path(memtrace.__file__).parent / "lib"
@@ -105,7 +105,7 @@ def test_parquet_says_which_pyarrow_it_needs(environment, with_torch):
 
 
 def run_out(environment: Environment) -> Path:
-    """The trace of a training that a card of 2 GiB is too small for."""
+    """Returns the trace of a training for which a card of 2 GiB is too small."""
     folder = environment.bin.parent
     trace = folder / "run.trace"
     if not trace.exists():

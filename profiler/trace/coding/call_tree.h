@@ -22,14 +22,14 @@ struct FrameNames {
   uint32_t line = 0;
 };
 
-// The stacks of one file as a tree: a stack is its caller's stack and one more frame, so that
-// stacks which differ only at the top share the rest.
+// The stacks of one file as a tree: a stack is its caller's stack plus one frame, so that stacks
+// which differ only at the top share the rest.
 //
 //   main > train > step      3: {parent 2, step}   2: {parent 1, train}   1: {parent 0, main}
 //   main > train > loss      4: {parent 2, loss}
 //
-// Bounded like StringTable: past kMaxStacks InternStack answers the parent (a stack that ends
-// early), past kMaxFrames InternFrame answers 0. Thread rule: one thread at a time.
+// Bounded like StringTable: past kMaxStacks InternStack returns the parent (a stack that ends
+// early), past kMaxFrames InternFrame returns 0. Thread rule: one thread at a time.
 class CallTree {
  public:
   static constexpr size_t kMaxFrames = 1 << 20;
@@ -42,18 +42,18 @@ class CallTree {
   Interned InternFrame(const FrameNames& frame);
   Interned InternStack(StackId parent, FrameId frame);
 
-  // From now on nothing new is taken, as past the bounds.
+  // Stops interning new frames and stacks, as if the bounds were reached.
   void TakeNoMore() { takes_more_ = false; }
 
-  // Take over what a file says. A stack's parent is older than itself, so there are no circles;
-  // false if it is not.
+  // Adds a definition of the file. A stack's parent must be older than itself, so that there are no
+  // cycles; DefineStack returns false if it is not.
   void DefineFrame(FrameId id, const FrameNames& frame);
   bool DefineStack(StackId id, StackId parent, FrameId frame);
 
-  // Innermost first. Ends early where the definition of a caller was lost.
+  // Returns the frames, innermost first. Ends early if the definition of a caller was lost.
   std::vector<FrameNames> Frames(StackId stack) const;
 
-  // Whether the stack, its callers and all their frames are defined.
+  // True if the stack, its callers and all their frames are defined.
   bool Contains(StackId stack) const;
 
  private:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/trace/coding/checksum.h"
 
-// Header-only, so that nothing of libxxhash is loaded into, or taken from, the program we are in.
+// Header-only, so that we neither load libxxhash into the program nor use the program's.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

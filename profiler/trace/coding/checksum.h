@@ -9,8 +9,8 @@
 
 namespace memtrace::trace {
 
-// Checksum of a block: of its header (whatever `checksum` holds now counts as 0) and of
-// `header.committed` bytes of records. Never 0, which means "still open".
+// Returns the checksum of a block: of its header (with `checksum` taken as 0) and of
+// `header.committed` bytes of records. It is never 0, because 0 means "still open".
 uint64_t BlockChecksum(BlockHeader header, const void* records);
 
 }  // namespace memtrace::trace

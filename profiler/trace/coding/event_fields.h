@@ -15,31 +15,31 @@
 #include "profiler/trace/coding/varint.h"
 #include "profiler/trace/events/event.h"
 
-// The fields of every record body, in order, once for both directions: `Coder` is the encoder
-// (fields are const) or the decoder (fields are assigned). Both offer
+// The fields of every record body, in order, in one place for both directions: `Coder` is the
+// encoder (fields are const) or the decoder (fields are assigned). Both have
 //   Number(field)                unsigned, or an enum of one
 //   Place(device, address)       a device and an address near the last one
-//   Flags({bool...}) -> mask     which of the fields that follow differ from what is expected
-//   Unless(mask, bit, field, expected)   the field if its bit is set, else `expected`
-//   Near(field, other)           unsigned, mostly little more or less than `other`
-//   List(vector, most)           a count, then room for so many; at most `most`
-//   delta()                      what earlier records of the block left behind
+//   Flags({bool...}) -> mask     which of the following fields differ from their expected value
+//   Unless(mask, bit, field, expected)   the field if its bit is set, otherwise `expected`
+//   Near(field, other)           unsigned, mostly close to `other`
+//   List(vector, most)           a count, then that many items; at most `most`
+//   delta()                      the state that earlier records of the block left
 
 namespace memtrace::trace {
 
-// Restarts in each block, so that a damaged block costs only itself.
+// The state restarts in each block, so that a damaged block affects no other.
 struct DeltaState {
   uint64_t sequence = 0;
   uint64_t time_ns = 0;
-  uint64_t address = 0;  // the latest
-  uint64_t far = 0;      // the latest before a jump: small and large blocks lie far apart
+  uint64_t address = 0;  // the latest address
+  uint64_t far = 0;      // the latest one before a jump: small and large blocks lie far apart
   Allocate
       last{};  // stream, pool, stack, owner and module are mostly those of the allocation before
-  Activity last_activity{};  // likewise
-  Relabel last_label{};      // likewise; paths are mostly counted up
+  Activity last_activity{};  // also mostly repeated
+  Relabel last_label{};      // also repeated; paths mostly count up
 
-  // What encoder and decoder do alike with an address that was written as its `distance` from one
-  // of the two.
+  // Updates the state after an address that was coded as its `distance` from one of the two,
+  // equally in encoder and decoder.
   void Went(uint64_t to, bool from_far, int64_t distance) {
     if (from_far || ZigZag(distance) >= kJump) far = address;
     address = to;
@@ -49,7 +49,7 @@ struct DeltaState {
   static constexpr uint64_t kJump = uint64_t{1} << 33;  // 4 GiB in either direction
 };
 
-// A kind's number is kFirstEvent plus the place of its struct in Payload.
+// Returns the kind of an event: kFirstEvent plus the index of its struct in Payload.
 template <typename E, size_t kPlace = 0>
 constexpr RecordKind KindOf() {
   if constexpr (std::same_as<E, std::variant_alternative_t<kPlace, Payload>>) {
@@ -59,7 +59,7 @@ constexpr RecordKind KindOf() {
   }
 }
 
-// The number of an event that is said again.
+// Returns the kind of a restated event.
 template <typename E>
 constexpr RecordKind RestatedKindOf() {
   return static_cast<RecordKind>(static_cast<size_t>(KindOf<E>()) +
@@ -70,7 +70,7 @@ constexpr RecordKind RestatedKindOf() {
 template <typename E, typename T>
 concept MaybeConst = std::same_as<std::remove_const_t<E>, T>;
 
-// What 512-byte rounding makes of a request, the usual case: then `allocated` costs nothing.
+// Returns a request rounded to 512 bytes, the usual case, in which `allocated` takes no space.
 constexpr uint64_t UsualRounding(uint64_t requested) { return RoundUp(requested, 512); }
 
 template <typename Coder, MaybeConst<Allocate> E>
@@ -145,7 +145,8 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.value);
 }
 
-// What came later stands at the end of the record: a list has no room between its items.
+// Later additions are at the end of the record, because there is no room between the items of a
+// list.
 template <typename Coder, MaybeConst<CardLedger> E>
 void CodeFields(Coder& coder, E& card) {
   coder.Device(card.device);

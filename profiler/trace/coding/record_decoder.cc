@@ -24,7 +24,7 @@ constexpr std::array<DecodeFunction, kEventKinds> Table(std::index_sequence<kInd
 }
 constexpr auto kDecode = Table(std::make_index_sequence<kEventKinds>());
 
-// A kind is its place in Payload: alternatives may be appended, never moved.
+// A kind is an index in Payload: alternatives may be appended, but never moved.
 static_assert(std::is_same_v<std::variant_alternative_t<0, Payload>, Allocate>);
 static_assert(std::is_same_v<std::variant_alternative_t<5, Payload>, Unmap>);
 static_assert(std::is_same_v<std::variant_alternative_t<10, Payload>, Annotate>);
@@ -59,7 +59,7 @@ RecordKind RestatedEvent(RecordKind kind) {
   return static_cast<RecordKind>(number - kFirst + kFirstEvent);
 }
 
-// Most events are allocations and frees: these go past the table.
+// Most events are allocations and frees, which bypass the table.
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event) {
   if (!IsKnownEvent(record.kind)) return false;
   RecordDecoder decoder(record, delta);

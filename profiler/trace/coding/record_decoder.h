@@ -16,14 +16,14 @@
 
 namespace memtrace::trace {
 
-// One record as it lies in a block.
+// A record as it is stored in a block.
 struct RawRecord {
   RecordKind kind = RecordKind::kNone;
   const uint8_t* body = nullptr;
-  const uint8_t* end = nullptr;  // of the body and of the record
+  const uint8_t* end = nullptr;  // end of the body and of the record
 };
 
-// The record at `in`, or nothing if [in, limit) holds no whole one.
+// Returns the record at `in`; nothing if [in, limit) has no whole record.
 inline std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* limit) {
   if (in >= limit || *in == 0) return std::nullopt;
   RawRecord record{.kind = static_cast<RecordKind>(*in)};
@@ -36,7 +36,7 @@ inline std::optional<RawRecord> NextRecord(const uint8_t* in, const uint8_t* lim
 }
 
 // Reads the body of one record. Reading past its end, or a number that its field cannot hold, makes
-// ok() false for good; bytes after the last field are a later writer's and are left alone.
+// ok() false for good. Bytes after the last field come from a later writer and are ignored.
 class RecordDecoder {
  public:
   RecordDecoder(const RawRecord& record, DeltaState& delta)
@@ -57,7 +57,7 @@ class RecordDecoder {
     if constexpr (std::is_same_v<T, Role>) value = value < kRoleCount ? value : 0;
     field = static_cast<T>(value);
   }
-  // A field that older writers did not have: 0 where the body ends before it.
+  // Reads a field that older writers did not have: 0 if the body ends before it.
   void Appended(uint64_t& field) {
     field = 0;
     if (in_ != end_) Number(field);
@@ -142,8 +142,8 @@ class RecordDecoder {
   DeltaState& delta_;
 };
 
-// Decodes an event; of kFreed the first, of which Complete makes the second. False if the body is
-// not what its kind asks for, or the kind is no event.
+// Decodes an event; for kFreed only the first one, from which Complete makes the second. Returns
+// false if the body does not fit its kind, or the kind is not an event.
 bool DecodeEvent(const RawRecord& record, DeltaState& delta, Event* event);
 
 void Complete(Event* free_requested);
@@ -151,7 +151,7 @@ void Complete(Event* free_requested);
 // True for kinds that DecodeEvent knows.
 bool IsKnownEvent(RecordKind kind);
 
-// For a record that says again what some event said: the kind of that event, else kNone.
+// Returns the kind of event that a record restates; kNone if it does not restate any.
 RecordKind RestatedEvent(RecordKind kind);
 
 }  // namespace memtrace::trace

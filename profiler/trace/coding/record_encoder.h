@@ -14,7 +14,7 @@
 
 namespace memtrace::trace {
 
-// Room that the record of any event but out_of_memory needs: kind, length, at most 16 varints.
+// The most bytes of any record but out_of_memory: kind, length, at most 16 varints.
 inline constexpr size_t kMaxPlainRecord = 3 + 16 * kMaxVarintBytes;
 
 inline size_t MaxRecordBytes(const OutOfMemory& event) {
@@ -26,7 +26,7 @@ constexpr size_t MaxRecordBytes(const E&) {
   return kMaxPlainRecord;
 }
 
-// Writes one record, {kind, varint length, body}, at `out`. The caller has seen to the room.
+// Writes one record, {kind, varint length, body}, at `out`, where the caller has made room.
 class RecordEncoder {
  public:
   RecordEncoder(RecordKind kind, uint8_t* out, DeltaState& delta)
@@ -39,7 +39,7 @@ class RecordEncoder {
     out_ = PutVarint(static_cast<uint64_t>(value), out_);
   }
   void Appended(uint64_t value) { Number(value); }
-  // When and in which order. Most events follow the one before: then its number is not written.
+  // Writes sequence number and time. Most events follow the previous one, and then have no number.
   void Moment(uint64_t sequence, uint64_t time_ns) {
     const uint64_t passed = time_ns > delta_.time_ns ? time_ns - delta_.time_ns : 0;
     const bool jumps = sequence != delta_.sequence + 1;
@@ -50,8 +50,8 @@ class RecordEncoder {
   }
   void Device(int32_t device) { Number(ZigZag(device)); }
 
-  // The distance from the nearer one of two addresses. Most are multiples of 512: then nine bits
-  // are not written. The lowest bits of the device say which.
+  // Writes the distance from the nearer one of two addresses. Most are multiples of 512, whose nine
+  // low bits are not written. The lowest bits of the device tell which of these apply.
   void Place(int32_t device, uint64_t address) {
     const auto near = static_cast<int64_t>(address - delta_.address);
     const auto far = static_cast<int64_t>(address - delta_.far);
@@ -95,8 +95,8 @@ class RecordEncoder {
   }
   DeltaState& delta() { return delta_; }
 
-  // Fills in the length; returns the end of the record. Bodies of 128 bytes and more move up to
-  // make room for a longer length.
+  // Fills in the length and returns the end of the record. Bodies of 128 bytes or more are moved up
+  // to make room for a longer length.
   uint8_t* Finish() {
     uint8_t* const body = start_ + 2;
     const auto length = static_cast<size_t>(out_ - body);

@@ -13,11 +13,11 @@
 
 namespace memtrace::trace {
 
-// The strings of one file. A writer interns, a reader defines what the file says; both look up.
+// The strings of one file. A writer interns them, a reader adds the file's definitions; both look
+// up.
 //
-// Bounded: past kMaxStrings or kMaxTextBytes Intern answers 0, so that a program that tags each
-// step differently costs a job at most some 200 MiB of host memory. Thread rule: one thread at a
-// time.
+// Bounded: past kMaxStrings or kMaxTextBytes Intern returns 0, so that a program that tags each
+// step differently uses at most some 200 MiB of host memory. Thread rule: one thread at a time.
 class StringTable {
  public:
   static constexpr size_t kMaxStrings = 1 << 20;
@@ -27,16 +27,17 @@ class StringTable {
     StringId id = 0;
     bool is_new = false;
   };
-  // The id of `text`, given now if it is new. Ids count from 1; the empty string is 0.
+  // Returns the id of `text`, a new one if it is not known. Ids count from 1; the empty string is
+  // 0.
   Interned Intern(std::string_view text);
 
-  // From now on Intern answers 0 for what it does not know.
+  // Makes Intern return 0 for unknown strings from now on.
   void TakeNoMore() { takes_more_ = false; }
 
-  // Takes over what a file says; the first definition of an id counts.
+  // Adds a definition of the file; the first definition of an id counts.
   void Define(StringId id, std::string_view text);
 
-  // "(lost)" if the id is unknown. Valid as long as the table.
+  // Returns "(lost)" if the id is unknown. Valid as long as the table.
   std::string_view Text(StringId id) const;
 
   bool Contains(StringId id) const { return id == 0 || texts_.contains(id); }

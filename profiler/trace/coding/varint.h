@@ -10,8 +10,8 @@ namespace memtrace::trace {
 
 inline constexpr size_t kMaxVarintBytes = 10;
 
-// Seven bits a byte, low bits first, the top bit set on all bytes but the last: protobuf's varint.
-// REQUIRES: kMaxVarintBytes at `out`. Returns the byte after the last one.
+// Writes a varint as in protobuf: seven bits a byte, low bits first, the top bit set on all bytes
+// but the last. REQUIRES: kMaxVarintBytes at `out`. Returns the byte after the last one.
 inline uint8_t* PutVarint(uint64_t value, uint8_t* out) {
   while (value >= 0x80) {
     *out++ = static_cast<uint8_t>(value | 0x80);
@@ -21,7 +21,7 @@ inline uint8_t* PutVarint(uint64_t value, uint8_t* out) {
   return out;
 }
 
-// Of more than one byte, or of none: the rest of GetVarint.
+// The rest of GetVarint: for varints of several bytes, or an empty range.
 inline const uint8_t* GetLongVarint(const uint8_t* in, const uint8_t* end, uint64_t* value) {
   uint64_t result = 0;
   for (unsigned shift = 0; shift < 64 && in < end; shift += 7) {
@@ -43,7 +43,7 @@ inline const uint8_t* GetVarint(const uint8_t* in, const uint8_t* end, uint64_t*
   return in + 1;
 }
 
-// Small magnitudes become small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
+// Maps small magnitudes to small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
 constexpr uint64_t ZigZag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }

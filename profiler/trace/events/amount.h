@@ -9,8 +9,8 @@
 
 namespace memtrace::trace {
 
-// Bytes of "256MiB", "1GiB", "512KiB" or a plain number; nothing if it is none of these or too
-// large for 64 bits.
+// Returns the bytes of "256MiB", "1GiB", "512KiB" or a plain number; nothing if it is none of these
+// or too large for 64 bits.
 std::optional<uint64_t> BytesOf(std::string_view text);
 
 }  // namespace memtrace::trace

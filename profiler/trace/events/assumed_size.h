@@ -7,8 +7,8 @@
 
 namespace memtrace::trace {
 
-// How the path of a label ends whose block has a size that the simulated card made up by a rule
-// (docs/simulated-card.md): "cuDNN workspace, size assumed". The library's name stands before it.
+// The end of a label's path if the simulated card only assumed the size of the block
+// (docs/simulated-card.md): "cuDNN workspace, size assumed". The library's name comes before it.
 inline constexpr std::string_view kAssumedWorkspace = " workspace, size assumed";
 
 }  // namespace memtrace::trace

@@ -14,7 +14,7 @@
 namespace memtrace::trace {
 namespace {
 
-constexpr size_t kMostNotes = 1 << 20;  // bytes: a file of another kind may claim any size
+constexpr size_t kMostNotes = 1 << 20;  // limit in bytes: a file of another kind may state any size
 
 template <typename Header>
 bool ReadAt(std::ifstream& file, uint64_t offset, Header& header) {

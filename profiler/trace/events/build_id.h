@@ -8,8 +8,8 @@
 
 namespace memtrace::trace {
 
-// By which a native frame's file is known again: the linker's build-id, in hexadecimal; "" if there
-// is none.
+// Returns the linker's build-id, in hexadecimal, which identifies a native frame's file; "" if
+// there is none.
 std::string BuildIdInNotes(const char* notes, size_t bytes);  // of an ELF note segment
 std::string BuildIdOfFile(const std::string& path);           // also "" if it cannot be read
 

@@ -16,7 +16,7 @@ struct CardField {
   uint64_t CardLedger::*value;
 };
 
-// The entries of a CardLedger by the names that text and reports use.
+// The fields of a CardLedger, with the names that text and reports use.
 inline constexpr std::array<CardField, 13> kCardFields = {{
     {"total", &CardLedger::total},
     {"free", &CardLedger::free},

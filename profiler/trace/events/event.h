@@ -13,18 +13,18 @@
 
 namespace memtrace::trace {
 
-// What a block is for; roles.def says what each means.
+// The use of a block; roles.def describes each.
 enum class Role : uint8_t {
 #define MEMTRACE_ROLE(name, text, meaning) k##name,
 #include "profiler/trace/vocabulary/roles.def"
 #undef MEMTRACE_ROLE
 };
-// A role above these is a later writer's and reads as kUnknown.
+// A role above these comes from a later writer and reads as kUnknown.
 inline constexpr size_t kRoleCount = static_cast<size_t>(Role::kCheckpoint) + 1;
 std::string_view RoleName(Role role);  // "optimizer_state"
 
-// What the program is doing. Process-wide: autograd's threads are in the phase of the thread that
-// waits for them.
+// The activity of the program. It is process-wide: autograd's threads are in the phase of the
+// thread that waits for them.
 enum class Phase : uint8_t {
 #define MEMTRACE_PHASE(name, text) k##name,
 #include "profiler/trace/vocabulary/phases.def"
@@ -33,23 +33,24 @@ enum class Phase : uint8_t {
 inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kGenerate) + 1;
 std::string_view PhaseName(Phase phase);
 
-// What a program can take from the driver itself. The first three are memory of a card.
+// The kinds of memory that a program can take from the driver itself. The first three are card
+// memory.
 enum class OutsideKind : uint8_t {
   kDevice,         // cudaMalloc
   kStreamOrdered,  // cudaMallocAsync
   kPhysical,       // cuMemCreate; its address is the handle
   kManaged,
   kHost,        // pinned host memory
-  kRegistered,  // host memory that was there and is pinned now
+  kRegistered,  // existing host memory, pinned later
 };
 std::string_view OutsideKindName(OutsideKind kind);  // "stream_ordered"
 
-// What a card does.
+// The kinds of a card's activities.
 enum class ActivityKind : uint8_t {
   kKernel,
   kCopy,
   kFill,
-  kMemoryGiven,  // by the driver, to whomever
+  kMemoryGiven,  // by the driver, to any caller
   kMemoryTakenBack,
 };
 std::string_view ActivityKindName(ActivityKind kind);  // "memory_given"
@@ -57,7 +58,7 @@ std::string_view ActivityKindName(ActivityKind kind);  // "memory_given"
 // Index into the file's string table; 0 is the empty string. A string lost with a damaged block
 // reads "(lost)".
 using StringId = uint32_t;
-// Index into the file's stacks; 0 is "no stack was taken".
+// Index into the file's stacks; 0 means that no stack was taken.
 using StackId = uint32_t;
 
 // Sizes are bytes; addresses are the card's. `stream` is the handle's value, 0 the legacy default
@@ -65,7 +66,7 @@ using StackId = uint32_t;
 struct Allocate {
   int32_t device = 0;
   uint64_t address = 0;
-  uint64_t requested = 0;  // as asked for
+  uint64_t requested = 0;  // as requested
   uint64_t allocated = 0;  // after rounding
   uint64_t stream = 0;
   uint32_t pool = 0;  // 0 is the default pool
@@ -77,13 +78,13 @@ struct FreeRequested {
   int32_t device = 0;
   uint64_t address = 0;
 };
-// The block can be reused: at once after the request, or when the streams that used it have got
-// that far.
+// The block can be reused: at once after the request, or once the streams that used it have reached
+// the free.
 struct FreeCompleted {
   int32_t device = 0;
   uint64_t address = 0;
 };
-// Address space of a segment; no memory yet.
+// Reserves address space of a segment; it has no memory yet.
 struct Reserve {
   int32_t device = 0;
   uint64_t address = 0;
@@ -101,14 +102,14 @@ struct Unmap {
   uint64_t address = 0;
   uint64_t size = 0;
 };
-// From now on and since its birth, [address, address + size) of the block that lies there has this
-// role, owner and path. It may cover a part of a block (flat buffers); a size of 0 is all of the
-// block from there on. The latest label wins.
+// Gives [address, address + size) of the block there this role, owner and path, from its birth on.
+// The range may be a part of a block (flat buffers); a size of 0 means the block from `address` to
+// its end. The latest label wins.
 struct Relabel {
   int32_t device = 0;
   uint64_t address = 0;
   uint64_t size = 0;
-  Role role = Role::kUnknown;  // an empty field leaves what was stated (label.h)
+  Role role = Role::kUnknown;  // an empty field keeps the earlier statement (label.h)
   StringId owner = 0;
   StringId path = 0;  // of the parameter, for parameters, gradients and optimizer states
 };
@@ -117,31 +118,30 @@ struct Step {
 };
 struct PhaseChange {
   Phase phase = Phase::kOther;
-  // Of the step, from 1; in forward, recompute and backward alone. 0 elsewhere, and of writers that
-  // did not say.
+  // Counted from 1 in its step, only for forward, recompute and backward. 0 in other phases, and
+  // from writers that did not record it.
   uint64_t micro_batch = 0;
 };
 struct TagChange {
   uint32_t thread = 0;
   StringId owner = 0;
 };
-// Something worth knowing about the run or about now, by key: "optimizer.class",
-// "simulation.kernel_launches". The keys in use are listed in format.md. The latest value of a key
-// counts.
+// A fact about the run or the present, by key: "optimizer.class", "simulation.kernel_launches".
+// format.md lists the keys. The latest value of a key counts.
 struct Annotate {
   StringId key = 0;
   StringId value = 0;
 };
 
-// One card at one moment. Every entry comes from its own source; what does not add up is left to
-// the reader (docs/report.md, "unexplained").
+// One card at one moment. Every entry comes from its own source; the reader must cope with sums
+// that do not add up (docs/report.md, "unexplained").
 struct CardLedger {
   int32_t device = 0;
   uint64_t total = 0;
-  uint64_t free = 0;     // as the driver says
+  uint64_t free = 0;     // as the driver reports it
   uint64_t context = 0;  // driver's own, for this process
   uint64_t other_processes = 0;
-  uint64_t outside_allocator = 0;  // allocated by this process behind the allocator
+  uint64_t outside_allocator = 0;  // allocated by this process outside the allocator
   uint64_t reserved = 0;           // mapped by the allocator
   uint64_t live_requested = 0;
   uint64_t live_allocated = 0;
@@ -156,12 +156,12 @@ struct OutOfMemory {
   uint64_t stream = 0;
   uint64_t requested = 0;
   uint64_t allocated = 0;
-  uint64_t obtainable = 0;  // the largest request that could have been served
+  uint64_t obtainable = 0;  // the largest request that would have succeeded
   uint64_t limit = ~uint64_t{0};
   StackId stack = 0;
   StringId owner = 0;
   StringId module = 0;
-  std::vector<CardLedger> cards;  // every card of the process, the failing one included
+  std::vector<CardLedger> cards;  // every card of the process, including the failing one
 };
 struct CardSample {
   CardLedger card;
@@ -172,7 +172,7 @@ struct Lost {
   StringId reason = 0;
 };
 
-// Memory that the process took from the driver beside the allocator that the other events are of.
+// Memory that the process took from the driver outside the allocator of the other events.
 struct OutsideAllocate {
   int32_t device = 0;
   uint64_t address = 0;
@@ -188,13 +188,13 @@ struct OutsideFree {
   OutsideKind kind = OutsideKind::kDevice;
 };
 
-// Recording begins here, in the middle of the program: what was before was dropped as asked for.
-// Alive, Map, Annotate and other events that say what held then follow it.
+// Recording begins here, in the middle of the program: earlier events were dropped, as requested.
+// Alive, Map, Annotate and other events that restate the state follow it.
 struct Resume {
   uint64_t step = 0;
   Phase phase = Phase::kOther;
   uint8_t forward_seen = 0;  // 1: a forward pass had begun
-  uint64_t micro_batch = 0;  // of the step, the latest begun; 0: none
+  uint64_t micro_batch = 0;  // the latest one begun in the step; 0: none
 };
 // A block that lived when recording began.
 struct Alive {
@@ -202,24 +202,24 @@ struct Alive {
   uint64_t birth = 0;  // sequence number of its allocation
   uint64_t step = 0;   // at its birth
   Phase phase = Phase::kOther;
-  uint8_t in_same_phase = 0;   // 1: born in the stay in a phase in which recording begins
+  uint8_t in_same_phase = 0;   // 1: recording begins in the stay in a phase in which it was born
   uint8_t waiting = 0;         // 1: its free was requested
-  Role role = Role::kUnknown;  // as stated of the whole block
+  Role role = Role::kUnknown;  // as stated for the whole block
   StringId path = 0;
 };
 
-// What a card did and when, by CUPTI (docs/cupti.md). It comes some time after it happened, with
-// its own times, in the clock of all events.
+// An activity of a card, by CUPTI (docs/cupti.md). It is recorded some time after it happened, with
+// its own times, which use the clock of all events.
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   int32_t device = 0;
-  uint64_t stream = 0;  // CUPTI's number, no handle
+  uint64_t stream = 0;  // CUPTI's number, not a handle
   uint64_t start_ns = 0;
-  uint64_t duration_ns = 0;  // 0 of memory
-  uint64_t bytes = 0;        // of copies, fills and memory
-  uint64_t address = 0;      // of memory
+  uint64_t duration_ns = 0;  // 0 for memory
+  uint64_t bytes = 0;        // only for copies, fills and memory
+  uint64_t address = 0;      // only for memory
   StringId name = 0;         // of a kernel, as the compiler wrote it; of a copy "HtoD"
-  // Sequence number of what its thread allocated last before it launched this; 0: not known.
+  // Sequence number of the last allocation of its thread before the launch; 0: not known.
   uint64_t block = 0;
 };
 
@@ -227,13 +227,13 @@ using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Ma
                              Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
                              OutsideAllocate, OutsideFree, Resume, Alive, Activity>;
 
-// A visitor of payloads names so which kinds it ignores: a new kind does not compile until each
-// visitor has decided what it is to it.
+// True for the kinds listed. A visitor of payloads lists the kinds it ignores, so that a new kind
+// does not compile until each visitor handles it.
 template <typename Kind, typename... Kinds>
 concept OneOf = (std::same_as<Kind, Kinds> || ...);
 
 struct Event {
-  uint64_t sequence = 0;  // order in which things happened in the process
+  uint64_t sequence = 0;  // the order of events in the process
   uint64_t time_ns = 0;   // since the trace began, monotonic clock
   Payload payload;
 };

@@ -10,13 +10,13 @@
 namespace memtrace::trace {
 
 // Calls `string(id)` with each StringId of an event and `stack(id)` with each StackId, by
-// reference: what they number may be renumbered.
+// reference, so that the ids can be changed.
 template <typename OnString, typename OnStack>
 class EventNames {
  public:
   EventNames(OnString string, OnStack stack) : string_(string), stack_(stack) {}
 
-  // `payload`: a Payload, const or not.
+  // `payload` is a Payload, const or not.
   template <typename P>
   void Visit(P& payload) {
     std::visit([this](auto& event) { this->Of(event); }, payload);

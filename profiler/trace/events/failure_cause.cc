@@ -16,7 +16,7 @@ bool LimitForbids(const OutOfMemory& event, const CardLedger& card) {
          card.free + card.cached >= Asked(event);
 }
 
-// Memory that nobody uses, were it in one piece.
+// Returns the bytes that nobody uses, even if they are not contiguous.
 uint64_t Joined(const CardLedger& card) { return card.free + card.cached + card.holes; }
 
 bool IsMostlyFree(const CardLedger& card) { return Joined(card) > card.total / 2; }
@@ -25,7 +25,7 @@ bool OthersHoldWhatIsMissing(const OutOfMemory& event, const CardLedger& card,
                              const FailureFacts& facts) {
   if (card.other_processes == 0) return false;
   if (facts.rest_of_step) return *facts.rest_of_step <= card.other_processes + Joined(card);
-  // It is not known how much more was to come: a few contexts of others do not explain a full card.
+  // Without the rest of the step, small contexts of other processes do not explain a full card.
   constexpr uint64_t kTenth = 10;
   return ShortBy(event) <= card.other_processes && card.other_processes >= card.total / kTenth;
 }
@@ -40,12 +40,12 @@ bool WaitingWouldDo(const OutOfMemory& event, const CardLedger& card, const Fail
 bool CacheWouldDo(const OutOfMemory& event, const CardLedger& card, const FailureFacts& facts) {
   const bool is_in_use = card.live_allocated + card.stream_wait > 0;
   const uint64_t releasable = facts.releasable.value_or(is_in_use ? 0 : card.cached);
-  // What fails although as much is free does not fail for want of the cache.
+  // If that much memory is free and the request still fails, the cache is not the reason.
   return card.free < Asked(event) && card.free + releasable >= Asked(event);
 }
 
 bool JoinedWouldDo(const OutOfMemory& event, const CardLedger& card, const FailureFacts& facts) {
-  // Without a block in use there is nothing that could lie between pieces.
+  // Without a block in use, nothing separates the free pieces.
   if (card.live_allocated + card.stream_wait == 0 || Joined(card) < Asked(event)) return false;
   if (facts.rest_of_step) return Joined(card) >= *facts.rest_of_step;
   constexpr uint64_t kQuarter = 4;

@@ -11,8 +11,8 @@
 
 namespace memtrace::trace {
 
-// Why the program could not go on, as causes.def lists it. Said by the process in its error and by
-// the report, so the rule stands here, once.
+// Why the program ran out of memory; causes.def lists the causes. The rule is defined once, here,
+// because both the process's error and the report use it.
 enum class FailureCause : uint8_t {
 #define MEMTRACE_CAUSE(name, text, meaning) k##name,
 #include "profiler/trace/vocabulary/causes.def"
@@ -20,26 +20,27 @@ enum class FailureCause : uint8_t {
 };
 std::string_view FailureCauseName(FailureCause cause);  // "stream_wait"
 
-// What is known beside the event. Bytes.
+// Facts in addition to the event, in bytes.
 struct FailureFacts {
-  // What the rest of the step would have requested beyond what is in use, the request included.
+  // Bytes that the rest of the step would have requested beyond those in use, including the failed
+  // request.
   std::optional<uint64_t> rest_of_step;
-  // What of the cache lies in whole segments, or granules, that the driver could take back.
+  // Cached bytes in whole segments or granules, which the driver could take back.
   std::optional<uint64_t> releasable;
-  bool total_known = true;  // else the card's size is only a sum of what was seen
+  bool total_known = true;  // otherwise the card's size is only a sum of known parts
 };
 
-// The cause of `event` on its card, whose ledger is `card`.
+// Returns the cause of `event` on its card, whose ledger is `card`.
 FailureCause CauseOfFailure(const OutOfMemory& event, const CardLedger& card,
                             const FailureFacts& facts = {});
 
-// True if the request would not fit on the card, even if nothing else were there.
+// True if the request would not fit on the card even if nothing else were on it.
 bool IsLargerThanCard(const OutOfMemory& event, const CardLedger& card);
 
-// Requested minus what could be had, bytes; 0 if a hole of that size existed.
+// Returns requested minus obtainable bytes; 0 if a hole of that size existed.
 uint64_t ShortBy(const OutOfMemory& event);
 
-// The ledger of the card that failed; null if the event does not carry it.
+// Returns the ledger of the card that failed; null if the event does not contain it.
 const CardLedger* FailedCard(const OutOfMemory& event);
 
 }  // namespace memtrace::trace

@@ -10,15 +10,15 @@ Role InferRole(Phase birth, bool stayed_in_phase, bool gone) {
     case Phase::kRecompute:
     case Phase::kEvaluate:
     case Phase::kGenerate:
-      // What the forward still holds when the trace ends waits for a backward that never came; what
-      // an evaluation leaves behind is what the program wanted of it.
+      // A block that the forward still holds when the trace ends waits for a backward that never
+      // came; one that an evaluation leaves behind is its result.
       return gone && stayed_in_phase ? Role::kTemporary : Role::kActivation;
     case Phase::kOptimizer:
       return stayed_in_phase ? Role::kTemporary : Role::kOptimizerState;
     case Phase::kBackward:
       return Role::kTemporary;
     case Phase::kInit:
-      // A model being built has copies that go before its first forward.
+      // Copies made while a model is built are freed before its first forward.
       return gone && stayed_in_phase ? Role::kTemporary : Role::kUnknown;
     case Phase::kOther:
       return Role::kUnknown;

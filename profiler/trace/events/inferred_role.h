@@ -7,10 +7,10 @@
 
 namespace memtrace::trace {
 
-// The role of a block about which nobody stated one; kUnknown where nothing is to be said. `birth`
-// is the phase it was born in, `gone` whether its free was requested, `stayed_in_phase` whether
-// that happened (or, of a living block, whether we are) in the same stay in that phase.
-// docs/report.md has the table.
+// Returns the role of a block for which none was stated; kUnknown if none can be inferred. `birth`
+// is the phase in which it was allocated; `gone` is true if its free was requested;
+// `stayed_in_phase` is true if that happened (or, for a living block, if the program still is) in
+// the same stay in that phase. docs/report.md has the table.
 Role InferRole(Phase birth, bool stayed_in_phase, bool gone);
 
 }  // namespace memtrace::trace

@@ -7,13 +7,13 @@
 
 namespace memtrace::trace {
 
-// What was stated about a range of bytes. An empty field (kUnknown, 0) states nothing.
+// The statements about a range of bytes. An empty field (kUnknown, 0) states nothing.
 struct Label {
   Role role = Role::kUnknown;
   StringId owner = 0;
   StringId path = 0;
 
-  // Applies a later statement: each of its fields that is not empty replaces ours.
+  // Applies a later label: each of its fields that is not empty replaces ours.
   void Restate(const Label& latest) {
     if (latest.role != Role::kUnknown) role = latest.role;
     if (latest.owner != 0) owner = latest.owner;

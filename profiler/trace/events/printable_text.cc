@@ -20,8 +20,8 @@ size_t SequenceLength(uint8_t first) {
 
 bool IsControl(uint32_t value) { return value < 0x20 || (value >= 0x7f && value < 0xa0); }
 
-// Marks, embeddings, overrides and isolates of direction, line and paragraph separators, the
-// zero-width and the byte-order mark: they change what a reader sees of the text around them.
+// True for marks, embeddings, overrides and isolates of direction, line and paragraph separators,
+// the zero-width and the byte-order mark: they change how the text around them is displayed.
 bool IsDeceptive(uint32_t value) {
   return (value >= 0x200b && value <= 0x200f) || (value >= 0x2028 && value <= 0x202e) ||
          (value >= 0x2066 && value <= 0x2069) || value == 0x061c || value == 0xfeff;

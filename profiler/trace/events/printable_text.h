@@ -16,12 +16,12 @@ struct CodePoint {
   size_t bytes = 0;
 };
 
-// Returns the code point that begins at `at`; nothing if there is none in strict UTF-8, without
-// overlong forms and surrogates. REQUIRES: at < text.size().
+// Returns the code point that begins at `at`; nothing if the bytes there are not strict UTF-8,
+// without overlong forms and surrogates. REQUIRES: at < text.size().
 std::optional<CodePoint> DecodeUtf8(std::string_view text, size_t at);
 
 // Returns text from a program or a trace, made safe for a terminal: control characters, bytes that
-// are no UTF-8 and characters that turn the direction of writing become \x1b or \u202e.
+// are not UTF-8, and characters that change the writing direction become \x1b or \u202e.
 std::string PrintableText(std::string_view text);
 
 }  // namespace memtrace::trace

@@ -22,7 +22,7 @@ class Scanner {
   }
 
  private:
-  // Looks at what lies at `offset`; returns where to look next.
+  // Handles the bytes at `offset` and returns the next offset.
   size_t Step(size_t offset) {
     if (size_ - offset < sizeof(BlockHeader)) return StepTail(offset);
     if (!HasMagic(offset)) return StepUnreadable(offset);
@@ -55,8 +55,8 @@ class Scanner {
     return size_;
   }
 
-  // No header that can be read: a block that was hit; or none, up to the next one. A process that
-  // ended while it wrote a header leaves part of it, and no records.
+  // Handles an unreadable header: a damaged block, or unused space up to the next one. A process
+  // that was killed while it wrote a header leaves a part of it, and no records.
   size_t StepUnreadable(size_t offset) {
     const size_t next = NextMagic(offset + kPageBytes);
     const bool is_unused =
@@ -77,9 +77,9 @@ class Scanner {
     if (scan_.first_bad_offset == 0) scan_.first_bad_offset = offset;
   }
 
-  // Where the block that begins at `offset` ends. The capacity of a damaged one is believed only if
-  // it leads to the end of the file, to another block or to unused space; else the next magic
-  // decides. A block that is cut short has none behind it.
+  // Returns the end of the block that begins at `offset`. The capacity of a damaged one is trusted
+  // only if it leads to the end of the file, to another block or to unused space; otherwise the
+  // block ends at the next magic. After a truncated block there is none.
   size_t After(size_t offset, size_t capacity, bool is_good) const {
     const size_t next = offset + capacity;
     if (next == size_) return size_;

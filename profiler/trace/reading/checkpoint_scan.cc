@@ -11,8 +11,8 @@ void CheckpointScan::EnterBlock(size_t block) {
   restated_ = {};
 }
 
-// 0 begins one; else it ends the one begun, if nothing of that one is missing: so many records
-// and 1.
+// A mark of 0 begins a checkpoint. Any other mark ends it if none of its records is missing: the
+// mark is their number plus 1.
 bool CheckpointScan::Mark(const RawRecord& record, const DeltaState& delta) {
   uint64_t restated_plus_one = 0;
   Checkpoint begun{.block = block_, .at = record.end, .delta = delta, .held = {}};

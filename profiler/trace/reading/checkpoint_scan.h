@@ -14,24 +14,25 @@
 
 namespace memtrace::trace {
 
-// Where in a file reading may begin, and what held there.
+// A place in a file where reading may begin, and the state there.
 struct Checkpoint {
-  size_t block = 0;             // in order of age
-  const uint8_t* at = nullptr;  // behind the record that begins it
-  DeltaState delta;             // of events, there
-  uint64_t sequence = 0;        // of the last event before
-  uint64_t time_ns = 0;         // likewise
-  std::vector<Event> held;      // each with both
+  size_t block = 0;             // index of the block, by age
+  const uint8_t* at = nullptr;  // after the record that begins the checkpoint
+  DeltaState delta;             // the state of the events' encoding there
+  uint64_t sequence = 0;        // of the last event before it
+  uint64_t time_ns = 0;         // of the same event
+  std::vector<Event> held;      // the restated events, each with this sequence and time
 };
 
-// Looks for the first whole checkpoint among records that go by in order of age.
+// Finds the first complete checkpoint among records that are passed in order of age.
 class CheckpointScan {
  public:
-  // The block with number `block` begins.
+  // Begins the block with number `block`.
   void EnterBlock(size_t block);
-  // A record of kind kCheckpoint; `delta` is that of events. False if it cannot be read.
+  // Reads a record of kind kCheckpoint; `delta` is that of events. Returns false if it cannot be
+  // read.
   bool Mark(const RawRecord& record, const DeltaState& delta);
-  // A record that says again what `event` said. False if it cannot be read.
+  // Reads a record that restates an event of kind `event`. Returns false if it cannot be read.
   bool Restated(const RawRecord& record, RecordKind event);
 
   const std::optional<Checkpoint>& found() const { return found_; }

@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<uint8_t>> ReadOnce(int fd, const std::string& path) {
   lseek(fd, 0, SEEK_SET);
   struct stat facts {};
   const bool is_known = fstat(fd, &facts) == 0 && facts.st_size > 0;
-  // One more than the size, so that the end of the file is met without another step.
+  // One byte more than the size, so that the end of the file is found without growing the buffer.
   std::vector<uint8_t> bytes(is_known ? static_cast<size_t>(facts.st_size) + 1 : kReadBytes);
   size_t used = 0;
   while (true) {
@@ -49,8 +49,9 @@ FileHeader HeaderOf(const std::vector<uint8_t>& bytes) {
 
 bool IsClosed(const std::vector<uint8_t>& bytes) { return HeaderOf(bytes).closed_bytes != 0; }
 
-// A file that drops its oldest blocks while it is read: what was overwritten meanwhile is neither
-// the old block nor the new one. Such blocks were about to go: they are made empty ones here.
+// For a file that drops its oldest blocks while it is read: a block that is overwritten meanwhile
+// is neither the old nor the new one. Replaces such blocks, which were about to be dropped, by
+// empty ones.
 void ForgetTornBlocks(std::vector<uint8_t>& bytes) {
   for (const uint64_t offset : ScanBlocks(bytes.data(), bytes.size()).bad_offsets) {
     const BlockHeader empty{.capacity = kBlockBytes};
@@ -58,7 +59,7 @@ void ForgetTornBlocks(std::vector<uint8_t>& bytes) {
   }
 }
 
-// What changed is seen by the first page, which says what is the newest block before it is begun.
+// The first page shows if the file changed, because it names the newest block before that begins.
 absl::StatusOr<std::vector<uint8_t>> ReadKept(int fd, std::vector<uint8_t> bytes) {
   FileHeader after;
   if (pread(fd, &after, sizeof(after), 0) != static_cast<ssize_t>(sizeof(after))) return bytes;
@@ -66,9 +67,9 @@ absl::StatusOr<std::vector<uint8_t>> ReadKept(int fd, std::vector<uint8_t> bytes
   return bytes;
 }
 
-// A file that grows while it is read shows, in one pass, a block half full and then blocks that
-// were begun later: a hole in the middle. So it is read twice. All blocks of the first pass but the
-// last are complete in the second, and what the second has beyond the first is left out.
+// A single pass over a growing file may see a half-full block and then blocks that were begun
+// later: a gap in the middle. So the file is read twice. All blocks of the first pass but the last
+// are complete in the second, and blocks beyond the first pass are left out.
 absl::StatusOr<std::vector<uint8_t>> ReadAll(int fd, const std::string& path) {
   absl::StatusOr<std::vector<uint8_t>> first = ReadOnce(fd, path);
   if (!first.ok() || first->size() < kPageBytes || IsClosed(*first)) return first;
@@ -81,7 +82,7 @@ absl::StatusOr<std::vector<uint8_t>> ReadAll(int fd, const std::string& path) {
   return second;
 }
 
-// What people mistake for a trace, by how it begins.
+// Recognises files that people mistake for traces, by their first bytes.
 std::string WhatElse(const std::vector<uint8_t>& bytes) {
   const auto begins_with = [&](std::string_view text) {
     return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;

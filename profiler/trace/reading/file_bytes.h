@@ -12,12 +12,12 @@
 
 namespace memtrace::trace {
 
-// The bytes of a trace of a version that we know, or why it is none (errors as of
-// TraceReader::Open). Copied rather than mapped: a writer that closes its file cuts it, and a
-// mapping of what it cut would raise SIGBUS.
+// Returns the bytes of a trace of a known version, or why it is not one (errors as of
+// TraceReader::Open). They are copied rather than mapped: a writer that closes its file truncates
+// it, and reading the removed part of a mapping would raise SIGBUS.
 absl::StatusOr<std::vector<uint8_t>> ReadTraceBytes(const std::string& path);
 
-// Whether `bytes`, the beginning of a file, are that of a trace that we can read.
+// Returns OK if `bytes`, the beginning of a file, are those of a trace that we can read.
 absl::Status CheckTraceHeader(const std::vector<uint8_t>& bytes, const std::string& path);
 
 }  // namespace memtrace::trace

@@ -18,8 +18,8 @@ struct LabelledRange {
   Label label;
 };
 
-// The stated labels of one card's memory by address. The latest statement wins, field by field;
-// ranges split where statements overlap:
+// The labels of one card's memory by address. The latest statement wins, field by field; ranges
+// split where statements overlap:
 //
 //   State [0, 100) parameter;  State [40, 60) gradient
 //   ->  [0, 40) parameter  [40, 60) gradient  [60, 100) parameter
@@ -27,15 +27,15 @@ class LabelRanges {
  public:
   void State(uint64_t begin, uint64_t end, const Label& label);
 
-  // The labelled parts of [begin, end), in order, clipped to it.
+  // Appends the labelled parts of [begin, end), in order, clipped to it.
   void AppendTo(std::vector<LabelledRange>& ranges, uint64_t begin, uint64_t end) const;
 
   bool empty() const { return pieces_.empty(); }
   size_t size() const { return pieces_.size(); }
-  // Whether anything in [begin, end) is labelled.
+  // True if any part of [begin, end) is labelled.
   bool HasAny(uint64_t begin, uint64_t end) const;
 
-  // Forgets what was stated about [begin, end): its block is gone.
+  // Forgets the labels of [begin, end), because its block is gone.
   void Forget(uint64_t begin, uint64_t end);
 
  private:

@@ -8,7 +8,7 @@ namespace memtrace::trace {
 
 void MappedRanges::Map(uint64_t address, uint64_t size) {
   if (size == 0 || address + size < address) return;
-  Unmap(address, size);  // mapped twice after lost events: count it once
+  Unmap(address, size);  // counts memory once that is mapped twice after lost events
   bytes_ += size;
   uint64_t end = address + size;
   auto after = ranges_.lower_bound(address);

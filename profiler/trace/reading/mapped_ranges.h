@@ -19,7 +19,7 @@ class MappedRanges {
   bool Contains(uint64_t address) const;
   bool Covers(uint64_t address, uint64_t size) const;  // all of it
   uint64_t bytes() const { return bytes_; }
-  // Disjoint, in order of address; neighbours are joined.
+  // Visits disjoint ranges in order of address; adjacent ranges are joined.
   void ForEach(const std::function<void(uint64_t begin, uint64_t end)>& visit) const;
 
  private:

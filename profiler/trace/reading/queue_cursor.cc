@@ -37,7 +37,7 @@ void QueueCursor::EnterBlock() {
   delta_ = BeginningOf(blocks_[block_]);
 }
 
-// What does not decode ends its block.
+// A record that cannot be decoded ends its block.
 void QueueCursor::Advance() {
   if (std::exchange(completes_, false)) return Complete(&event_);
   while (!done()) {

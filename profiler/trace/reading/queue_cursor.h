@@ -15,12 +15,12 @@
 
 namespace memtrace::trace {
 
-// What the first record of a block counts from.
+// Returns the state against which the first record of a block is decoded.
 inline DeltaState BeginningOf(const Block& block) {
   return {.sequence = block.header.first_sequence - 1};
 }
 
-// The events of one queue, one after another. The bytes of its blocks outlive it.
+// The events of one queue, one after another. The bytes of its blocks must outlive it.
 class QueueCursor {
  public:
   void Append(const Block& block) { blocks_.push_back(block); }
@@ -29,10 +29,10 @@ class QueueCursor {
   void RewindTo(const Checkpoint& checkpoint);
 
   bool done() const { return block_ == blocks_.size(); }
-  // REQUIRES of the following: !done().
+  // The following REQUIRE !done().
   const Event& event() const { return event_; }
   void Advance();
-  const uint8_t* record() const { return record_; }  // that says the event
+  const uint8_t* record() const { return record_; }  // the record of the event
 
  private:
   void EnterBlock();
@@ -43,23 +43,23 @@ class QueueCursor {
   const uint8_t* record_ = nullptr;
   DeltaState delta_;
   Event event_;
-  bool completes_ = false;  // event_ is the first of the two that its record says
+  bool completes_ = false;  // event_ is the first of the two events of its record
 };
 
-// The events of several queues, in order of their sequence numbers. Goes on from where each of them
-// stands; `queues` outlive it.
+// The events of several queues, in order of their sequence numbers. It starts at the current
+// position of each queue; `queues` must outlive it.
 class QueueMerge {
  public:
   explicit QueueMerge(std::map<uint16_t, QueueCursor>& queues);
 
   bool done() const { return earliest_.empty(); }
-  // REQUIRES of the following: !done().
+  // The following REQUIRE !done().
   const Event& event() const { return earliest_.front()->event(); }
   const uint8_t* record() const { return earliest_.front()->record(); }
   void Advance();
 
  private:
-  std::vector<QueueCursor*> earliest_;  // a heap of those that are not done
+  std::vector<QueueCursor*> earliest_;  // a heap of the queues that are not done
 };
 
 }  // namespace memtrace::trace

@@ -36,8 +36,8 @@ std::optional<Summary> SummaryIn(const uint8_t* block) {
                  .text = {reinterpret_cast<const char*>(text), header.committed}};
 }
 
-// While one of the two is written, the other one is whole. That the process goes on to the other
-// one between our reads of both takes it a second.
+// While one of the two is written, the other one is complete. The process begins the next one only
+// about a second later, so it does not change both between our reads.
 std::optional<Summary> Newest(int fd, uint64_t offset) {
   std::vector<uint8_t> blocks(2 * kSummaryBytes);
   const ssize_t got = pread(fd, blocks.data(), blocks.size(), static_cast<off_t>(offset));

@@ -34,7 +34,7 @@ class TraceReader::State {
   }
 
   template <typename Visit>
-  void ForEach(const Visit& visit) const;  // with each event and the offset of its record
+  void ForEach(const Visit& visit) const;  // passes each event and the offset of its record
 
   const std::map<std::string, std::string>& info() const { return info_; }
   const StringTable& strings() const { return strings_; }
@@ -77,8 +77,8 @@ bool IsRead(BlockKind kind) {
   return kind == BlockKind::kInfo || kind == BlockKind::kEvents || kind == BlockKind::kDefinitions;
 }
 
-// Orders the blocks of a file that drops its oldest ones by age, without those begun after the
-// first page was read.
+// Orders the blocks of a file that drops its oldest ones by age. Removes blocks that were begun
+// after the first page was read.
 std::vector<Block> InOrderOfAge(std::vector<Block> blocks, const FileHeader& header) {
   if (header.keep_bytes == 0) return blocks;
   std::erase_if(blocks, [&](const Block& block) {
@@ -116,7 +116,7 @@ void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
   }
 }
 
-// A trace that has its first event needs no checkpoint.
+// Finds where visiting begins. A trace that has its first event needs no checkpoint.
 void TraceReader::State::NoteBeginning() {
   completeness_.kept_bytes = header_.keep_bytes;
   if (header_.keep_bytes == 0) return;
@@ -138,7 +138,7 @@ void TraceReader::State::NoteBeginning() {
   }
 }
 
-// Takes over definitions and checks events; returns the end of the last good record.
+// Adds definitions and checks events. Returns the end of the last good record.
 const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
   DeltaState delta = BeginningOf(block);
   const bool is_believed = IsBelieved(block);
@@ -151,8 +151,8 @@ const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
   return at;
 }
 
-// The checksum says that its events are as they were written. A checkpoint asks for the deltas of
-// the events before it, though.
+// True if events need not be decoded, because the checksum is right. Not for a file with
+// checkpoints, which need the deltas of the events before them.
 bool TraceReader::State::IsBelieved(const Block& block) const {
   return block.header.checksum != 0 && !block.is_cut && header_.keep_bytes == 0;
 }
@@ -170,7 +170,7 @@ bool TraceReader::State::ReadRecord(const RawRecord& record, DeltaState& delta) 
       return ReadInfo(decoder);
     case RecordKind::kCheckpoint:
       return checkpoints_.Mark(record, delta);
-    default:  // an event, or a later writer's
+    default:  // an event, or a kind of a later writer
       if (const RecordKind event = RestatedEvent(record.kind); event != RecordKind::kNone) {
         return checkpoints_.Restated(record, event);
       }
@@ -225,8 +225,8 @@ bool TraceReader::State::ReadEvent(const RawRecord& record, DeltaState& delta) {
   return true;
 }
 
-// A record that goes on behind the end of the file is truncated; one that does not is damage. If
-// the file ends exactly between two records, what is missing counts as a damaged block.
+// A record that extends past the end of the file counts as truncated, any other as damaged. If the
+// file ends exactly between two records, the missing part counts as a damaged block.
 void TraceReader::State::NoteBadRecord(const Block& block, const uint8_t* at) {
   const auto offset = static_cast<uint64_t>(at - bytes_.data());
   completeness_.unread_bytes += static_cast<uint64_t>(block.end - at);
@@ -238,7 +238,7 @@ void TraceReader::State::NoteBadRecord(const Block& block, const uint8_t* at) {
   NoteBad(offset);
 }
 
-// Blocks that were cut off whole leave no other trace than the size that the writer noted.
+// Blocks that were cut off completely can only be noticed from the size in the header.
 void TraceReader::State::NoteMissingEnd() {
   if (bytes_.size() < header_.closed_bytes)
     completeness_.unread_bytes += header_.closed_bytes - bytes_.size();
@@ -255,7 +255,7 @@ void TraceReader::State::DescribeLoss() {
   if (header_.lost_events == 0) return;
   const auto& reason = header_.lost_reason;
   const auto* end = std::find(reason.begin(), reason.end(), '\0');
-  // The last id: the writer's own ids count up from 1 and cannot reach it.
+  // Uses the last id, which the writer's ids, counting up from 1, cannot reach.
   lost_reason_ = ~StringId{0};
   strings_.Define(lost_reason_,
                   std::string_view(reason.data(), static_cast<size_t>(end - reason.begin())));
@@ -266,7 +266,7 @@ void TraceReader::State::NoteBad(uint64_t offset) {
   first = first == 0 ? offset : std::min(first, offset);
 }
 
-// With cursors of its own: who visits may read the events meanwhile.
+// Uses cursors of its own, because `visit` may call this again.
 template <typename Visit>
 void TraceReader::State::ForEach(const Visit& visit) const {
   std::map<uint16_t, QueueCursor> queues = queues_;

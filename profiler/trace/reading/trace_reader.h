@@ -19,32 +19,32 @@ namespace memtrace::trace {
 struct Block;
 struct FileHeader;
 
-// What the file says about itself and what could not be read of it.
+// What the file says about its state, and which parts of it could not be read.
 struct Completeness {
-  bool closed = false;          // the process ended the file itself
-  uint64_t damaged_blocks = 0;  // blocks whose checksum or content is wrong; each costs only itself
-  uint64_t truncated_bytes = 0;  // bytes at the end that belong to no whole record
-  bool end_missing = false;  // behind first_bad_offset, of a file that says nothing of its length
+  bool closed = false;           // the process closed the file itself
+  uint64_t damaged_blocks = 0;   // blocks with a wrong checksum or content; the others are readable
+  uint64_t truncated_bytes = 0;  // bytes at the end that form no whole record
+  bool end_missing = false;      // after first_bad_offset, in a file that does not state its length
   // Offset of the first damaged block or truncated record; 0 if there is none.
   uint64_t first_bad_offset = 0;
-  uint64_t unread_bytes = 0;  // of damaged blocks, of the last record, of an end that is missing
-  uint64_t lost_events = 0;   // events the process could not write (full disk ...)
+  uint64_t unread_bytes = 0;  // in damaged blocks, the last record, or a missing end
+  uint64_t lost_events = 0;   // events that the process could not write (full disk ...)
 
-  // The rest is set for a file that keeps its last part only (--keep).
-  uint64_t kept_bytes = 0;      // what it was to keep at most; 0: everything
-  uint64_t dropped_events = 0;  // before the first one that is visited
+  // The rest is set for a file that keeps only its last part (--keep).
+  uint64_t kept_bytes = 0;      // limit of the file's size; 0: none
+  uint64_t dropped_events = 0;  // events before the first one that is visited
   uint64_t begins_at_step = 0;
-  // There is no whole checkpoint: what lived when recording begins is unknown.
+  // There is no complete checkpoint: the live blocks at the beginning are unknown.
   bool live_set_missing = false;
 
   bool whole() const { return damaged_blocks == 0 && truncated_bytes == 0 && !end_missing; }
 };
 
-// Reads a trace: whole, cut short at any byte, damaged, or still being written. Open copies the
-// file into memory: a reader does not see what is written or cut later.
+// Reads a trace, even if it is cut short at any byte, damaged, or still being written. Open copies
+// the file into memory, so a reader does not see later changes.
 //
-// Errors of Open: kNotFound (no such file), kPermissionDenied, kInvalidArgument (not a trace: says
-// what it is instead where that can be told), kFailedPrecondition (a later format than this reader
+// Errors of Open: kNotFound (no such file), kPermissionDenied, kInvalidArgument (not a trace; says
+// what it is instead if it can be recognised), kFailedPrecondition (a later format than this reader
 // knows). Thread rule: one thread a reader.
 class TraceReader {
  public:
@@ -53,17 +53,17 @@ class TraceReader {
   TraceReader(TraceReader&&) noexcept;
   TraceReader& operator=(TraceReader&&) noexcept;
 
-  // Facts of the process, by key: host, pid, ppid, rank, command, script, python, torch, allocator
-  // (memtrace, native), card (as given to --card), simulated (0, 1), started_unix_ns, memtrace.
-  // format.md lists them.
+  // Returns the facts of the process, by key: host, pid, ppid, rank, command, script, python,
+  // torch, allocator (memtrace, native), card (as given to --card), simulated (0, 1),
+  // started_unix_ns, memtrace. format.md lists them.
   const std::map<std::string, std::string>& info() const;
 
   // Visits all events in order of their sequence numbers. May be called more than once, also from
-  // within `visit`. If the beginning was dropped, Resume and what held then come first.
+  // within `visit`. If the beginning was dropped, Resume and the restated state come first.
   void ForEach(const std::function<void(const Event&)>& visit) const;
 
-  // As ForEach; `offset` is where the event's record begins, 0 for an event that a checkpoint or
-  // the first page says.
+  // Does the same as ForEach; `offset` is where the event's record begins, 0 for an event from a
+  // checkpoint or the first page.
   void ForEachAt(const std::function<void(const Event&, uint64_t offset)>& visit) const;
 
   // Returns the text of an id, "(lost)" if its definition was lost; valid as long as the reader.
@@ -78,8 +78,8 @@ class TraceReader {
   // Known after Open.
   const Completeness& completeness() const;
 
-  // For RepairTrace: the first page, and the blocks that could be read, in the order in which they
-  // were, each up to its last good record.
+  // For RepairTrace: the first page, and the readable blocks in their order, each up to its last
+  // good record.
   const FileHeader& header() const;
   const std::vector<Block>& blocks() const;
 

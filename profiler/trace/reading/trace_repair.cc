@@ -19,12 +19,12 @@
 namespace memtrace::trace {
 namespace {
 
-// Of our own: the writer counts up from 1, and ~0 is the reader's for the first page's reason.
+// Our own id: the writer's count up from 1, and ~0 is the reader's for the first page's reason.
 constexpr StringId kReason = ~StringId{0} - 1;
 
 uint32_t InPages(size_t bytes) { return static_cast<uint32_t>(RoundUp(bytes, kPageBytes)); }
 
-// What is known of the events by reading them all.
+// The figures of the events, found by reading them all.
 struct Extent {
   uint64_t events = 0;
   uint64_t missing = 0;  // in gaps
@@ -42,23 +42,23 @@ Extent ExtentOf(const TraceReader& reader) {
     extent.last_ns = std::max(extent.last_ns, event.time_ns);
     extent.last_offset = std::max(extent.last_offset, offset);
   });
-  // Nothing checks the numbers of a block that was still open: what cannot have had a byte each is
-  // no gap.
+  // The sequence numbers of a block that was still open are not checked. A gap cannot have more
+  // events than unread bytes, because each event takes at least one byte.
   extent.missing = std::min(extent.missing, reader.completeness().unread_bytes);
   return extent;
 }
 
-// Then no gap tells of what was there.
+// True if the end is missing: no gap shows how many events were there.
 bool EndIsMissing(const Completeness& completeness, const Extent& extent) {
   return completeness.truncated_bytes > 0 || completeness.first_bad_offset > extent.last_offset;
 }
 
-// A file in the making, block by block.
+// Builds the repaired file, block by block.
 class RepairedFile {
  public:
   explicit RepairedFile(const FileHeader& header) : header_(header), bytes_(kPageBytes) {}
 
-  // The newest sequence of a file that keeps its last part is what its reader goes by.
+  // Adds a block. In a file that keeps its last part, readers rely on newest_sequence.
   void Add(BlockHeader header, const uint8_t* records, size_t size) {
     if (header.kind != BlockKind::kSummary) header.capacity = InPages(sizeof(header) + size);
     header.committed = static_cast<uint32_t>(size);
@@ -71,7 +71,7 @@ class RepairedFile {
       header_.newest_sequence = std::max(header_.newest_sequence, header.first_sequence);
   }
 
-  // There are two, side by side: a good one stands for one that is not.
+  // There are two adjacent summaries: a good one replaces a bad one.
   void AddSummaries(const std::vector<Block>& blocks) {
     std::vector<Block> good;
     for (const Block& block : blocks) {
@@ -89,7 +89,7 @@ class RepairedFile {
     Add(block.header, block.records, static_cast<size_t>(block.end - block.records));
   }
 
-  // A trace that its process did not end stays one.
+  // Writes the file. If the process never closed the trace, it remains open.
   absl::Status Write(const std::string& path) {
     if (header_.closed_bytes != 0) header_.closed_bytes = bytes_.size();
     std::memcpy(bytes_.data(), &header_, sizeof(header_));
@@ -105,7 +105,7 @@ class RepairedFile {
   std::vector<uint8_t> bytes_;
 };
 
-// A block in the making.
+// Builds a block.
 class Records {
  public:
   explicit Records(const Extent& extent)

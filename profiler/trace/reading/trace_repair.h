@@ -14,14 +14,15 @@ namespace memtrace::trace {
 
 struct Repair {
   uint64_t kept_events = 0;
-  // That certainly were there: by the gaps between sequence numbers, and one if the end is missing.
+  // Events that certainly existed: those in gaps of the sequence numbers, and one if the end is
+  // missing.
   uint64_t lost_events = 0;
 };
 
-// Writes what can be read of a trace as a new one, at `path`, which is replaced: its good blocks
-// as they are, the fact "repaired" (info) with the words `statement`, and a Lost event behind the
-// others if some are missing. A reader of the new trace finds the events, the names and the summary
-// that one of the damaged trace finds.
+// Writes the readable part of a trace as a new trace, replacing the file at `path`: its good blocks
+// unchanged, the fact "repaired" (info) with the text `statement`, and a Lost event after the
+// others if some are missing. A reader of the new trace finds the same events, names and summary as
+// a reader of the damaged one.
 //
 // Errors: kUnavailable with the system's reason.
 absl::StatusOr<Repair> RepairTrace(const TraceReader& damaged, std::string_view statement,

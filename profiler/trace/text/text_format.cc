@@ -13,7 +13,7 @@
 namespace memtrace::trace {
 namespace {
 
-// One event in, one line out (out_of_memory: one more for each card).
+// Formats each event as a line (out_of_memory: with one more for each card).
 class LineFormatter {
  public:
   explicit LineFormatter(const TraceReader& reader) : reader_(reader) {}

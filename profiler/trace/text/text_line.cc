@@ -55,7 +55,7 @@ TextLine::TextLine(std::string_view line) {
   }
 }
 
-// The text up to one of `stops`, or what stands in quotes.
+// Returns the text up to one of `stops`, or the quoted text.
 std::string TextLine::Token(std::string_view& rest, std::string_view stops) {
   if (!rest.starts_with('"')) {
     const size_t end = std::min(rest.find_first_of(stops), rest.size());

@@ -14,14 +14,14 @@
 
 namespace memtrace::trace {
 
-// One line of a text trace, taken apart: words in order, and key=value in any order. Remembers the
-// first thing that is wrong with it; reads after that give zeros.
+// One parsed line of a text trace: words in order, and key=value in any order. Keeps the first
+// error; reads after an error return zeros.
 class TextLine {
  public:
   explicit TextLine(std::string_view line);
 
   bool empty() const { return words_.empty(); }
-  // The word at `index`; an error if there is none.
+  // Returns the word at `index`; an error if there is none.
   std::string Word(size_t index);
   uint64_t Number(size_t index) { return ParseAmount(Word(index)); }
   int32_t Device(size_t index) { return static_cast<int32_t>(ParseAmount(Word(index))); }
@@ -29,14 +29,14 @@ class TextLine {
   void DropWord() { words_.erase(words_.begin()); }
 
   bool Has(std::string_view key) const { return values_.contains(key); }
-  std::string Text(std::string_view key);                         // "" if it is not there
+  std::string Text(std::string_view key);                         // "" if it is missing
   uint64_t Amount(std::string_view key, uint64_t otherwise = 0);  // 512, 0x200, 5MiB
   std::vector<Frame> Stack(std::string_view key);
 
   uint64_t ParseAmount(std::string_view text);
   void Complain(const std::string& what);
 
-  // What is wrong, a key that nobody asked for included; empty if nothing.
+  // Returns the error, which may be a key that nobody has read; empty if there is none.
   std::string error() const;
 
  private:
@@ -49,7 +49,7 @@ class TextLine {
   std::string error_;
 };
 
-// The value as TextLine reads it back: quoted if need be.
+// Returns the value in the form that TextLine reads: quoted if needed.
 std::string QuoteText(std::string_view value);
 std::string FormatStack(const std::vector<Frame>& frames);
 

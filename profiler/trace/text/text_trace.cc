@@ -30,7 +30,7 @@ Enum ByName(TextLine& line, const std::string& name, std::string_view (*name_of)
   return {};
 }
 
-// Lines in, events out to a writer.
+// Parses lines and passes their events to a writer.
 class TextParser {
  public:
   explicit TextParser(TraceWriter& writer) : writer_(writer) {}
@@ -51,7 +51,7 @@ class TextParser {
     found->second(*this, line);
   }
 
-  // Writes an out_of_memory whose cards were awaited.
+  // Writes an out_of_memory that was waiting for its cards.
   void Finish() {
     if (!awaits_cards_) return;
     awaits_cards_ = false;
@@ -252,7 +252,7 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
   return verbs;
 }
 
-// "info KEY REST": taken out first, since the file begins with them.
+// Parses "info KEY REST". These lines are taken first, because the file begins with them.
 bool TakeInfo(std::string_view line, std::map<std::string, std::string>& info) {
   constexpr std::string_view kWord = "info ";
   if (!line.starts_with(kWord)) return false;

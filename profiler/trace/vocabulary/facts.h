@@ -10,10 +10,10 @@
 // The keys of annotations, as facts.def lists them.
 namespace memtrace::trace::fact {
 
-// The key of a fact that is stated of several things: "optimizer.trained_bytes.0" of card 0.
+// The key of a fact about several things: "optimizer.trained_bytes.0" is about card 0.
 class NumberedKey {
  public:
-  // `prefix`: ends with a dot, and is a literal.
+  // `prefix` must be a literal that ends with a dot.
   constexpr explicit NumberedKey(std::string_view prefix) : prefix_(prefix) {}
 
   constexpr std::string_view prefix() const { return prefix_; }
@@ -27,7 +27,7 @@ class NumberedKey {
   std::string_view prefix_;
 };
 
-// Each is a literal, so that data() ends with a zero.
+// Each key is a literal, so that data() is zero-terminated.
 #define MEMTRACE_FACT(name, key, meaning) inline constexpr std::string_view k##name = key;
 #define MEMTRACE_NUMBERED_FACT(name, key, number, meaning) \
   inline constexpr NumberedKey k##name(key ".");

@@ -9,9 +9,9 @@
 
 namespace memtrace::trace {
 
-// Where the next block goes in a file of bounded size: behind the others until the file is full,
-// then in place of the oldest block of events. Blocks of definitions stay: events that are younger
-// than a definition by hours refer to it.
+// The place of the next block in a file of bounded size: after the others until the file is full,
+// then in place of the oldest block of events. Blocks of definitions stay, because events that are
+// hours younger than a definition may refer to it.
 //
 //   full, 5 blocks:  e1 e2 d1 e3 e4    next events  -> e5 e2 d1 e3 e4
 //                                      definitions  -> e5 d2 d1 e3 e4
@@ -20,16 +20,16 @@ namespace memtrace::trace {
 // Thread rule: one thread at a time.
 class BlockRing {
  public:
-  // Of [begin, limit) of the file. Room for the bookkeeping is taken now.
+  // Uses [begin, limit) of the file. Memory for the bookkeeping is allocated here.
   BlockRing(uint64_t begin, uint64_t limit);
 
-  // Its offset. `stays`: never to be used again. REQUIRES: a block of events is left to reuse, or
-  // there is room.
+  // Returns the offset of the next block. A block that `stays` is never reused. REQUIRES: a block
+  // of events can be reused, or there is room.
   uint64_t Next(bool stays);
 
-  // Whether Next(true) may be asked for: definitions may take a quarter of the blocks.
+  // True if Next(true) is allowed: definitions may take a quarter of the blocks.
   bool has_room_for_definitions() const { return 4 * (definitions_ + 1) <= capacity_; }
-  // Blocks of events that there are when the file is full.
+  // Returns the number of blocks of events once the file is full.
   size_t event_blocks() const { return capacity_ - definitions_; }
   uint64_t end() const { return end_; }  // of the blocks so far
   uint64_t limit() const { return limit_; }

@@ -11,18 +11,19 @@
 
 namespace memtrace::trace {
 
-// Says again what still holds, for a file that drops its oldest blocks: a reader for whom a
-// checkpoint is whole may begin at its beginning. Events go on meanwhile.
+// Restates the current state, for a file that drops its oldest blocks: a reader that has all of a
+// checkpoint may begin there. Events go on meanwhile.
 //
-// Errors: none; what cannot be written leaves the checkpoint without its end. Thread rule: one
-// thread at a time.
+// Errors: none; if a record cannot be written, the checkpoint has no end. Thread rule: one thread
+// at a time.
 class CheckpointRecords {
  public:
   // `blocks` must outlive this.
   explicit CheckpointRecords(RecordBlocks& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : blocks_(blocks) {}
 
-  // `sequence` and `time_ns` are those of the latest event. A second Begin gives the first one up.
+  // Begins a checkpoint after the latest event, with its number and time. Abandons an unfinished
+  // one.
   void Begin(uint64_t sequence, uint64_t time_ns);
   // REQUIRES: between Begin and End.
   template <typename E>
@@ -41,7 +42,7 @@ void CheckpointRecords::Restate(const E& event) {
   uint8_t* room = blocks_.EventRoom(MaxRecordBytes(event));
   if (room == nullptr) return;
   RecordEncoder record(RestatedKindOf<E>(), room, blocks_.restated_delta());
-  record.Number(0U);  // the moment: the checkpoint's
+  record.Number(0U);  // the moment: that of the checkpoint
   CodeFields(record, event);
   ++restated_;
   blocks_.CommitEvents(record.Finish(), 0, /*at_once=*/false);

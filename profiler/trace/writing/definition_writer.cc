@@ -46,7 +46,7 @@ StackId DefinitionWriter::DefineStack(StackId parent, FrameId frame) {
   return interned.id;
 }
 
-// Once definitions have their share of the file, the tables are closed. Where this record alone
+// Once definitions have used up their share of the file, the tables are closed. If only this record
 // does not fit any more, its name reads "(lost)".
 uint8_t* DefinitionWriter::Room(size_t bytes) {
   if (!blocks_.DefinitionsAreFull(bytes)) return blocks_.DefinitionRoom(bytes);

@@ -16,16 +16,16 @@
 namespace memtrace::trace {
 
 // Gives strings, frames and stacks the ids by which events refer to them, and defines each in the
-// file at first sight. What is new costs a heap allocation.
+// file when it is first seen. Each new one costs a heap allocation.
 //
-// Errors: none. What finds no room any more gets the ids that StringTable and CallTree have for
-// that. Thread rule: one thread at a time.
+// Errors: none. If there is no more room, new ones get the ids that StringTable and CallTree define
+// for this case. Thread rule: one thread at a time.
 class DefinitionWriter {
  public:
   // `blocks` must outlive this.
   explicit DefinitionWriter(RecordBlocks& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND) : blocks_(blocks) {}
 
-  // Returns the id of `text`, of which at most 16 KiB are kept.
+  // Returns the id of `text`, which is cut at 16 KiB.
   StringId String(std::string_view text);
   FrameId DefineFrame(const Frame& frame);
   StackId DefineStack(StackId parent, FrameId frame);  // `parent` is the caller's stack

@@ -28,7 +28,7 @@ void FrontPages::Unmap() {
   if (page_ != &header_) munmap(std::exchange(page_, &header_), kPageBytes);
 }
 
-// Until the checksum is there, the block is an open one without records: nothing, to any reader.
+// Until the checksum is set, the block is an open one without records, which readers ignore.
 void FrontPages::WriteSummary(std::string_view text, uint64_t sequence) {
   if (!has_summary()) return;
   const uint64_t place = next_summary_++ % 2 * kSummaryBytes;
@@ -66,7 +66,7 @@ void FrontPages::NoteLoss(uint64_t lost_events, std::string_view reason) {
   auto& field = page_->lost_reason;
   if (field[0] == 0) reason.copy(field.data(), field.size() - 1);
   std::atomic_ref(page_->lost_events).store(lost_events, std::memory_order_relaxed);
-  // Where the page is not mapped, telling of every single loss would be a system call each.
+  // If the page is not mapped, noting every single loss would cost a system call each.
   if ((lost_events & (lost_events - 1)) == 0) Flush();
 }
 

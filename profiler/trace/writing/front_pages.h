@@ -14,13 +14,13 @@
 
 namespace memtrace::trace {
 
-// What other processes read, and write, in a trace while it grows: its first page, which says what
-// was lost, what is newest and which marks are wanted, and the two blocks of summaries. Both are on
-// disk from the beginning, so none of this needs disk space.
+// The part of a trace that other processes read, and write, while it grows: its first page, which
+// holds the losses, the newest sequence number and the requested marks, and the two blocks of
+// summaries. Both are on disk from the beginning, so none of this needs disk space later.
 //
-// They are mapped where the file system can share pages; elsewhere system calls write them.
+// They are mapped if the file system can share pages; otherwise system calls write them.
 //
-// Errors: none; what cannot be written is missing. Thread rule: one thread at a time; other
+// Errors: none; data that cannot be written is missing. Thread rule: one thread at a time; other
 // processes at any time.
 class FrontPages {
  public:
@@ -33,39 +33,41 @@ class FrontPages {
   FrontPages(const FrontPages&) = delete;
   FrontPages& operator=(const FrontPages&) = delete;
 
-  // What the first page says in the beginning. REQUIRES: it is not mapped yet.
+  // Returns the initial contents of the first page. REQUIRES: it is not mapped yet.
   FileHeader& header() { return header_; }
-  // Maps the pages, which the file has by now. False if the first one cannot be mapped.
+  // Maps the pages, which the file must have by now. Returns false if the first one cannot be
+  // mapped.
   bool Map();
-  // Lets go of the pages without changing them. Nothing is written afterwards.
+  // Unmaps the pages without changing them. Nothing is written afterwards.
   void Unmap();
 
-  // Puts a summary of this process in the place of the one before the last: a reader finds one that
-  // is whole. REQUIRES: text.size() <= kSummaryText. Does nothing without room for summaries.
+  // Overwrites the older one of the two summaries with one of this process, so that a reader always
+  // finds a complete one. REQUIRES: text.size() <= kSummaryText. Does nothing without room for
+  // summaries.
   void WriteSummary(std::string_view text, uint64_t sequence);
   bool has_summary() const { return file_.is_open() && header_.summary_offset != 0; }
 
-  // Returns how many moments other processes want marked, counted from the beginning of the file. 0
-  // where the page is not mapped.
+  // Returns how many marks other processes have requested, counted from the beginning of the file;
+  // 0 if the page is not mapped.
   uint64_t marks_wanted() const {
     return std::atomic_ref(page_->marks_wanted).load(std::memory_order_relaxed);
   }
   void NoteMarksMade(uint64_t count);
 
-  // Notes what could not be written.
+  // Records how many events were lost, and why.
   void NoteLoss(uint64_t lost_events, std::string_view reason);
-  // Notes the first sequence number of the block of events that is begun next.
+  // Records the first sequence number of the next block of events.
   void NoteNewest(uint64_t first_sequence);
-  // Marks the file, of `bytes` bytes, as whole; with 0 it stays as it is, open.
+  // Marks the file, of `bytes` bytes, as complete; with 0 it stays open.
   void NoteClosed(uint64_t bytes);
 
  private:
   void Flush();
 
   const TraceDescriptor& file_;
-  FileHeader header_;             // what the page holds, where it cannot be mapped
+  FileHeader header_;             // the page's contents if it cannot be mapped
   FileHeader* page_;              // the mapped page, or &header_
-  uint8_t* summaries_ = nullptr;  // mapped: both of them
+  uint8_t* summaries_ = nullptr;  // both summaries, mapped
   uint64_t next_summary_ = 0;
 };
 

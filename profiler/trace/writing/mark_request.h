@@ -13,12 +13,12 @@ namespace memtrace::trace {
 
 struct FileHeader;
 
-// Asks the process that writes a trace to mark a moment in it, by a word in the file's first page,
-// which that process has mapped: no signal, no system call of its.
+// Asks the process that writes a trace to mark the present moment in it, through a word in the
+// file's first page, which that process has mapped: it receives no signal and makes no system call.
 class MarkRequest {
  public:
   // Errors: kPermissionDenied and others with the system's reason (the file cannot be written or
-  // shared), kFailedPrecondition (its process has ended it, or an older memtrace writes it).
+  // shared), kFailedPrecondition (its process has closed it, or an older memtrace writes it).
   static absl::StatusOr<MarkRequest> Make(const std::string& path);
   ~MarkRequest();
   MarkRequest(MarkRequest&& other) noexcept

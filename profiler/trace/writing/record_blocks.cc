@@ -30,10 +30,11 @@ uint8_t* RecordBlocks::RoomInNext(OpenBlock& block) {
   return !loss_.has_stopped() && Begin(block) ? block.data + block.used : nullptr;
 }
 
-// Blocks of events that hold only what is said again still ascend: readers order them by age.
+// Sequence numbers of blocks of events ascend even if a block has only restated records, because
+// readers order blocks by them.
 //
-// In the place of an older block its checksum goes first: what is there until its length is 0 is
-// that older block, still open and whole.
+// An older block's checksum is cleared first: until its length is 0, readers see that older block,
+// complete but open.
 bool RecordBlocks::Begin(OpenBlock& block) {
   const bool has_events = block.chain == Chain::kEvents;
   BlockHeader begun{.kind = has_events ? BlockKind::kEvents : BlockKind::kDefinitions,
@@ -54,13 +55,13 @@ bool RecordBlocks::Begin(OpenBlock& block) {
     delta_ = restated_delta_ = DeltaState{.sequence = begun.first_sequence - 1};
     ++begun_;
   }
-  // Where that takes a system call: the header is there before its first records are.
+  // If writing takes a system call, the header is written before the first records.
   absl::Status flushed = file_->Flush(block.chain, 0, block.used);
   if (!flushed.ok()) Stop(std::move(flushed));
   return !loss_.has_stopped();
 }
 
-// Nothing may be stored in the block afterwards.
+// Closes the block with its checksum. Nothing may be stored in it afterwards.
 void RecordBlocks::Seal(OpenBlock& block, uint32_t capacity) {
   BlockHeader sealed = block.header();
   sealed.capacity = capacity;
@@ -72,7 +73,7 @@ void RecordBlocks::Seal(OpenBlock& block, uint32_t capacity) {
   if (!flushed.ok()) Stop(std::move(flushed));
 }
 
-// Records first, then the header that says how many there are.
+// Writes the records first, then the header with their length.
 absl::Status RecordBlocks::Flush(OpenBlock& block) {
   if (!file_->flushes()) return absl::OkStatus();
   absl::Status records =
@@ -88,7 +89,7 @@ void RecordBlocks::FlushOrStop(OpenBlock& block) {
   if (absl::Status flushed = Flush(block); !flushed.ok()) Stop(std::move(flushed));
 }
 
-// The file keeps what it has; it stays open for its first page, where losses are counted.
+// The file keeps its contents; it stays open so that losses can be counted in its first page.
 void RecordBlocks::Stop(absl::Status why) {
   loss_.Stop(std::move(why), file_->flushes() ? events_.unflushed_events : 0);
   events_.data = definitions_.data = nullptr;

@@ -31,8 +31,8 @@ absl::Status TraceDescriptor::Closed() const {
   return absl::FailedPreconditionError("the program closed the descriptor of the trace " + path_);
 }
 
-// Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills a program that does not expect it; and
-// nobody would ever read what goes into a file without a name.
+// Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills a program that does not expect it. And
+// nobody could read what is written into a deleted file.
 absl::Status TraceDescriptor::CheckLength(uint64_t bytes) const {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

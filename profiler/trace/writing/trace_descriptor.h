@@ -14,14 +14,15 @@
 
 namespace memtrace::trace {
 
-// The open file of a trace. A program may close whatever is open, as daemons do, and the next file
-// that it opens has the number; so this knows which file it was opened for, and touches no other.
+// The open file of a trace. A program may close every open descriptor, as daemons do, and the next
+// file that it opens gets the same number. So this checks the identity of its file, and touches no
+// other.
 //
 // Errors: kFailedPrecondition if the program closed the descriptor; otherwise the system's reason,
 // with the path. Thread rule: one thread at a time.
 class TraceDescriptor {
  public:
-  // Takes over `fd`, which is open.
+  // Takes over `fd`, which must be open.
   TraceDescriptor(int fd, std::string path);
   ~TraceDescriptor() { Close(); }
   TraceDescriptor(const TraceDescriptor&) = delete;
@@ -30,16 +31,16 @@ class TraceDescriptor {
   int fd() const { return fd_; }
   const std::string& path() const { return path_; }
   bool is_open() const { return fd_ >= 0; }  // true until Close
-  // True if the descriptor is open and still that of the trace.
+  // True if the descriptor is open and still belongs to the trace.
   bool IsOurs() const;
 
-  // Returns OK if the file may become `bytes` bytes long. kNotFound if it was deleted.
+  // Returns OK if the file may grow to `bytes` bytes. kNotFound if it was deleted.
   absl::Status CheckLength(uint64_t bytes) const;
   absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
-  // Returns the system's error, with what failed and the path.
+  // Returns the system's error, with the failed action and the path.
   absl::Status Failure(const char* doing, int error) const;
 
-  // Closes the file, unless the descriptor is another file's by now.
+  // Closes the file, unless the descriptor now belongs to another file.
   void Close();
 
  private:
@@ -48,7 +49,7 @@ class TraceDescriptor {
 
   int fd_;
   std::string path_;
-  dev_t device_ = 0;  // of the file that fd_ was opened for
+  dev_t device_ = 0;  // identity of the file that fd_ was opened for
   ino_t inode_ = 0;
 };
 

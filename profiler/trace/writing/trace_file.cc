@@ -22,7 +22,7 @@
 namespace memtrace::trace {
 namespace {
 
-// A step costs two system calls, 30 us or so; at 16 blocks it comes once in some 80,000 events.
+// Each step costs two system calls, about 30 us; with 16 blocks there is one in some 80,000 events.
 constexpr uint64_t kWindowBytes = 16 * kBlockBytes;
 
 std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
@@ -49,7 +49,7 @@ int OpenNew(const std::string& path) {
   return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-// NAME.<pid>; and since process numbers come back, NAME.<pid>.2 and so on.
+// Creates NAME.<pid>, or NAME.<pid>.2 and so on, because process numbers are reused.
 int OpenSibling(const std::string& name, std::string* path) {
   const std::string sibling = name + "." + std::to_string(getpid());
   *path = sibling;
@@ -141,7 +141,7 @@ absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequen
   return buffer;
 }
 
-// Zeros; null if there is no host memory.
+// Returns a buffer of zeros; null if there is no host memory.
 uint8_t* TraceFile::Buffer(Chain chain) {
   std::unique_ptr<uint8_t[]>& buffer = current_[static_cast<size_t>(chain)].buffer;
   if (buffer == nullptr) buffer.reset(new (std::nothrow) uint8_t[kBlockBytes]);
@@ -149,8 +149,8 @@ uint8_t* TraceFile::Buffer(Chain chain) {
   return buffer.get();
 }
 
-// The first page tells before anything changes: who reads meanwhile leaves out what is newer than
-// what he read there.
+// The first page is updated before anything changes, so that a reader leaves out blocks newer than
+// the ones it found named there.
 absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_sequence) {
   const bool stays = chain == Chain::kDefinitions;
   const uint64_t before = end_;
@@ -166,7 +166,7 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
   return buffer;
 }
 
-// Sees to it that the first `bytes` of the file are on disk, some ahead of their use.
+// Makes sure that the first `bytes` of the file are on disk; allocates some ahead.
 absl::Status TraceFile::Allocate(uint64_t bytes) {
   if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
   const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
@@ -182,7 +182,8 @@ absl::Status TraceFile::Allocate(uint64_t bytes) {
     allocated_ = target;
     return absl::OkStatus();
   }
-  // Only the first block may find out that pages cannot be shared: others lie in some.
+  // Only the first block may find that pages cannot be shared; later, other blocks are in shared
+  // pages.
   const bool is_first = current_[0].kept == nullptr && current_[1].kept == nullptr;
   if (!is_first || !CannotShare(error))
     return descriptor_.Failure("cannot extend the trace ", error);
@@ -200,7 +201,7 @@ absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
   return kept;
 }
 
-// After success either the window holds the next block, or the file turned out not to be mappable.
+// After success the window holds the next block, or the file turned out not to be mappable.
 absl::Status TraceFile::GrowWindow() {
   MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_ + kWindowBytes));
   int error = 0;
@@ -232,7 +233,7 @@ absl::Status TraceFile::Flush(Chain chain, size_t begin, size_t end) {
 void TraceFile::Finish(size_t bytes) {
   if (!descriptor_.IsOurs()) return Abandon();
   uint64_t size = ring_ ? end_ : end_ - kBlockBytes + bytes;
-  if (bytes == 0 || ring_) {  // the last block is full, or could not be written as far as it goes
+  if (bytes == 0 || ring_) {  // the last block is full, or was not written completely
     struct stat facts {};
     size = fstat(descriptor_.fd(), &facts) == 0
                ? std::min(end_, static_cast<uint64_t>(facts.st_size))

@@ -22,29 +22,29 @@ namespace memtrace::trace {
 enum class IfExists {
   kFail,        // kAlreadyExists
   kUseSibling,  // NAME.<pid>: for `-o NAME` with several processes, the first one gets NAME
-  kReplace,     // unlinks the old file; a process that still writes it keeps its own, nameless
+  kReplace,     // unlinks the old file, which a process may keep writing
 };
 
 struct TraceFileOptions {
   IfExists if_exists = IfExists::kFail;
-  bool map_pages = true;  // false: as on a file system without shared mappings (for tests)
-  // The file never gets larger than this: its oldest blocks of events are dropped. 0: it keeps all.
-  // At least kLeastKeptBytes, else kInvalidArgument.
+  bool map_pages = true;  // false: as without shared mappings (for tests)
+  // The most bytes of the file: its oldest blocks of events are dropped. 0: no limit. At least
+  // kLeastKeptBytes, otherwise kInvalidArgument.
   uint64_t keep_bytes = 0;
   bool with_summary = false;  // room for two blocks of summaries
 };
 
-// Blocks that are open at the same time. Only a file that drops its oldest blocks has definitions
-// apart from events.
+// The blocks that are open at the same time. Only in a file that drops its oldest blocks are
+// definitions separate from events.
 enum class Chain : uint8_t { kEvents, kDefinitions };
 
-// The file under a TraceWriter: creates it, grows it, hands out room for one block after another.
+// The file of a TraceWriter: creates it, extends it, and provides room for one block after another.
 //
-// Blocks lie in pages of the file itself (MAP_SHARED), so that what was stored survives the process
-// whatever kills it. Pages are allocated on disk before they are touched, 1 MiB at a time: a full
-// disk is an error from NextBlock, never SIGBUS. (Another program that truncates the file while it
-// grows can still cause one; we replace files instead of truncating them.) Where pages cannot be
-// shared or allocated (some network file systems), blocks lie in memory and Flush writes them.
+// Blocks are in pages of the file itself (MAP_SHARED), so that stored records survive the process
+// however it is killed. Pages are allocated on disk before they are touched, 1 MiB at a time, so a
+// full disk is an error from NextBlock, never SIGBUS. (Another program that truncates the file
+// while it grows can still cause one; we replace files instead of truncating them.) If pages cannot
+// be shared or allocated (some network file systems), blocks are in memory and Flush writes them.
 class TraceFile {
  public:
   // Errors: kAlreadyExists, kPermissionDenied, kNotFound ... with the path and the system's reason.
@@ -55,26 +55,26 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  // kBlockBytes to write into; the block of the chain before it must be finished. They are zeros,
-  // or what is left of the oldest block. `first_sequence` is of a block of events. Errors:
-  // kResourceExhausted and whatever else the system says.
+  // Returns kBlockBytes of room; the chain's previous block must be finished. The room holds zeros
+  // or the rest of the oldest block. `first_sequence` is for blocks of events. Errors:
+  // kResourceExhausted and others with the system's reason.
   absl::StatusOr<uint8_t*> NextBlock(Chain chain, uint64_t first_sequence);
 
-  // Sees to it that bytes [begin, end) of the chain's current block are in the file.
+  // Makes sure that bytes [begin, end) of the chain's current block are in the file.
   absl::Status Flush(Chain chain, size_t begin, size_t end);
   bool flushes() const { return !mapped_; }  // false: Flush does nothing, stores are enough
 
-  // Null if the file keeps everything.
+  // Returns null if the file keeps everything.
   const BlockRing* ring() const { return ring_ ? &*ring_ : nullptr; }
 
-  // Cuts the file behind `bytes` bytes of the current block of events (a file that drops its oldest
-  // blocks: behind its last one) and marks it as whole.
+  // Cuts the file after `bytes` bytes of the current block of events (in a file that drops its
+  // oldest blocks, after its last block) and marks it as complete.
   void Finish(size_t bytes);
 
-  // Lets go of the file without changing it. For a forked child: the file is its parent's.
+  // Releases the file without changing it. For a forked child, because the file is its parent's.
   void Abandon();
 
-  // What other processes see of it while it grows.
+  // Returns the part that other processes use while the file grows.
   FrontPages& front() { return front_; }
   const FrontPages& front() const { return front_; }
   const std::string& path() const { return descriptor_.path(); }
@@ -100,12 +100,12 @@ class TraceFile {
   // A chain's current block.
   struct Current {
     uint64_t offset = 0;
-    uint8_t* kept = nullptr;            // mapped, of a file with a ring
+    uint8_t* kept = nullptr;            // mapped, in a file with a ring
     std::unique_ptr<uint8_t[]> buffer;  // not mapped
   };
   std::array<Current, 2> current_;
   std::optional<BlockRing> ring_;
-  uint64_t allocated_ = 0;  // of a file with a ring: on disk, from its beginning
+  uint64_t allocated_ = 0;  // bytes allocated on disk, in a file with a ring
 };
 
 }  // namespace memtrace::trace

@@ -12,20 +12,20 @@
 namespace memtrace::trace {
 
 // Why recording stopped, and how many events a trace lacks. Recording stops once, for good; only
-// the first event that is lost afterwards tells the reason, so that nobody prints it a million
-// times. Events that come after a trace was closed are counted, too.
+// the first event that is lost afterwards reports the reason, so that it is not printed a million
+// times. Events after the end of a trace are also counted.
 //
 // Errors: none. Thread rule: one thread at a time.
 class TraceLoss {
  public:
-  // Stops recording. `events` is how many that were taken before are lost with it.
-  // REQUIRES: !why.ok().
+  // Stops recording. `events` is the number of earlier events that are lost with it. REQUIRES:
+  // !why.ok().
   void Stop(absl::Status why, uint64_t events) {
     status_ = std::move(why);
     events_ += events;
   }
-  // Counts events that are not written. Returns why recording stopped, the first time; OK from then
-  // on, and if it has not.
+  // Counts events that are not written. Returns why recording stopped, the first time; OK later,
+  // and also if it has not stopped.
   absl::Status Count(uint64_t events) {
     events_ += events;
     if (status_.ok() || std::exchange(told_, true)) return absl::OkStatus();

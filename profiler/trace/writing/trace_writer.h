@@ -22,52 +22,52 @@
 
 namespace memtrace::trace {
 
-// Writes one trace. What Write has returned from is in the file, whatever then kills the process
-// (on a file system without shared mappings: all but the last 4 KiB of allocations and frees).
+// Writes one trace. A record is in the file once Write has returned, however the process is killed
+// (on a file system without shared mappings, except for the last 4 KiB of allocations and frees).
 //
-// When the file cannot take more (full disk, deleted, an I/O error) recording stops for good: the
-// Write that met it returns the reason, once; later ones return OK and are counted in loss(), and
-// in the file's first page. Nothing throws, and an event costs no heap allocation; a new string,
-// frame or stack does. Thread rule: one thread at a time.
+// If the file cannot take more (full disk, deleted, an I/O error) recording stops for good: the
+// failing Write returns the reason, once; later ones return OK and are counted in loss(), and in
+// the file's first page. Nothing throws, and an event costs no heap allocation; a new string, frame
+// or stack does. Thread rule: one thread at a time.
 class TraceWriter {
  public:
-  // Creates the file. `info` describes the process by the keys of format.md.
+  // Creates the file. `info` describes the process with the keys of format.md.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Open(
       const std::string& path, const std::map<std::string, std::string>& info,
       const TraceFileOptions& options = {});
-  // Writes nothing and counts everything as lost: for a process that could not create its trace but
-  // still wants its names and stacks interned.
+  // Returns a writer that writes nothing and counts everything as lost: for a process that could
+  // not create its trace but still needs interned names and stacks.
   static std::unique_ptr<TraceWriter> Stopped(absl::Status why);
   ~TraceWriter();  // closes
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  // Sequence numbers ascend from call to call, and times do not descend; events refer to ids of
-  // definitions().
+  // Writes an event. Sequence numbers must ascend from call to call, and times must not descend;
+  // events refer to ids of definitions().
   template <typename E>
   absl::Status Write(uint64_t sequence, uint64_t time_ns, const E& event);
   absl::Status Write(const Event& event);
 
-  // FreeRequested, and FreeCompleted with the next sequence number, in one record.
+  // Writes FreeRequested, and FreeCompleted with the next sequence number, in one record.
   absl::Status WriteFreed(uint64_t sequence, uint64_t time_ns, int32_t device, uint64_t address);
 
-  // The names and stacks that events refer to.
+  // Returns the definitions of the names and stacks that events refer to.
   DefinitionWriter& definitions() { return definitions_; }
   const DefinitionWriter& definitions() const { return definitions_; }
   CheckpointRecords& checkpoint() { return checkpoint_; }
-  // Summaries, and marks that other processes want. Null if there is no file, and once it is
-  // closed.
+  // Returns the summaries, and the marks that other processes request. Null if there is no file, or
+  // once it is closed.
   FrontPages* front() { return blocks_.front(); }
-  // How many blocks there are.
+  // Returns the state of the blocks.
   const RecordBlocks& blocks() const { return blocks_; }
-  // Why recording stopped, and what was lost.
+  // Returns why recording stopped, and what was lost.
   const TraceLoss& loss() const { return blocks_.loss(); }
   const std::string& path() const { return path_; }  // as created; empty if there is no file
 
-  // Ends the file and cuts off what was allocated ahead. Later events are lost.
+  // Ends the file and cuts off the space that was allocated ahead. Later events are lost.
   void Close();
 
-  // In a forked child: lets go of the parent's file without touching it. Later events are lost.
+  // In a forked child: releases the parent's file without changing it. Later events are lost.
   void AbandonInForkedChild();
 
  private:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints where cuMemAlloc places what a program asks for, as JSON: each walk in a process of its own.
+"""Prints the addresses that cuMemAlloc returns for given allocations and frees, as JSON.
 
 Usage: address_walk.py >FILE. A walk is a list of steps: a size in MiB to allocate, or minus the index of the allocation
-to free. Printed are the addresses, absolute, in the order of the allocations.
+to free. Each walk runs in a process of its own. Prints the absolute addresses in the order of the allocations.
 """
 
 import json
@@ -39,7 +39,7 @@ WALKS: dict[str, list[float]] = {
 
 
 def walk(steps: list[float]) -> list[int]:
-    """Carries the steps out; -0.5 frees the first allocation, whose index has no sign."""
+    """Runs the steps; -0.5 frees the first allocation, whose index 0 has no sign."""
     driver, addresses = Driver(), []
     for step in steps:
         if step < 0:
@@ -50,7 +50,7 @@ def walk(steps: list[float]) -> list[int]:
 
 
 def walked(name: str) -> dict[str, object]:
-    """A walk and its addresses; what the process said if it failed."""
+    """Returns a walk and its addresses, or the process's error message."""
     done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, timeout=60, check=False)
     return {"steps": WALKS[name], "addresses": json.loads(done.stdout) if done.returncode == 0 else done.stderr}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a table of what was found beside what the simulated card says, file by file.
+"""Prints a table of measured figures beside those of the simulated card, file by file.
 
 Usage: compare.py EXPECTED FOUND [FILE ...]. Both are folders that hour.sh filled; without FILE all files that both have
 are compared. Bytes and counts are compared exactly, times and losses are not. Each difference is a line in
@@ -15,7 +15,7 @@ from figures import figures
 
 
 def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """One line for each figure that is not the same, or that one of the two lacks."""
+    """Returns one line for each figure that differs, or that one of the two lacks."""
     absent = "absent"
     names = [*expected, *(name for name in found if name not in expected)]
     return [

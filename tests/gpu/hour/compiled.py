@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small network that torch.compile made into CUDA graphs, and prints losses and peaks as JSON.
+"""Trains a small network that torch.compile turned into CUDA graphs, and prints losses and peaks as JSON.
 
 Usage: compiled.py [TAG].
 """

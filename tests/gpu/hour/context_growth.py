@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a torch process takes of the card beside torch's own memory, after the first use of each library: as JSON.
+"""Prints the card memory of a torch process outside torch's allocator, after the first use of each library, as JSON.
 
 Usage: context_growth.py >FILE. Run it while nothing else uses the card. Figures in bytes, of the whole card.
 """
@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 
 def beside_torch() -> int:
-    """Bytes of the card in use that are not reserved by torch's allocator."""
+    """Returns the bytes of the card in use that are not reserved by torch's allocator."""
     torch.cuda.synchronize()
     free, total = torch.cuda.mem_get_info()
     return total - free - torch.cuda.memory_reserved()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of libcuda that the probes make, by ctypes: numbers and structs as in cuda.h of CUDA 13.
+"""The calls of libcuda that the probes make, by ctypes, with numbers and structs as in cuda.h of CUDA 13.
 
-Every call returns CUDA's status as an int and raises nothing, since the status is what is measured.
+Every call returns CUDA's status as an int and raises nothing, because the status is measured.
 """
 
 import ctypes as c
@@ -60,7 +60,7 @@ class Driver:
         return int(getattr(self.library, name)(*arguments))
 
     def memory(self) -> tuple[int, int]:
-        """Free and total bytes of the card; (0, 0) where the driver refuses."""
+        """Returns free and total bytes of the card; (0, 0) if the driver refuses."""
         free, total = c.c_size_t(), c.c_size_t()
         if self.call("cuMemGetInfo_v2", c.byref(free), c.byref(total)):
             return 0, 0
@@ -70,7 +70,7 @@ class Driver:
         return self.memory()[0]
 
     def allocate(self, size: int) -> tuple[int, int]:
-        """cuMemAlloc: the status and the address."""
+        """Calls cuMemAlloc; returns the status and the address."""
         address = c.c_uint64()
         status = self.call("cuMemAlloc_v2", c.byref(address), c.c_size_t(size))
         return status, address.value
@@ -79,7 +79,7 @@ class Driver:
         return self.call("cuMemFree_v2", c.c_uint64(address))
 
     def create(self, size: int, place: int = DEVICE, number: int = 0) -> tuple[int, int]:
-        """cuMemCreate: the status and the handle."""
+        """Calls cuMemCreate; returns the status and the handle."""
         handle = c.c_uint64()
         wanted = properties(place, number)
         return self.call("cuMemCreate", c.byref(handle), c.c_size_t(size), c.byref(wanted), c.c_uint64(0)), handle.value
@@ -88,7 +88,7 @@ class Driver:
         return self.call("cuMemRelease", c.c_uint64(handle))
 
     def reserve(self, size: int, hint: int = 0, alignment: int = 0) -> tuple[int, int]:
-        """cuMemAddressReserve: the status and the address."""
+        """Calls cuMemAddressReserve; returns the status and the address."""
         address = c.c_uint64()
         status = self.call(
             "cuMemAddressReserve",
@@ -121,7 +121,7 @@ class Driver:
         return self.call("cuMemSetAccess", c.c_uint64(address), c.c_size_t(size), c.byref(access), c.c_size_t(1))
 
     def fill(self, address: int, size: int, value: int = 0) -> int:
-        """cuMemsetD8, and what a synchronisation says after it."""
+        """Calls cuMemsetD8 and synchronises; returns the first error."""
         status = self.call("cuMemsetD8_v2", c.c_uint64(address), c.c_ubyte(value), c.c_size_t(size))
         return status or self.call("cuCtxSynchronize")
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a CUDA driver how card 0 keeps its memory, and prints the answers as JSON.
+"""Measures how a CUDA driver manages the memory of card 0, and prints the figures as JSON.
 
-Usage: driver_facts.py >FILE. Run it while nothing else uses the card: most answers are differences of free bytes.
-The same program runs on the simulated card; `compare.py` says where the two differ.
+Usage: driver_facts.py >FILE. Run it while nothing else uses the card: most figures are differences of free bytes. The
+same program runs on the simulated card; `compare.py` shows where the two differ.
 """
 
 import ctypes as c
@@ -23,7 +23,7 @@ LIMITS = {"stack": 0, "printf": 1, "heap": 2}  # CUlimit
 
 
 def card(driver: Driver) -> dict[str, object]:
-    """What the card says of itself once it has one context."""
+    """Returns the card's properties once it has one context."""
     free, total = driver.memory()
     name = c.create_string_buffer(96)
     driver.call("cuDeviceGetName", name, 96, 0)
@@ -47,7 +47,7 @@ def attributes(driver: Driver) -> dict[str, int]:
 
 
 def granularities(driver: Driver) -> dict[str, object]:
-    """The least and the recommended size of cuMemCreate, by where the memory lies."""
+    """Returns the minimum and the recommended size of cuMemCreate, by the place of the memory."""
     found: dict[str, object] = {}
     for name, place in (("device", DEVICE), ("host", HOST), ("host_numa", HOST_NUMA)):
         for option, number in (("minimum", 0), ("recommended", 1)):
@@ -58,7 +58,7 @@ def granularities(driver: Driver) -> dict[str, object]:
 
 
 def charge_of(driver: Driver, size: int) -> dict[str, int]:
-    """What one cuMemAlloc takes from the free bytes, and whether its end gives them back."""
+    """Returns how many free bytes one cuMemAlloc takes, and whether its free returns them."""
     before = driver.free()
     status, address = driver.allocate(size)
     taken = before - driver.free()
@@ -79,7 +79,7 @@ def charges(driver: Driver) -> list[dict[str, int]]:
 
 
 def small_ones(driver: Driver, size: int, count: int) -> dict[str, object]:
-    """`count` allocations of one size: the steps between their addresses, and when free bytes go down."""
+    """Makes `count` allocations of one size: returns the distances of their addresses, and when free bytes drop."""
     before = driver.free()
     addresses, taken = [], []
     for _ in range(count):
@@ -102,7 +102,7 @@ def small_ones(driver: Driver, size: int, count: int) -> dict[str, object]:
 
 
 def order_of_addresses(driver: Driver, size: int) -> dict[str, object]:
-    """Six allocations; the second, the fifth and the third freed; four more: their places relative to the first."""
+    """Makes six allocations, frees the second, fifth and third, and makes four more: returns their relative places."""
     first = [driver.allocate(size)[1] for _ in range(6)]
     for index in (1, 4, 2):
         driver.release(first[index])
@@ -117,7 +117,7 @@ def order_of_addresses(driver: Driver, size: int) -> dict[str, object]:
 
 
 def reservations(driver: Driver) -> dict[str, object]:
-    """Where address ranges lie, relative to the first."""
+    """Returns the places of address ranges, relative to the first."""
     found = [driver.reserve(size)[1] for size in (GRANULE, GRANULE, 64 * MIB, 1 << 30, GRANULE)]
     for address, size in zip(found, (GRANULE, GRANULE, 64 * MIB, 1 << 30, GRANULE), strict=True):
         driver.unreserve(address, size)
@@ -141,7 +141,7 @@ def reservations(driver: Driver) -> dict[str, object]:
 
 
 def chunks(driver: Driver) -> dict[str, object]:
-    """What cuMemCreate, cuMemMap and cuMemSetAccess take, and how long each takes (ns, not compared)."""
+    """Returns the memory that cuMemCreate, cuMemMap and cuMemSetAccess take, and their times (ns, not compared)."""
     found: dict[str, object] = {}
     for size in (GRANULE, 20 * MIB, 64 * MIB, 1 << 30):
         before, address = driver.free(), driver.reserve(size)[1]
@@ -174,7 +174,7 @@ def chunks(driver: Driver) -> dict[str, object]:
 
 
 def plain_times(driver: Driver) -> dict[str, object]:
-    """How long cuMemAlloc and cuMemFree take (ns, not compared)."""
+    """Returns the times of cuMemAlloc and cuMemFree (ns, not compared)."""
     found: dict[str, object] = {}
     for size in (512, GRANULE, 20 * MIB, 64 * MIB, 1 << 30):
         started = time.perf_counter_ns()
@@ -186,7 +186,7 @@ def plain_times(driver: Driver) -> dict[str, object]:
 
 
 def host_backed(driver: Driver) -> dict[str, int]:
-    """Whether memory of the host can stand behind device addresses: statuses."""
+    """Returns the statuses of attempts to map host memory at device addresses."""
     found = {}
     for name, place in (("host", HOST), ("host_numa", HOST_NUMA)):
         status, handle = driver.create(GRANULE, place)
@@ -211,7 +211,7 @@ def _pool(driver: Driver) -> c.c_void_p:
 
 
 def stream_ordered(driver: Driver) -> dict[str, object]:
-    """cuMemAllocAsync: what its pool takes by size, and after a synchronisation and a trim."""
+    """Returns what the pool of cuMemAllocAsync takes by size, and after a synchronisation and a trim."""
     found: dict[str, object] = {}
     pool = _pool(driver)
     for size in (1, GRANULE, 20 * MIB, 33 * MIB, 100 * MIB):
@@ -249,7 +249,7 @@ def _make_streams(driver: Driver, count: int, flags: int) -> list[c.c_void_p]:
 
 
 def stream_steps(driver: Driver) -> list[int]:
-    """What n streams take, for n from 1 to 200, and after all were destroyed: in a process that made none before."""
+    """Returns the memory of 1 to 200 streams, and after all are destroyed; needs a process that has made none yet."""
     before, streams, taken = driver.free(), [], []
     for _ in range(200):
         streams += _make_streams(driver, 1, 1)
@@ -260,7 +260,7 @@ def stream_steps(driver: Driver) -> list[int]:
 
 
 def objects(driver: Driver) -> dict[str, object]:
-    """Bytes of the card that streams, events, pinned memory and the context's limits take."""
+    """Returns the card's bytes that streams, events, pinned memory and the context's limits take."""
     kept: list[object] = []
     found: dict[str, object] = {}
     for count in (1, 1, 8, 32, 128):
@@ -284,7 +284,7 @@ def objects(driver: Driver) -> dict[str, object]:
 
 
 def contexts(driver: Driver) -> dict[str, object]:
-    """What a further context of the same process takes, and what a second process takes."""
+    """Returns the memory that a second context of the same process takes, and that a second process takes."""
     before, context = driver.free(), c.c_void_p()
     status = driver.call("cuCtxCreate_v4", c.byref(context), None, 0, 0)
     second = before - driver.free()
@@ -304,7 +304,7 @@ def contexts(driver: Driver) -> dict[str, object]:
 
 
 def filled(driver: Driver) -> dict[str, object]:
-    """How much one cuMemAlloc can have of a card that is empty but for the context; and what is left then."""
+    """Returns the largest cuMemAlloc that succeeds on a card with only the context, and the rest."""
     free = driver.free()
     found: dict[str, object] = {"free": free}
     size = free - free % GRANULE

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Misuses a CUDA driver's memory calls on purpose and prints each status as JSON: what a card answers to bad arguments.
+"""Misuses a CUDA driver's memory calls on purpose and prints each status as JSON.
 
 Usage: error_codes.py >FILE. The last group, whose errors may end the context, runs each in a process of its own.
 """
@@ -18,7 +18,7 @@ Statuses = dict[str, int]
 
 
 def _mapped(driver: Driver, granules: int = 2) -> tuple[int, int]:
-    """A handle of one granule, mapped and accessible at the beginning of a reservation."""
+    """Returns the address and the handle of one granule, mapped and accessible at the beginning of a reservation."""
     address, handle = driver.reserve(granules * GRANULE)[1], driver.create(GRANULE)[1]
     driver.map(address, GRANULE, handle)
     driver.allow(address, GRANULE)
@@ -220,7 +220,7 @@ def _null(name: str, *rest: object) -> Callable[[Driver], int]:
 
 
 SIZE, NOTHING = c.c_size_t(GRANULE), c.c_uint64(0)
-# What may end the process, each alone.
+# Misuses that may end the process, each run alone.
 CRASHING: dict[str, Callable[[Driver], object]] = {
     "map beyond the reservation": _map_beyond,
     "map over half of a mapping": _map_over,
@@ -242,7 +242,7 @@ GROUPS |= CRASHING
 
 
 def run(name: str) -> object:
-    """What a group says in a process of its own; minus the signal's number if the driver ended it."""
+    """Returns the output of a group in a process of its own; minus the signal's number if the driver ended it."""
     done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, timeout=60, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else done.returncode
 

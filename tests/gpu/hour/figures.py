@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that a part of hour.sh left in a file, each under a name of its own."""
+"""Reads the figures that a part of hour.sh left in a file, each under a name of its own."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-# Times, values that a simulated card does not compute, words, and what other programs on the card decide.
+# Times, values that a simulated card does not compute, words, and figures that depend on other programs on the card.
 LEFT_OUT = {
     *("ns", "ms", "us", "step_ms", "seconds", "losses", "last_loss"),
     *("from", "text", "torch", "nccl", "name", "device_name", "tag"),
 }
-# What a stage of a scenario says: "step 0 forward   gpu0 alloc  16.356 peak  16.372 reserved  16.400 peak_reserved ..."
+# A stage of a scenario: "step 0 forward   gpu0 alloc  16.356 peak  16.372 reserved  16.400 peak_reserved ..."
 STAGE = re.compile(r"^(.+?)\s+gpu(\d+) alloc\s+([\d.]+) peak\s+([\d.]+) reserved\s+([\d.]+)", re.M)
 
 
@@ -30,7 +30,7 @@ def figures(path: Path) -> dict[str, Any]:
 
 
 def of_stages(text: str) -> dict[str, Any]:
-    """GiB of each stage, as they are printed."""
+    """Returns the GiB of each stage, as they are printed."""
     return {
         f"{name}, card {card}, {what}": value
         for name, card, *values in STAGE.findall(text)
@@ -39,7 +39,7 @@ def of_stages(text: str) -> dict[str, Any]:
 
 
 def leaves(value: Any, name: str) -> list[tuple[str, Any]]:
-    """Each number, truth or word within `value`, and each list of numbers, by the way to it."""
+    """Returns each number, truth value or word within `value`, and each list of numbers, by its path."""
     if isinstance(value, dict):
         kept = {key: inner for key, inner in value.items() if key not in LEFT_OUT}
         return [
@@ -51,7 +51,7 @@ def leaves(value: Any, name: str) -> list[tuple[str, Any]]:
 
 
 def relative(key: str, value: Any) -> Any:
-    """Addresses differ from run to run; how far they are from the first of them does not."""
+    """Replaces addresses, which differ from run to run, by their distances from the first, which do not."""
     if key == "addresses" and value:
         return [address - value[0] for address in value]
     if key == "segments":

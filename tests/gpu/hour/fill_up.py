@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Doubles the batch of a small GPT-2's training until the card is full, and prints torch's text of that as JSON.
+"""Doubles the batch of a small GPT-2's training until the card is full, and prints torch's message as JSON.
 
-Usage: fill_up.py [--raise]. With --raise the out-of-memory ends the program, as it does for people.
+Usage: fill_up.py [--raise]. With --raise the out-of-memory error ends the program, as it does for users.
 """
 
 import json

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what each handle of CUDA's libraries, and what each kind of kernel, takes of the card: as JSON, in bytes.
+"""Prints the card memory that handles of CUDA's libraries and kinds of kernels take, as JSON, in bytes.
 
-Usage: library_growth.py >FILE. Run it while nothing else uses the card. `handles` are made through the libraries' own
-C functions, three of each; `kernels` are torch's, of which only what they take beside torch's memory counts.
+Usage: library_growth.py >FILE. Run it while nothing else uses the card. `handles` are made through the libraries' own C
+functions, three of each; `kernels` are torch's, of which only the memory outside torch's allocator counts.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ HANDLES = {
 
 
 def library(pattern: str) -> ctypes.CDLL:
-    """A library of the wheels beside torch; `nvidia/cu13/lib` holds most of those of CUDA 13."""
+    """Loads a library of the wheels beside torch; `nvidia/cu13/lib` holds most of those of CUDA 13."""
     site = Path(torch.__file__).parent.parent / "nvidia"
     name = pattern.rsplit("/", 1)[1]
     return ctypes.CDLL(
@@ -158,7 +158,7 @@ def main() -> None:
         "handles": {name: in_process("handles", name) for name in HANDLES},
         "plans": in_process("plans"),
         "kernels": in_process("kernels"),
-        # Each alone, in a process of its own: what is first takes what others would have taken.
+        # Each runs alone, in a process of its own, because the first one also takes what the others share.
         "alone": {
             name: in_process("kernels", name)
             for name in (

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what communicators of one rank take of the card, by NCCL's options: as JSON, in bytes.
+"""Prints the card memory that communicators of one rank take, by NCCL's options, as JSON, in bytes.
 
-Usage: nccl_growth.py >FILE. Run it while nothing else uses the card. Each set of options is a process of its own; in it
-a group is made and used, then a second and a third.
+Usage: nccl_growth.py >FILE. Run it while nothing else uses the card. Each set of options is a process of its own, which
+makes and uses a group, then a second and a third.
 """
 
 import json

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says how long a card takes for operations and whole steps, as JSON lines: what an estimate of time is held against.
+"""Prints the times of operations and whole steps on a card as JSON lines, for comparison with estimates.
 
-Usage: op_times.py >FILE. Times are microseconds of the card, the median of the runs (CUDA events), with the number of
-arithmetic operations (`flops`) and the bytes read and written once (`bytes`) that the operation needs at least.
+Usage: op_times.py >FILE. Times are microseconds of the card, the median of the runs (CUDA events), with the minimum
+number of arithmetic operations (`flops`) and of bytes read and written once (`bytes`) for the operation.
 """
 
 import json
@@ -19,7 +19,7 @@ RUNS, WARM_UP = 11, 3
 
 
 def microseconds(call: Callable[[], object]) -> float:
-    """Median time of one call on the card. Eight calls lie between two events, so that launches overlap."""
+    """Returns the median time of one call on the card. Eight calls lie between two events, so that launches overlap."""
     for _ in range(WARM_UP):
         call()
     times = []

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what one allocation and its free cost through torch, in ns, as JSON: the median of five rounds a size.
+"""Prints the cost of one allocation and its free through torch, in ns, as JSON: the median of five rounds per size.
 
-Usage: pair.py [TAG]. The loop's own Python is in the numbers, so they compare allocators only by their difference.
+Usage: pair.py [TAG]. The numbers include the loop's own Python, so only their differences compare allocators.
 """
 
 import json

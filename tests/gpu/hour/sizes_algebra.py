@@ -8,7 +8,7 @@ import torch
 
 
 def _square(size: int, batch: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """A symmetric, positive definite matrix."""
+    """Returns a symmetric, positive definite matrix."""
     shape = (batch, size, size) if batch else (size, size)
     a = torch.randn(*shape, dtype=torch.float64)
     return (a @ a.mT / size + torch.eye(size, dtype=torch.float64)).to(dtype).cuda()

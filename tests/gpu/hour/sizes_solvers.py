@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Workspaces of linear algebra and of Fourier transforms by size, shape and dtype: what a rule for them must meet."""
+"""Workspaces of linear algebra and Fourier transforms by size, shape and dtype, which a rule for them must match."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ SIZES = (16, 32, 33, 100, 128, 200, 256, 400, 768, 1000, 1024, 2048)
 
 
 def _matrix(rows: int, columns: int, batch: int = 0, dtype: torch.dtype = SINGLE) -> torch.Tensor:
-    """Symmetric where square, and well conditioned."""
+    """Returns a well-conditioned matrix, symmetric if it is square."""
     shape = (batch, rows, columns) if batch else (rows, columns)
     a = torch.rand(*shape, dtype=dtype, device="cuda")
     return a + a.mT + rows * torch.eye(rows, dtype=dtype, device="cuda") if rows == columns else a

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how small a share of the card a training gets by with, as JSON: MiB that the process may reserve.
+"""Prints the smallest share of the card that is enough for a training, as JSON: MiB that the process may reserve.
 
 Usage: smallest_card.py [TAG]. Each trial is train.py in a process of its own with torch's
-set_per_process_memory_fraction, between what the training asks for at most and what it reserves without a limit; the
-answer is the least whole step of 32 MiB that sufficed.
+set_per_process_memory_fraction, between the training's peak of requested bytes and its reserved bytes without a limit;
+the answer is the smallest multiple of 32 MiB that was enough.
 """
 
 import json
@@ -27,7 +27,7 @@ except torch.OutOfMemoryError:
 
 
 def trial(limit: int) -> dict[str, int] | None:
-    """What the training says under a limit of so many bytes (0: none); None if it runs out of memory."""
+    """Returns the training's figures under a limit of `limit` bytes (0: none); None if it runs out of memory."""
     program = str(Path(__file__).with_name("train.py"))
     command = [sys.executable, "-c", LIMITED, str(limit), program, "--steps", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)

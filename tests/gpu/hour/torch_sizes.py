@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs small torch programs and prints what each allocates: peaks and the sizes asked for, one JSON line each.
+"""Runs small torch programs and prints the allocations of each: peaks and requested sizes, one JSON line each.
 
 Usage: torch_sizes.py GROUP [GROUP ...] >FILE, or torch_sizes.py --list. Bytes; `sizes` are the sizes of torch's own
-allocator in the order in which they were asked for, so that the workspace of a library is seen as such.
+allocator in the order of the requests, so that the workspace of a library can be recognised.
 """
 
 import gc
@@ -26,7 +26,7 @@ GROUPS = (
     "reductions",
     "models",
 )
-LONGEST = 400  # sizes beyond these are summed up by their number and their sum
+LONGEST = 400  # further sizes are replaced by their number and their sum
 
 Program = Callable[[], object]
 
@@ -40,7 +40,7 @@ def _start() -> None:
 
 
 class HistoryEntry(TypedDict):
-    """What is read of an entry of torch's history. Bytes."""
+    """The fields used of an entry of torch's history, in bytes."""
 
     action: str
     addr: int
@@ -53,13 +53,13 @@ def _events() -> list[HistoryEntry]:
 
 
 def _segments(events: list[HistoryEntry]) -> list[list[int]]:
-    """Sizes and addresses of the segments in the order in which torch took them; a size below 0 gave one back."""
+    """Returns sizes and addresses of the segments in the order in which torch took them; frees have negative sizes."""
     signs = {"segment_alloc": 1, "segment_free": -1}
     return [[signs[e["action"]] * e["size"], e["addr"]] for e in events if e["action"] in signs]
 
 
 def measure(program: Program) -> dict[str, object]:
-    """Runs a program from an empty cache."""
+    """Runs a program, starting with an empty cache."""
     _start()
     before = torch.cuda.memory_allocated()
     torch.cuda.memory._record_memory_history(context=None, stacks="python", max_entries=200_000)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asks memtrace for the need of a training; prints the peak as one JSON line."""
+"""Estimates the memory of a training with memtrace; prints the peak as one JSON line."""
 
 import json
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures a graph, replays it beside eager work, and drops it; prints what the pool held as one JSON line."""
+"""Captures a graph, replays it beside eager work, and drops it; prints the contents of its pool as one JSON line."""
 
 import json
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records torch's own history of a little work and dumps it: history.py FILE."""
+"""Records torch's own history of some work and dumps it: history.py FILE."""
 
 import sys
 

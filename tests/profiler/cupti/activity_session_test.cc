@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// A session with the CUPTI that this process has loaded: the simulated card's, two cards of 8 GiB
-// (as ctest sets MEMTRACE_CARD).
+// A session with the CUPTI that this process has loaded: that of the simulated card, with two cards
+// of 8 GiB (ctest sets MEMTRACE_CARD).
 #include "profiler/cupti/activity_session.h"
 
 #include <cuda_runtime_api.h>
@@ -24,14 +24,14 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 
-constexpr char kKernel = 0;  // any address can stand for the host's side of a kernel
+constexpr char kKernel = 0;  // any address can be the host function of a kernel
 
 struct Told {
   CardActivity activity;
   std::string name;
 };
 
-// CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC.
 uint64_t MonotonicNs() {
   return static_cast<uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
@@ -55,7 +55,7 @@ class ActivitySessionTest : public testing::Test {
   static void Launch(cudaStream_t stream = nullptr) {
     ASSERT_EQ(cudaLaunchKernel(&kKernel, dim3(7), dim3(128), nullptr, 0, stream), cudaSuccess);
   }
-  // Names of the kernels told and the operations they belong to.
+  // Returns the names of the reported kernels, each with its operation.
   std::vector<std::string> Kernels() const {
     std::vector<std::string> kernels;
     for (const Told& told : told_) {
@@ -116,7 +116,7 @@ TEST_F(ActivitySessionTest, CopiesAndFillsSayTheirBytesAndMemoryItsAddress) {
 }
 
 TEST_F(ActivitySessionTest, TimesAreThoseOfTheMonotonicClock) {
-  constexpr uint64_t kSlack = 5'000'000;  // the two clocks' readings may be interrupted
+  constexpr uint64_t kSlack = 5'000'000;  // an interruption between the two readings
   const uint64_t before = MonotonicNs();
   ASSERT_TRUE(session_->Begin().ok());
   Launch();

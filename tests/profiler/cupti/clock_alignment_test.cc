@@ -7,7 +7,7 @@
 namespace memtrace::cupti {
 namespace {
 
-// Two clocks that a test sets; each reading takes `reading` of our time.
+// Two clocks that a test sets; each reading takes `reading_` of our time.
 class ClockAlignmentTest : public testing::Test {
  protected:
   uint64_t ours_ = 1'000'000;
@@ -34,14 +34,14 @@ TEST_F(ClockAlignmentTest, BetweenTwoPairsAFasterClockIsPlacedByItsShareOfTheWay
   AlignAt(2'000'000, 7'000'000);  // twice as fast as ours
   EXPECT_EQ(alignment_.Ours(6'000'000), 1'500'000U);
   EXPECT_EQ(alignment_.Ours(5'200'000), 1'100'000U);
-  EXPECT_EQ(alignment_.Ours(7'000'100), 2'000'100U);  // behind the last pair: as fast as ours
+  EXPECT_EQ(alignment_.Ours(7'000'100), 2'000'100U);  // after the last pair: as fast as ours
 }
 
 TEST_F(ClockAlignmentTest, AClockThatWasSetBackIsPlacedAndNothingIsLost) {
   AlignAt(1'000'000, 9'000'000);
   AlignAt(2'000'000, 4'000'000);
   EXPECT_EQ(alignment_.Ours(4'000'050), 2'000'050U);
-  EXPECT_EQ(alignment_.Ours(9'000'050), 7'000'050U);  // which of the two times it was, nobody knows
+  EXPECT_EQ(alignment_.Ours(9'000'050), 7'000'050U);  // either of two times is possible
 }
 
 TEST_F(ClockAlignmentTest, AReadingIsTakenToLieInTheMiddleOfThoseAroundIt) {

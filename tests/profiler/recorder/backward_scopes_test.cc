@@ -14,7 +14,7 @@ namespace {
 using testing::EndsWith;
 using trace::Phase;
 
-// A framework of which each thread says what it does.
+// A framework in which each thread sets its own operations.
 class FakeFramework final : public OperationSource {
  public:
   Operation Running() const override { return running; }
@@ -34,7 +34,7 @@ class BackwardScopesTest : public testing::Test {
     FakeFramework::next = {.thread = 1, .sequence = 0};
   }
 
-  // Operation `sequence` of thread 1, in `module` of `tag`.
+  // Runs operation `sequence` of thread 1 forward, in `module` of `tag`.
   void Forward(uint64_t sequence, const char* tag, const char* module) {
     FakeFramework::next.sequence = sequence;
     recorder.scopes().PushTag(tag);
@@ -44,7 +44,7 @@ class BackwardScopesTest : public testing::Test {
     recorder.scopes().PopTag();
   }
 
-  // What an allocation is said to be, by a thread of the engine.
+  // Returns the scope that is recorded for an allocation by a thread of the engine.
   std::string During(const Operation& operation) {
     FakeFramework::running = operation;
     run.Allocate(DeviceAddress{address += 512}, 1);
@@ -97,13 +97,13 @@ TEST_F(BackwardScopesTest, WhatARecomputationEntersNestsInTheScopeOfItsForward) 
   const ScopeId outside = recorder.scopes().CurrentScope();
   recorder.scopes().PopTag();
   Forward(7, "policy", "h.0");
-  recorder.scopes().PushTag("not this");  // by the thread that waits, or of before
+  recorder.scopes().PushTag("not this");  // by the waiting thread, or earlier
   FakeFramework::running = {1, 7};
   recorder.scopes().EnterScope(outside);
   recorder.scopes().PushTag("block");
   recorder.scopes().PushModule("h.0.mlp");
   EXPECT_EQ(During({1, 7}), " owner=policy/block module=h.0.mlp");
-  EXPECT_EQ(During({1, 6}), "");  // a backward within the backward
+  EXPECT_EQ(During({1, 6}), "");  // of a nested backward
   FakeFramework::running = {1, 7};
   recorder.scopes().PopModule();
   recorder.scopes().PopTag();
@@ -116,7 +116,7 @@ TEST_F(BackwardScopesTest, AGraphMadeInABackwardIsInTheScopeOfItsForward) {
   Forward(7, "policy", "h.0");
   std::thread([&] {
     FakeFramework::is_recording = true;
-    FakeFramework::next = {.thread = 2, .sequence = 31};  // number 30 is about to allocate
+    FakeFramework::next = {.thread = 2, .sequence = 31};  // operation 30 is about to allocate
     EXPECT_EQ(During({1, 7}), " owner=policy module=h.0");
     EXPECT_EQ(During({2, 30}), " owner=policy module=h.0");
   }).join();

@@ -21,10 +21,10 @@ using trace::Role;
 constexpr trace::StringId kPolicy = 1;
 constexpr trace::StringId kReference = 2;
 
-// The card of a program in which every event has the next number.
+// The card of a program in which events are numbered consecutively.
 class CardAccountTest : public testing::Test {
  protected:
-  // A block that is born now; its address says nothing.
+  // Allocates a block now; its address does not matter.
   LiveBlock Allocate(Bytes requested, trace::StringId owner = kPolicy,
                      Role role = Role::kParameter) {
     const LiveBlock block{.requested = requested,
@@ -44,7 +44,7 @@ class CardAccountTest : public testing::Test {
   void Free(const LiveBlock& block, DeviceAddress address = DeviceAddress{0x1000}) {
     account_.Freed(address, {.block = block, .at_request = now_, .sequence = ++sequence_});
   }
-  // "owner role" -> bytes.
+  // Returns "owner role" -> bytes.
   static std::map<std::string, Bytes> Read(const GroupSums& sums) {
     std::map<std::string, Bytes> read;
     for (const auto& [group, bytes] : sums) {
@@ -102,7 +102,7 @@ TEST_F(CardAccountTest, WhatDiedSinceThePeakIsSummedAndBeginsAnewWithTheNext) {
   EXPECT_FALSE(account_.WasAtPeak(early, /*freed=*/3));
 }
 
-// A role that nobody stated follows from the phases, as in the analysis.
+// An unstated role follows from the phases, as in the analysis.
 TEST_F(CardAccountTest, ARoleThatNobodyStatedFollowsFromThePhase) {
   now_ = {.phase_run = 1, .phase = Phase::kForward};
   const LiveBlock kept = Allocate(100, kPolicy, Role::kUnknown);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader knows who begins at a checkpoint is what one knows who has read everything.
+// A reader that begins at a checkpoint knows the same as one that has read everything.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -34,7 +34,7 @@ std::string TextOf(const analysis::Breakdown& breakdown) {
   return text.str();
 }
 
-// What lives at the end: who, what, since when, and what is mapped.
+// Returns the live blocks at the end, with owner, role and time of birth, and the mapped ranges.
 std::string LiveAtTheEnd(const command::TraceInput& input) {
   analysis::LiveSet live;
   analysis::Timeline timeline(input, 0);

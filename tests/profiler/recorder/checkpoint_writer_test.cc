@@ -22,7 +22,7 @@ constexpr uint64_t kKept = 4 << 20;
 
 class CheckpointWriterTest : public testing::Test {
  protected:
-  // `birth` is also the address, in pages.
+  // Adds a block; `birth` is also its address, in pages.
   void Add(uint64_t birth) {
     live_.Add(kCard, DeviceAddress{birth << 12}, {.requested = 100 + birth, .birth = birth});
   }
@@ -34,7 +34,7 @@ class CheckpointWriterTest : public testing::Test {
     for (int i = 0; i < 100 && checkpoint_.is_running(); ++i) Continue();
     EXPECT_FALSE(checkpoint_.is_running());
   }
-  // All that was said again so far, as they are events.
+  // Returns everything restated so far, as events.
   std::vector<trace::Payload> Restated() const {
     std::vector<trace::Payload> restated;
     trace::DeltaState delta;
@@ -65,7 +65,7 @@ class CheckpointWriterTest : public testing::Test {
   CheckpointWriter checkpoint_;
 };
 
-// A quarter of the 63 blocks that there are.
+// The file has 63 blocks.
 TEST_F(CheckpointWriterTest, OneIsDueEachQuarterOfTheFile) {
   uint64_t sequence = 0;
   const auto is_due = [this] { return checkpoint_.is_due(writer_->blocks()); };
@@ -129,7 +129,7 @@ TEST_F(CheckpointWriterTest, ABlockThatWasRestatedIsNotSaidAgainWhenItIsFreed) {
   EXPECT_EQ(RestatedBirths().size(), 8U);
 }
 
-// Its own event follows the beginning of the checkpoint.
+// Its own event comes after the beginning of the checkpoint.
 TEST_F(CheckpointWriterTest, ABlockThatIsBornMeanwhileIsNotRestated) {
   Add(1);
   Add(2);
@@ -144,7 +144,7 @@ TEST_F(CheckpointWriterTest, ABlockThatIsBornMeanwhileIsNotRestated) {
 
 TEST_F(CheckpointWriterTest, TheNextCheckpointRestatesEverythingAgain) {
   Add(1);
-  for (int i = 0; i < 300; ++i) {  // checkpoints are told apart by a number of eight bits
+  for (int i = 0; i < 300; ++i) {  // checkpoints have numbers of eight bits
     live_.Remove(kCard, DeviceAddress{2 << 12});
     Add(2);  // in no checkpoint yet
     Begin(2);

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
 
-// The processor may be somebody else's between two readings; an hour of a wrong rate it is not.
+// Other programs may run between two readings; but a wrong rate would amount to much more.
 constexpr std::chrono::milliseconds kTolerance{20};
 
 TEST(EventClockTest, GoesWithTheMonotonicClockAndNeverBack) {

@@ -22,7 +22,7 @@ constexpr DeviceIndex kCard{0};
 
 class EventLogTest : public testing::Test {
  protected:
-  // A trace without summaries is taken for one of an older memtrace, which makes no marks.
+  // A trace without summaries counts as one of an older memtrace, which makes no marks.
   EventLogTest() : trace_({.with_summary = true}) {}
 
   std::vector<std::string> Sequence() const {
@@ -33,7 +33,7 @@ class EventLogTest : public testing::Test {
     });
     return lines;
   }
-  // Values of facts in the trace, by their keys.
+  // Returns the values of facts in the trace, by key.
   std::vector<std::string> Facts() const {
     std::vector<std::string> facts;
     const trace::TraceReader reader = trace::MustOpen(trace_.path());
@@ -50,7 +50,7 @@ class EventLogTest : public testing::Test {
   EventLog& log_ = trace_.log();
 };
 
-// The numbers are the places in trace::Payload.
+// The numbers are indices in trace::Payload.
 TEST_F(EventLogTest, EventsAreNumberedOneAfterTheOtherAndAFreeAtOnceIsTwo) {
   log_.Append(trace::Step{.number = 1});
   EXPECT_EQ(log_.AppendFreed(kCard, DeviceAddress{0x1000}), 2U);
@@ -82,7 +82,7 @@ TEST_F(EventLogTest, AMomentThatAnotherProcessWantsIsMarkedBeforeTheNextEvent) {
   EXPECT_THAT(Sequence(), ElementsAre("1 kind 7", "2 kind 10", "3 kind 7"));
 }
 
-// It looks around once a millisecond: what it looks at costs more than an event.
+// It looks around once a millisecond, because its checks cost more than an event.
 TEST_F(EventLogTest, WithinAMillisecondItDoesNotLookAround) {
   log_.AppendAt(10'000'000, trace::Step{.number = 1});
   auto wanted = trace::MarkRequest::Make(trace_.path());
@@ -92,7 +92,7 @@ TEST_F(EventLogTest, WithinAMillisecondItDoesNotLookAround) {
   EXPECT_TRUE(wanted->is_made());
 }
 
-// Any process may write into that page.
+// Any process may write into the page.
 TEST_F(EventLogTest, AtMostSixteenMarksAreMadeAtOnce) {
   log_.AppendAt(0, trace::Step{.number = 1});
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(trace::MarkRequest::Make(trace_.path()).ok());
@@ -126,7 +126,7 @@ TEST_F(SummarisedLogTest, AnEndedTraceHasASummaryOfAllEvents) {
   EXPECT_EQ(Summary().at("events"), 2);
 }
 
-// Events go on being counted where no file takes them.
+// Events are still counted if there is no file.
 TEST(EventLogWithoutAFileTest, TheAccountAndTheLiveSetGoOn) {
   EventLog log(trace::TraceWriter::Stopped(absl::UnavailableError("no file")));
   log.Append(trace::Step{.number = 5});

@@ -48,11 +48,11 @@ TEST(ForwardScopesTest, AnswersDoNotDependOnWhatWasAskedBefore) {
   std::map<uint64_t, ScopeId> kept;  // the latest changes
   uint64_t asked = 0;
   for (uint64_t i = 1; i <= kOperations; i += 1 + random() % 3) {
-    const auto scope = static_cast<ScopeId>(i);  // always another
+    const auto scope = static_cast<ScopeId>(i);  // always a different one
     scopes.Change({1, i}, scope);
     kept[i] = scope;
     if (kept.size() > ForwardScopes::kMaxChanges) kept.erase(kept.begin());
-    // Backwards as a backward pass does, at times from anywhere, at times forwards.
+    // Mostly goes backwards as a backward pass does, sometimes to any place, sometimes forwards.
     asked = random() % 64 == 0 ? random() % (i + 2) : asked - asked % 2 + random() % 3;
     const auto after = kept.upper_bound(asked);
     ASSERT_EQ(scopes.At({1, asked}), after == kept.begin() ? 0U : std::prev(after)->second)

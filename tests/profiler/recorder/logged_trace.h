@@ -11,7 +11,7 @@
 
 namespace memtrace::recorder {
 
-// The log of a trace in a folder of its own, for one part of the recorder at a time.
+// A log with a trace in a folder of its own, to test one part of the recorder at a time.
 class LoggedTrace {
  public:
   explicit LoggedTrace(const trace::TraceFileOptions& options = {})
@@ -19,7 +19,7 @@ class LoggedTrace {
 
   EventLog& log() { return log_; }
   const std::string& path() const { return path_; }
-  // The events so far.
+  // Visits the events so far.
   template <typename Visit>
   void ForEach(Visit visit) const {
     trace::MustOpen(path_).ForEach(visit);

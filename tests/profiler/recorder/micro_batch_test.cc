@@ -26,7 +26,7 @@ TEST(MicroBatchTest, AForwardAfterABackwardBeginsTheNext) {
               ElementsAre(1, 1, 2, 2));
 }
 
-// Two models, or a model that is called twice before its loss.
+// Two models, or one that is called twice before its loss, are one micro-batch.
 TEST(MicroBatchTest, SeveralForwardsBeforeABackwardAreOne) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kOther, Phase::kForward, Phase::kBackward}),

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using trace::Phase;
 
-// A framework in whose backward the calling thread can be.
+// A framework that can tell the calling thread that it runs a backward.
 class FakeFramework final : public OperationSource {
  public:
   Operation Running() const override { return running; }
@@ -31,7 +31,7 @@ class ProgramRecorderTest : public testing::Test {
  protected:
   ProgramRecorderTest() { scopes_.SetOperations(&framework_); }
 
-  // All events of one kind.
+  // Returns all events of one kind.
   template <typename E>
   std::vector<E> All() const {
     std::vector<E> all;
@@ -40,7 +40,8 @@ class ProgramRecorderTest : public testing::Test {
     });
     return all;
   }
-  // The owner of what a backward without a forward allocates: that of who asked for the pass.
+  // Returns the owner of an allocation in a backward without a forward: that of the pass's
+  // requester.
   std::string OwnerOfPass() {
     framework_.running = {.thread = 1, .sequence = Operation::kNoNumber};
     const AllocationContext context = contexts_.Unpack(scopes_.CurrentContext(/*stack=*/0));
@@ -82,7 +83,7 @@ TEST_F(ProgramRecorderTest, ABackwardPassIsOfWhoAskedForIt) {
   EXPECT_EQ(OwnerOfPass(), "policy");
 }
 
-// A checkpointed layer is run forward again in the middle of the backward, and then that goes on.
+// A checkpointed layer is run forward again in the middle of the backward, which then continues.
 TEST_F(ProgramRecorderTest, ABackwardThatGoesOnAfterARecomputationIsNoNewPass) {
   scopes_.PushTag("policy");
   program_.SetPhase(Phase::kBackward);

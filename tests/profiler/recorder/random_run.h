@@ -13,9 +13,9 @@
 
 namespace memtrace::recorder {
 
-// A program of two cards that does everything a recorder can be told of: steps, phases, owners,
-// labels of blocks and of parts, frees that wait, segments, out-of-memory. The same seed does the
-// same to any recorder.
+// A program of two cards that uses every function of a recorder: steps, phases, owners, labels of
+// blocks and of parts, waiting frees, segments, out-of-memory. Equal seeds make equal calls to any
+// recorder.
 class RandomRun {
  public:
   RandomRun(Recorder& recorder, uint64_t seed) : recorder_(recorder), random_(seed) {}
@@ -38,7 +38,7 @@ class RandomRun {
   std::map<size_t, bool> mapped_;
 };
 
-// The trace at `path`, as the analysis reads it.
+// Returns the trace at `path`, as the analysis reads it.
 command::TraceInput InputOf(const std::string& path);
 
 }  // namespace memtrace::recorder

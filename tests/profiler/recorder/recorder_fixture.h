@@ -27,10 +27,10 @@ class NumberSymbolizer : public FrameSymbolizer {
   uintptr_t hidden_ = 0;
 };
 
-// Frames of those codes, innermost first; instruction 1 each.
+// Returns frames with those codes, innermost first, each with instruction 1.
 std::vector<RawFrame> FramesOf(const std::vector<uintptr_t>& codes);
 
-// A recorder into a file of its own, and what came of it as text, in words.
+// A recorder with a file of its own, and its trace as lines of text.
 class RecordedRun {
  public:
   explicit RecordedRun(const trace::TraceFileOptions& options = {});
@@ -40,10 +40,10 @@ class RecordedRun {
   NumberSymbolizer& symbolizer() { return symbolizer_; }
   const std::string& path() const { return path_; }
 
-  // Allocates under what the calling thread is in the middle of.
+  // Allocates in the current scope of the calling thread.
   void Allocate(DeviceAddress address, Bytes requested, trace::StackId stack = 0);
   void Free(DeviceAddress address, Bytes requested);
-  // The trace so far, without times: one line an event.
+  // Returns the trace so far without times, one line for each event.
   std::vector<std::string> Lines() const;
   trace::TraceReader Reader() const;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of several threads on the recorder, killed at random instants: MEMTRACE_KILLS times of
-// each kind (default 30; 500 make the 1,000 of the figure).
+// A program of several threads on the recorder, killed at random moments: MEMTRACE_KILLS times for
+// each kind (30 by default; 500 give the documented 1,000).
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -24,16 +24,16 @@ namespace memtrace::recorder {
 namespace {
 
 constexpr size_t kThreads = 3;
-constexpr Bytes kApart = 1024_GiB;  // of the threads' addresses
+constexpr Bytes kApart = 1024_GiB;  // distance of the threads' addresses
 
-// What each thread knows to be written, seen by the parent.
+// Counts the events that each thread has certainly written; the parent can read it.
 using Published = std::array<std::atomic<uint64_t>, kThreads>;
 
 class Program {
  public:
   Program(Recorder& recorder, Published& published) : recorder_(recorder), published_(published) {}
 
-  // Until the process is killed. An allocation's size is its number in its thread.
+  // Runs until the process is killed. An allocation's size is its number in its thread.
   void RunForEver() {
     std::vector<std::thread> threads;
     threads.reserve(kThreads);
@@ -81,7 +81,7 @@ class RecorderKillTest : public testing::TestWithParam<uint64_t> {
 
   std::string path() const { return folder_ / "run.trace"; }
 
-  // So many microseconds after each thread has published so many.
+  // Kills the program `after_us` microseconds after each thread has published `published` events.
   void RunAndKill(useconds_t after_us, uint64_t published = 1) {
     for (auto& count : *published_) count = 0;
     std::filesystem::remove(path());
@@ -148,7 +148,7 @@ TEST_P(RecorderKillTest, NothingThatWasPublishedIsLost) {
   const int kills = asked == nullptr ? 30 : static_cast<int>(std::strtol(asked, nullptr, 10));
   std::mt19937_64 random(17);
   for (int i = 0; i < kills; ++i) {
-    // The first one surely with a full file: some 11 bytes a block of each thread.
+    // The first kill certainly finds a full file: each thread takes some 11 bytes per block.
     const uint64_t published = i == 0 && GetParam() != 0 ? GetParam() / 24 : 1;
     RunAndKill(static_cast<useconds_t>(random() % (GetParam() == 0 ? 20'000 : 150'000)), published);
     ExpectAllThatWasPublished();

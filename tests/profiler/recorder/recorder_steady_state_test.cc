@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts every use of the host's heap in this program, malloc's own too; so it is a program of its
-// own.
+// Counts every use of the host's heap in this program, including malloc's own, and is therefore a
+// separate program.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 std::atomic<int64_t> heap_allocations{0};
 }  // namespace
 
-// Those of glibc give way to a program's, in its libraries, too.
+// A program's functions take precedence over glibc's, also in its libraries.
 extern "C" void* malloc(size_t size) noexcept {
   ++heap_allocations;
   return __libc_malloc(size);
@@ -51,7 +51,7 @@ BlockEvent Block(int number, ContextId context) {
           .context = context};
 }
 
-// What a training step says: where it is, a stack seen before, a label, a free of either kind.
+// The calls of a training step: phases, a known stack, a label, a free of each kind.
 class Step {
  public:
   explicit Step(Recorder& recorder) : recorder_(recorder) {
@@ -92,7 +92,7 @@ class Step {
 
 TEST(RecorderSteadyStateTest, TheCountersCount) {
   const int64_t before = heap_allocations;
-  static void* volatile kept = nullptr;  // or the compiler leaves both out
+  static void* volatile kept = nullptr;  // otherwise the compiler removes both
   kept = malloc(1);
   free(kept);
   kept = operator new(1);
@@ -100,7 +100,7 @@ TEST(RecorderSteadyStateTest, TheCountersCount) {
   EXPECT_GE(heap_allocations - before, 2);
 }
 
-// The file grows by 1 MiB now and then; that is the kernel's memory, not the heap's.
+// The file grows by 1 MiB now and then, which uses the kernel's memory, not the heap.
 TEST(RecorderSteadyStateTest, AStepThatSaysNothingNewLeavesTheHeapAlone) {
   RecordedRun run;
   Step step(run.recorder());

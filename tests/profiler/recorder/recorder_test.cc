@@ -44,10 +44,10 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
                           "unmap 0 0x100000 size=2097152"));
 }
 
-// The second thread's allocation comes between, and the third operation allocates nothing.
+// The second thread allocates in between, and the third operation allocates nothing.
 TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
   RecordedRun run;
-  run.Allocate(DeviceAddress{0x200}, 1);  // 1: before anything is tied
+  run.Allocate(DeviceAddress{0x200}, 1);  // 1: before activities are tied
   run.recorder().blocks().TieActivities();
   const uint64_t first = OperationBlocks::Begin();
   run.Allocate(DeviceAddress{0x400}, 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A summary says what the analysis of the whole trace says.
+// A summary contains the same as the analysis of the whole trace.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -36,7 +36,7 @@ Shares Of(const std::vector<analysis::Share>& shares) {
   return bytes;
 }
 
-// `column` 0: by role, 1: by owner.
+// Returns the bytes by role (`column` 0) or by owner (1).
 Shares Of(const json& rows, size_t column) {
   Shares bytes;
   for (const json& row : rows) bytes[row[column]] += row[2].get<uint64_t>();

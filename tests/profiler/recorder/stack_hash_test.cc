@@ -23,14 +23,14 @@ namespace {
 
 using Stack = std::vector<RawFrame>;
 
-// A code object as an interpreter places them: some hundred bytes apart in one region.
+// Returns a frame whose code is placed as interpreters do: some hundred bytes apart in one region.
 RawFrame FrameAt(uint64_t code, int32_t instruction) {
   const uint64_t address = 0x7f3a5c000000 + code * 0x1a0;
   // An identity, never followed. NOLINTNEXTLINE(performance-no-int-to-ptr)
   return {.code = reinterpret_cast<const void*>(address), .instruction = instruction};
 }
 
-// Counts the stacks that have the hash of another one.
+// Counts the stacks with the same hash as another one.
 class Collisions {
  public:
   void Add(const Stack& stack) {
@@ -113,7 +113,7 @@ TEST(StackHashTest, GeneratedStacksDoNotCollide) {
   EXPECT_EQ(collisions.count(), 0U);
 }
 
-// Frames of snapshots have names, no addresses: each function gets a code object of its own.
+// Frames of snapshots have names but no addresses, so each function gets a code object of its own.
 class NamedCode {
  public:
   RawFrame FrameOf(const trace::Frame& frame) {
@@ -129,7 +129,7 @@ void AddStacks(const std::filesystem::path& snapshot, NamedCode& code, Collision
   std::ifstream file(snapshot, std::ios::binary);
   const std::string pickle{std::istreambuf_iterator<char>(file), {}};
   const auto read = interchange::TorchSnapshot::Read(pickle);
-  if (!read.ok()) return;  // some are no snapshots
+  if (!read.ok()) return;  // some files are not snapshots
   absl::flat_hash_set<trace::StackId> seen;
   read->ForEach([&](const trace::Event& event) {
     const auto* alive = std::get_if<trace::Alive>(&event.payload);
@@ -141,7 +141,7 @@ void AddStacks(const std::filesystem::path& snapshot, NamedCode& code, Collision
       stack.push_back(code.FrameOf(frame));
     if (stack.empty()) return;
     collisions.Add(stack);
-    // The outer part alone, as a shorter script would have it, down to one line.
+    // Also adds the outer part alone, as in a shorter script, down to one line.
     for (size_t left = 1; left <= 4 && left < stack.size(); ++left)
       collisions.Add({stack.end() - static_cast<ptrdiff_t>(left), stack.end()});
   });

@@ -19,7 +19,7 @@ TEST(StackIndexTest, TheFirstIdOfAHashStays) {
   EXPECT_EQ(index.size(), 1U);
 }
 
-// Hashes that differ in their upper bits alone fall into one place of any table.
+// Hashes that differ only in their upper bits have the same slot in any table.
 TEST(StackIndexTest, HashesThatFallIntoOnePlaceAreToldApart) {
   StackIndex index;
   for (uint64_t i = 1; i <= 100; ++i) index.Insert(i << 40 | 0xfff, static_cast<uint32_t>(i));

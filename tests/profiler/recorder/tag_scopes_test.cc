@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread is in the middle of, without a backward pass (backward_scopes_test has those).
+// The scopes of a thread without a backward pass (see backward_scopes_test for those).
 #include "profiler/recorder/tag_scopes.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using trace::Role;
 
 class TagScopesTest : public testing::Test {
  protected:
-  // "owner module role" of what the calling thread would allocate now.
+  // Returns "owner module role" of an allocation by the calling thread.
   std::string Now(TagScopes& scopes) {
     const AllocationContext context = contexts_.Unpack(scopes.CurrentContext(/*stack=*/0));
     const trace::DefinitionWriter& names = log_.writer().definitions();
@@ -141,7 +141,7 @@ TEST_F(TagScopesTest, EachChangeOfAnOwnerIsAnEventOfItsThread) {
   EXPECT_NE(threads.front(), 0U);
 }
 
-// A process has one recorder at a time; a forked child makes another.
+// A process has one recorder at a time; a forked child makes another one.
 TEST_F(TagScopesTest, AThreadForgetsWhatItPushedToAnother) {
   scopes_.PushTag("before");
   LoggedTrace other_trace;

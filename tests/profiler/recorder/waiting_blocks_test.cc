@@ -20,7 +20,7 @@ class WaitingBlocksTest : public testing::Test {
   void Add(DeviceAddress address, uint64_t sequence, DeviceIndex device = kCard) {
     waiting_.Add({address, device}, {.block = {}, .at_request = {}, .sequence = sequence});
   }
-  // The sequence number of the request; 0 if no block waits there.
+  // Returns the sequence number of the request; 0 if no block waits there.
   uint64_t Take(DeviceAddress address, DeviceIndex device = kCard) {
     const auto taken = waiting_.Take({address, device});
     return taken ? taken->sequence : 0;
@@ -55,7 +55,7 @@ TEST_F(WaitingBlocksTest, CardsHaveAddressesOfTheirOwn) {
   EXPECT_EQ(Take(DeviceAddress{0x1000}, kOtherCard), 2U);
 }
 
-// Its completion was lost, and the address was given to another block.
+// The completion was lost, and the address was given to another block.
 TEST_F(WaitingBlocksTest, TheLatestRequestOfAnAddressCounts) {
   Add(DeviceAddress{0x1000}, 1);
   Add(DeviceAddress{0x2000}, 2);

@@ -13,7 +13,7 @@ constexpr uint64_t kBegin = 8192;
 
 BlockRing RingOf(uint64_t blocks) { return {kBegin, kBegin + blocks * kBlockBytes}; }
 
-// The number of the block's place in the file, from 0.
+// Returns the index of the block in the file, from 0.
 uint64_t Next(BlockRing& ring, bool stays = false) {
   return (ring.Next(stays) - kBegin) / kBlockBytes;
 }
@@ -36,7 +36,7 @@ TEST(BlockRingTest, RoomForHalfABlockIsNotUsed) {
   EXPECT_EQ(ring.end(), kBegin + 2 * kBlockBytes);
 }
 
-// The drawing in the header.
+// Tests the drawing in the header.
 TEST(BlockRingTest, TheOldestBlockOfEventsGoesAndDefinitionsStay) {
   BlockRing ring = RingOf(5);
   EXPECT_EQ(Next(ring), 0U);

@@ -26,8 +26,8 @@ class CheckpointRecordsTest : public testing::Test {
     CodeFields(record, event);
     blocks_.CommitEvents(record.Finish(), 1, /*at_once=*/true);
   }
-  // "begin 40 at 4000", "end of 2", "restated", or the address of an event, for which all else is
-  // skipped.
+  // Returns a line for each record: "begin 40 at 4000", "end of 2", "restated", or the address of
+  // an event, whose other fields are skipped.
   std::vector<std::string> Records() const {
     std::vector<std::string> lines;
     const FileBlock block = BlocksOf(path_).at(0);
@@ -81,7 +81,7 @@ TEST_F(CheckpointRecordsTest, ASecondBeginGivesTheFirstUp) {
   EXPECT_EQ(Records().back(), "end of 1");
 }
 
-// A reader that began earlier skips what is said again.
+// A reader that began earlier skips restated records.
 TEST_F(CheckpointRecordsTest, EventsMeanwhileAreDecodedWithoutWhatIsSaidAgain) {
   Write(1, 1_MiB);
   checkpoint_.Begin(1, 0);

@@ -60,7 +60,7 @@ TEST_F(DefinitionWriterTest, AStringIsCutAt16KiB) {
   EXPECT_EQ(MustOpen(path_).String(id), most);
 }
 
-// A reader of any prefix of the file knows what the last record refers to.
+// A reader of any prefix of the file can resolve the ids of its last record.
 TEST_F(DefinitionWriterTest, ADefinitionComesAfterWhatItRefersTo) {
   const StackId outer = definitions_.DefineStack(0, FrameAt(10));
   definitions_.DefineStack(outer, FrameAt(20));
@@ -92,12 +92,12 @@ TEST(DefinitionWriterWithoutAFileTest, NamesAndStacksAreToldApartAllTheSame) {
   EXPECT_NE(definitions.DefineStack(0, frame), 0U);
 }
 
-// Of a file that drops its oldest blocks.
+// Definitions of a file that drops its oldest blocks.
 class KeptDefinitionsTest : public DefinitionWriterTest {
  protected:
   KeptDefinitionsTest() : DefinitionWriterTest(4 << 20) {}
 
-  // Strings of 16 KiB until one is not written any more, which is returned.
+  // Adds strings of 16 KiB until one is no longer written, and returns its id.
   StringId FillUp() {
     for (int i = 0; i < 1000; ++i) {
       const StringId id = definitions_.String(std::to_string(i) + std::string(16 << 10, 'x'));

@@ -13,12 +13,12 @@
 
 namespace memtrace::trace {
 
-// A block as it lies in a file, without the reader's help.
+// A block as stored in a file, read without TraceReader.
 struct FileBlock {
   BlockHeader header;
-  std::string records;  // as far as they are committed
+  std::string records;  // the committed ones
 
-  // The kinds of its records, in order.
+  // Returns the kinds of its records, in order.
   std::vector<int> Kinds() const {
     std::vector<int> kinds;
     ForEachRecord([&](const RawRecord& record) { kinds.push_back(static_cast<int>(record.kind)); });
@@ -40,8 +40,8 @@ inline FileHeader FirstPageOf(const std::string& path) {
   return header;
 }
 
-// The blocks that were begun, in the order in which they lie in the file, without the first one,
-// which says what process it is.
+// Returns the blocks that were begun, in file order, without the first one, which describes the
+// process.
 inline std::vector<FileBlock> BlocksOf(const std::string& path) {
   const std::string bytes = ReadBytes(path);
   std::vector<FileBlock> blocks;

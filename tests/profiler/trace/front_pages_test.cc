@@ -16,7 +16,7 @@
 namespace memtrace::trace {
 namespace {
 
-// With shared pages, and without.
+// Runs with shared pages, and without.
 class FrontPagesTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -45,7 +45,7 @@ TEST_P(FrontPagesTest, TheLatestSummaryIsRead) {
   EXPECT_EQ(Summary(), "3");
 }
 
-// The process may be killed in the middle of writing one.
+// The process may be killed while it writes a summary.
 TEST_P(FrontPagesTest, TheSummaryBeforeTheLastStaysWhole) {
   front().WriteSummary("first", 10);
   front().WriteSummary("second", 20);
@@ -91,7 +91,7 @@ TEST_P(FrontPagesTest, NothingIsWrittenOnceTheFileIsLetGo) {
 INSTANTIATE_TEST_SUITE_P(Pages, FrontPagesTest, testing::Bool(),
                          [](const auto& is) { return is.param ? "Shared" : "Written"; });
 
-// Where the page is not shared a system call would write each loss.
+// Without a shared page each loss would cost a system call.
 TEST(WrittenFrontPagesTest, LossesAreToldAtEachPowerOfTwo) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.trace");

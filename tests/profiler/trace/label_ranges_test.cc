@@ -12,7 +12,7 @@
 namespace memtrace::trace {
 namespace {
 
-// The first 20 bytes as a string: 'p' parameter, 'g' gradient, '.' nothing stated.
+// Returns the first 20 bytes as text: 'p' parameter, 'g' gradient, '.' no label.
 std::string Picture(const LabelRanges& labels) {
   std::string picture(20, '.');
   std::vector<LabelledRange> ranges;

@@ -19,10 +19,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr size_t kFull = kBlockBytes - sizeof(BlockHeader);  // what a block holds
+constexpr size_t kFull = kBlockBytes - sizeof(BlockHeader);  // capacity of a block
 constexpr uint64_t kKept = 4 << 20;
 
-// Blocks take any bytes for a record. With shared pages, and without.
+// Blocks accept any bytes as a record. Runs with shared pages, and without.
 class RecordBlocksTest : public testing::TestWithParam<bool> {
  protected:
   void Begin(uint64_t keep_bytes = 0) {
@@ -30,7 +30,7 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(file.ok()) << file.status();
     blocks_ = std::make_unique<RecordBlocks>(*std::move(file));
   }
-  // An event of so many bytes, each of them `mark`.
+  // Writes an event of `bytes` bytes, each of them `mark`.
   void Put(size_t bytes, char mark = 'e', bool at_once = true) {
     uint8_t* room = blocks_->EventRoom(bytes);
     ASSERT_NE(room, nullptr);
@@ -43,7 +43,7 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
     std::memset(room, 'd', bytes);
     blocks_->CommitDefinition(room + bytes);
   }
-  // Fills blocks until one can no longer be begun; the file grows by 16 of them at a time.
+  // Fills blocks until no new one can be begun; the file grows by 16 blocks at a time.
   void FillUntilItStops() {
     for (int i = 0; i < 40; ++i) {
       uint8_t* room = blocks_->EventRoom(kFull);
@@ -52,7 +52,7 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
     }
     FAIL() << "it does not stop";
   }
-  // As a daemon does that closes whatever is open.
+  // Closes the trace's descriptor, as a daemon does that closes all open descriptors.
   void CloseDescriptor() const {
     for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
       std::error_code gone;
@@ -102,7 +102,7 @@ TEST_P(RecordBlocksTest, ABlockIsFilledToItsLastByteAndSealed) {
   ExpectSealed(first);
 }
 
-// format.md: a reader can begin at any block, so nothing in it refers to what lies before it.
+// format.md: a reader can begin at any block, so nothing in it refers to earlier blocks.
 TEST_P(RecordBlocksTest, DeltasBeginAnewWithEachBlock) {
   Begin();
   Put(kFull);
@@ -119,7 +119,7 @@ TEST_P(RecordBlocksTest, DeltasBeginAnewWithEachBlock) {
 
 TEST_P(RecordBlocksTest, BlocksAscendEvenIfNoEventCameBetween) {
   Begin();
-  for (int i = 0; i < 3; ++i) Put(kFull);  // of what is said again: no sequence number is used
+  for (int i = 0; i < 3; ++i) Put(kFull);  // restated records, which use no sequence number
   std::vector<uint64_t> first;
   for (const FileBlock& block : BlocksOf(path_)) first.push_back(block.header.first_sequence);
   EXPECT_THAT(first, ElementsAre(1, 2, 3));
@@ -140,7 +140,7 @@ TEST_P(RecordBlocksTest, ClosingCutsTheFileBehindTheLastRecord) {
   EXPECT_EQ(blocks_->front(), nullptr);
 }
 
-// A child that was forked behind our back ends and destroys what it inherited.
+// A forked child of which we were not told exits and destroys its copy.
 TEST_P(RecordBlocksTest, AnotherProcessDoesNotEndTheFile) {
   Begin();
   Put(100);
@@ -184,7 +184,7 @@ TEST_P(RecordBlocksTest, LossIsSaidInTheFirstPageAndToldOnce) {
   EXPECT_TRUE(absl::IsFailedPrecondition(blocks_->NoteLost(2)));
   EXPECT_TRUE(blocks_->NoteLost(3).ok());
   EXPECT_EQ(blocks_->loss().lost_events(), 5U);
-  if (!GetParam()) return;  // nothing can be written any more
+  if (!GetParam()) return;  // without shared pages nothing more can be written
   const FileHeader page = FirstPageOf(path_);
   EXPECT_EQ(page.lost_events, 5U);
   EXPECT_THAT(std::string(page.lost_reason.data()), testing::HasSubstr("closed the descriptor"));
@@ -200,7 +200,7 @@ TEST_P(RecordBlocksTest, EventsAndDefinitionsOfAFileThatKeepsAllShareItsBlocks) 
   EXPECT_EQ(blocks_->kept(), 0U);
 }
 
-// A reader who finds an event finds what it refers to.
+// A reader that finds an event must find the definitions it refers to.
 TEST_P(RecordBlocksTest, ADefinitionOfAFileThatDropsBlocksIsInTheFileAtOnce) {
   Begin(kKept);
   Put(2);
@@ -212,7 +212,7 @@ TEST_P(RecordBlocksTest, ADefinitionOfAFileThatDropsBlocksIsInTheFileAtOnce) {
   EXPECT_EQ(blocks[1].records, "ddd");
 }
 
-// 63 blocks fit: 4 MiB without the first page and what process it is.
+// The file has 63 blocks: 4 MiB without the first page and the block that describes the process.
 TEST_P(RecordBlocksTest, TheOldestEventsGoOnceTheFileIsFull) {
   Begin(kKept);
   EXPECT_EQ(blocks_->kept(), 63U);
@@ -251,7 +251,7 @@ TEST_P(RecordBlocksTest, DefinitionsAreFullOnceTheirQuarterIsFilled) {
 INSTANTIATE_TEST_SUITE_P(Pages, RecordBlocksTest, testing::Bool(),
                          [](const auto& is) { return is.param ? "Shared" : "Written"; });
 
-// A system call an event would cost too much, so frequent ones wait for each other.
+// A system call for each event would cost too much, so frequent ones are collected.
 class WrittenBlocksTest : public RecordBlocksTest {};
 
 TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenFourKibibytesAtATime) {

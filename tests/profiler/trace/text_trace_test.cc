@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class TextTraceTest : public testing::Test {
  protected:
-  // Text to a trace and back.
+  // Converts text to a trace and back.
   std::string Through(std::string_view text) {
     const absl::Status written = WriteTextTrace(text, path_);
     EXPECT_TRUE(written.ok()) << written;
@@ -72,7 +72,7 @@ TEST_F(TextTraceTest, NamesWithSeparatorsSurvive) {
 TEST_F(TextTraceTest, RandomEventsSurvive) {
   std::mt19937_64 random(3);
   auto writer = *TraceWriter::Open(folder_.File("random.trace"), {});
-  // Few ids, so that all of them have names.
+  // Uses few ids, so that all of them have names.
   for (int i = 0; i < 100; ++i) writer->definitions().String("name " + std::to_string(i));
   for (Event& event : RandomEvents(500, random)) {
     if (auto* alloc = std::get_if<Allocate>(&event.payload)) {

@@ -23,7 +23,7 @@ constexpr size_t kInfoEnd = 2 * kPageBytes;  // the first block of events begins
 
 class TraceDamageTest : public TraceFixture {
  protected:
-  // Bytes of a small closed trace with every kind of event.
+  // Returns the bytes of a small closed trace with every kind of event.
   std::string SmallTrace() {
     Begin({}, {{"host", "node7"}});
     DefinitionWriter& names = writer_->definitions();
@@ -33,7 +33,7 @@ class TraceDamageTest : public TraceFixture {
     Close();
     return ReadBytes(path_);
   }
-  // Bytes of a closed trace of several blocks; its events are numbered from 1.
+  // Returns the bytes of a closed trace of several blocks; its events are numbered from 1.
   std::string LargeTrace() {
     Begin();
     WriteAllocations(30'000);
@@ -45,14 +45,14 @@ class TraceDamageTest : public TraceFixture {
   }
   ~TraceDamageTest() override { close(memory_); }
 
-  // Writes the bytes into memory: there are tens of thousands of files to be read.
+  // Writes the bytes to a file in memory, because tens of thousands of files are read.
   std::string FileOf(const std::string& bytes) {
     EXPECT_EQ(ftruncate(memory_, 0), 0);
     EXPECT_EQ(pwrite(memory_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
     return "/proc/self/fd/" + std::to_string(memory_);
   }
   TraceReader Open(const std::string& bytes) { return MustOpen(FileOf(bytes)); }
-  // {number of events whose record ends at or before `size`, where the next record begins}
+  // Returns {number of events whose record ends at or before `size`, offset of the next record}.
   static std::pair<size_t, size_t> Prefix(const std::string& bytes, size_t size) {
     const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
     size_t events = 0;
@@ -133,7 +133,7 @@ TEST_F(TraceDamageTest, EveryFlippedBitIsHarmlessOrReported) {
     FlipBit(bytes, bit);
     const auto reader = TraceReader::Open(FileOf(bytes));
     FlipBit(bytes, bit);
-    if (is_header) continue;  // not checked; that it can be opened or refused is all
+    if (is_header) continue;  // not protected by a checksum: the file is opened or refused
     ASSERT_TRUE(reader.ok()) << bit << reader.status();
     if (!reader->completeness().whole()) continue;
     ASSERT_EQ(Describe(EventsOf(*reader)), all) << bit;
@@ -145,7 +145,7 @@ TEST_F(TraceDamageTest, ADamagedBlockCostsOnlyItself) {
   const std::string whole = LargeTrace();
   const size_t blocks = (whole.size() - kInfoEnd + kBlockBytes - 1) / kBlockBytes;
   ASSERT_GE(blocks, 4U);
-  // In the magic, the capacity, the committed length, the records, at the end of the records.
+  // Flips bits in the magic, the capacity, the committed length, the records, and at their end.
   for (const size_t offset : {0U, 25U, 29U, 1000U, 60'000U}) {
     std::string bytes = whole;
     FlipBit(bytes, 8 * (kInfoEnd + kBlockBytes + offset) + 2);
@@ -160,7 +160,7 @@ TEST_F(TraceDamageTest, ADamagedBlockCostsOnlyItself) {
   }
 }
 
-// A process that is killed while it writes the header, in whatever order the bytes go.
+// A process may be killed while it writes the header, whose bytes may arrive in any order.
 TEST_F(TraceDamageTest, ABlockThatWasBeingBegunIsNotDamage) {
   Begin();
   WriteAllocations(100);
@@ -191,7 +191,7 @@ TEST_F(TraceDamageTest, RandomBytesNeverCrashTheReader) {
     const size_t from = kPageBytes + random() % (bytes.size() - kPageBytes);
     const size_t count = std::min<size_t>(random() % 5000, bytes.size() - from);
     for (size_t i = 0; i < count; ++i) bytes[from + i] = static_cast<char>(random());
-    // An open block has no checksum: whatever lies in it must be survived too.
+    // An open block has no checksum, so any contents must be survived.
     if (round % 2 == 0) std::memset(&bytes[kInfoEnd + 16], 0, 8);
     EventsOf(Open(bytes));
   }
@@ -217,14 +217,14 @@ TEST_F(TraceDamageTest, ALongRunOfRandomRecordsInAnOpenBlockIsSurvived) {
 TEST_F(TraceDamageTest, UnknownKindsOfBlocksAndRecordsAreSkipped) {
   std::string bytes = SmallTrace();
   const std::vector<std::string> all = Read();
-  // An unknown record in front of the first one, the block closed again.
+  // Inserts an unknown record before the first one, and closes the block again.
   BlockHeader header;
   std::memcpy(&header, &bytes[kInfoEnd], sizeof(header));
   std::string records = bytes.substr(kInfoEnd + sizeof(header));
   records.insert(0, std::string("\xf0\x03") + "new");
   header.committed += 5;
   header.capacity += 5;
-  // A block of a kind that does not exist yet, between the info block and the events.
+  // Inserts a block of an unknown kind between the info block and the events.
   BlockHeader unknown{.kind = static_cast<BlockKind>(77), .capacity = kPageBytes, .committed = 9};
   std::string unknown_block(kPageBytes, 'u');
   unknown.checksum = BlockChecksum(unknown, unknown_block.data() + sizeof(unknown));
@@ -264,7 +264,7 @@ TEST_F(TraceDamageTest, QueuesAreMergedBySequence) {
   WriteAllocations(20'000);
   Close();
   std::string bytes = ReadBytes(path_);
-  // Every other block belongs to another queue, and the two first ones trade places.
+  // Moves every other block to another queue, and swaps the first two.
   const auto flip = [&](size_t offset) {
     BlockHeader header;
     std::memcpy(&header, &bytes[offset], sizeof(header));

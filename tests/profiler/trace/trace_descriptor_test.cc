@@ -17,7 +17,7 @@ namespace {
 class TraceDescriptorTest : public testing::Test {
  protected:
   static int Open(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT, 0600); }
-  // As a program that closes whatever is open and then opens a file of its own.
+  // Does as a program that closes all open descriptors and then opens a file of its own.
   void GiveNumberToAnother() {
     close(file_.fd());
     ASSERT_EQ(dup2(Open(other_), file_.fd()), file_.fd());

@@ -28,7 +28,7 @@ Allocate Block(uint64_t sequence) {
   return {.address = 512 * (sequence * 7919 % 100'003), .requested = sequence % 9000 + 1};
 }
 
-// Runs `body` in a forked child that may live for ten seconds; returns its pid.
+// Runs `body` in a forked child that is killed after ten seconds; returns its pid.
 pid_t Fork(const std::function<void()>& body) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -56,7 +56,7 @@ class TraceFaultTest : public TraceFixture, public testing::WithParamInterface<b
  protected:
   TraceFileOptions Options() const { return {.map_pages = GetParam()}; }
 
-  // Writes so many events and returns the reasons that Write told.
+  // Writes `count` events and returns the reasons that Write reported.
   std::vector<absl::Status> WriteUntilStopped(size_t count) {
     std::vector<absl::Status> told;
     for (size_t i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ class TraceFaultTest : public TraceFixture, public testing::WithParamInterface<b
     }
     return told;
   }
-  // All that was written is in the file or counted, in one list from the first.
+  // Expects that all events are in the file or counted, without gaps from the first one.
   void ExpectAllAccountedFor(const std::string& path, const std::string& reason) {
     const TraceReader reader = MustOpen(path);
     const std::vector<Event> events = EventsOf(reader);
@@ -126,7 +126,7 @@ TEST_P(TraceFaultTest, ADeletedFileEndsRecording) {
 
 TEST_P(TraceFaultTest, ADescriptorThatBecameTheProgramsIsNotTouched) {
   Begin(Options());
-  WriteAllocations(1000);  // more than is kept in memory where pages cannot be shared
+  WriteAllocations(1000);  // more than is kept in memory if pages cannot be shared
   const int descriptor = DescriptorOf(path_);
   const std::string own = folder_.File("own");
   close(descriptor);
@@ -201,7 +201,7 @@ TEST_P(TraceFaultTest, AFolderThatCannotBeWrittenIsNamed) {
   std::filesystem::permissions(folder_.path(), std::filesystem::perms::owner_all);
 }
 
-// What the child has written, seen by the parent at any moment.
+// Counts the events that the child has written; the parent can read it at any time.
 class TraceKillTest : public TraceFixture {
  protected:
   TraceKillTest() {
@@ -222,7 +222,7 @@ class TraceKillTest : public TraceFixture {
     }
   }
 
-  // At most five seconds: the child may have failed.
+  // Waits at most five seconds, because the child may have failed.
   void WaitForTheFirst() {
     for (int i = 0; i < 100'000 && published_->load() == 0; ++i) usleep(50);
     ASSERT_GT(published_->load(), 0U);
@@ -247,7 +247,7 @@ TEST_F(TraceKillTest, WhatWasWrittenSurvivesAKillAtAnyInstant) {
     KillAfter(std::chrono::microseconds(random() % 20'000), {});
     const TraceReader reader = MustOpen(path_);
     const std::vector<Event> events = EventsOf(reader);
-    // The event that was in the making may be there, too.
+    // The event that was being written may also be there.
     ASSERT_GE(events.size(), published_->load());
     ASSERT_LE(events.size(), published_->load() + 1);
     ASSERT_EQ(events.back().sequence, events.size());

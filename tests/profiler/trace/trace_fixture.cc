@@ -15,7 +15,7 @@
 namespace memtrace::trace {
 namespace {
 
-// Visits the fields as the encoder does, and prints them.
+// Visits the fields like the encoder, and prints them.
 class FieldPrinter {
  public:
   template <typename T>
@@ -49,7 +49,7 @@ class FieldPrinter {
   DeltaState delta_;
 };
 
-// Visits the fields as the decoder does, and invents them.
+// Visits the fields like the decoder, and assigns random values.
 class FieldInventor {
  public:
   explicit FieldInventor(std::mt19937_64& random) : random_(random) {}

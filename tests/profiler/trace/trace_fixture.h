@@ -17,7 +17,7 @@
 
 namespace memtrace::trace {
 
-// A folder of its own for each test, gone with it.
+// A new folder for each test, which is removed after it.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -29,29 +29,29 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Every field of an event, so that whole events compare and print: "#1 @2000 Allocate 0 1000 ...".
+// Returns every field of an event as text, for comparisons: "#1 @2000 Allocate 0 1000 ...".
 std::string Describe(const Event& event);
 std::vector<std::string> Describe(const std::vector<Event>& events);
 
-// One event of every kind, with every field set.
+// Returns one event of every kind, with every field set.
 std::vector<Event> OneOfEachKind();
-// Sequence and time ascend, everything else is arbitrary (extreme values included).
+// Returns events with ascending sequence and time; everything else is random, with extreme values.
 std::vector<Event> RandomEvents(size_t count, std::mt19937_64& random);
 
 std::string ReadBytes(const std::string& path);
 void WriteBytes(const std::string& path, const std::string& bytes);
 
-// Opens, or fails the test.
+// Opens a trace, or fails the test.
 TraceReader MustOpen(const std::string& path);
 std::vector<Event> EventsOf(const TraceReader& reader);
 
-// A trace in the making, in few words: Write, Close, Bytes, Read.
+// Writes and reads a trace with short functions: Write, Close, Bytes, Read.
 class TraceFixture : public testing::Test {
  protected:
   void Begin(const TraceFileOptions& options = {},
              const std::map<std::string, std::string>& info = {});
   void Write(const std::vector<Event>& events);
-  // Allocations 512 bytes apart, sequence numbers going on.
+  // Writes allocations 512 bytes apart, with consecutive sequence numbers.
   void WriteAllocations(size_t count);
   void Close() { writer_->Close(); }
   std::vector<std::string> Read() const { return Describe(EventsOf(MustOpen(path_))); }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that keep their last part only.
+// Files that keep only their last part.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -28,7 +28,7 @@ class TraceKeepTest : public TraceFixture, public testing::WithParamInterface<bo
  protected:
   TraceFileOptions Options() const { return {.map_pages = GetParam(), .keep_bytes = kKept}; }
 
-  // Some of the events, with a checkpoint each 100,000 of them that says what step it is.
+  // Writes events, with a checkpoint every 100,000 of them that states the step.
   void WriteEvents(size_t count) {
     for (size_t i = 0; i < count && writer_->loss().status().ok(); ++i) {
       ++sequence_;
@@ -46,7 +46,7 @@ class TraceKeepTest : public TraceFixture, public testing::WithParamInterface<bo
         Alive{.block = Block(8), .birth = 8, .path = writer_->definitions().String("weight")});
     writer_->checkpoint().End();
   }
-  // Resume, two living blocks, and then all events from there to the last one written.
+  // Expects Resume, two living blocks, and then all events from there to the last one written.
   void ExpectTheLastPart(uint64_t at_least) {
     const TraceReader reader = MustOpen(path_);
     const std::vector<Event> events = EventsOf(reader);
@@ -88,7 +88,7 @@ TEST_P(TraceKeepTest, TheLastPartStaysAndTheFileNeverGetsLarger) {
 TEST_P(TraceKeepTest, WithoutAnEndTheLastPartIsThereToo) {
   Begin(Options());
   WriteEvents(kSeveralTimesTheFile);
-  // What a killed process leaves: the file as it is, but for the last page where it is flushed.
+  // A killed process leaves the file as it is, except for the last page if that needs flushes.
   if (!GetParam()) return;
   ExpectTheLastPart(200'000);
   EXPECT_FALSE(State().closed);
@@ -133,7 +133,7 @@ TEST_P(TraceKeepTest, WithoutAWholeCheckpointWhatIsThereIsReadAndTheGapIsSaid) {
   for (int i = 0; i < 1'000'000; ++i) {
     ++sequence_;
     writer_->Write(sequence_, sequence_, Block(sequence_)).IgnoreError();
-    if (i % 100'000 == 0) writer_->checkpoint().Begin(sequence_, sequence_);  // never ended
+    if (i % 100'000 == 0) writer_->checkpoint().Begin(sequence_, sequence_);  // never completed
   }
   Close();
   const Completeness state = State();
@@ -156,7 +156,7 @@ TEST_P(TraceKeepTest, ADamagedBlockOfACheckpointIsNotBegunAt) {
     damaged[2 * kPageBytes + block * kBlockBytes + 20'000] ^= 4;
     WriteBytes(path_, damaged);
     const Completeness state = State();
-    if (state.whole()) continue;  // space that nothing was written into
+    if (state.whole()) continue;  // unused space was hit
     ++hit;
     EXPECT_EQ(state.damaged_blocks, 1U) << block;
     EXPECT_FALSE(state.live_set_missing) << block;

@@ -97,7 +97,7 @@ TEST_F(TraceRoundTripTest, AnOpenFileShowsAllThatWasWritten) {
   EXPECT_TRUE(State().whole());
 }
 
-// Each card's private_pools stand at the end of the record; a trace of before has none.
+// The private_pools of each card are at the end of the record; an older trace has none.
 TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
   const OutOfMemory event{.requested = 7,
                           .cards = {{.total = 24, .largest_hole = 300, .private_pools = 100},
@@ -116,7 +116,7 @@ TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
     return read;
   };
   EXPECT_EQ(decode(0).cards[0].private_pools, 100U);
-  const OutOfMemory old = decode(2);  // a byte a card
+  const OutOfMemory old = decode(2);  // one byte for each card
   ASSERT_EQ(old.cards.size(), 2U);
   EXPECT_EQ(old.cards[0].private_pools, 0U);
   EXPECT_EQ(old.cards[0].largest_hole, 300U);
@@ -145,7 +145,7 @@ TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
   EXPECT_TRUE(reader.Stack(0).empty());
 }
 
-// The second has the next sequence number, and the record after it goes on from there.
+// The second event has the next sequence number, from which the next record continues.
 TEST_F(TraceRoundTripTest, AFreeThatIsCompleteAtOnceIsTwoEvents) {
   Begin();
   ASSERT_TRUE(writer_->WriteFreed(7, 1000, 1, 0x7f00'0000'1000).ok());
@@ -160,8 +160,8 @@ TEST_F(TraceRoundTripTest, AFreeThatIsCompleteAtOnceIsTwoEvents) {
                            {21, 2000, FreeCompleted{.device = 0, .address = 0x7f00'0000'0001}}})));
 }
 
-// Traffic like a training step's: sizes from a few hundred bytes to 100 MiB all over a 24 GiB card,
-// some hundred stacks and modules, 3 us between calls, freed in the order of a stack.
+// Traffic like a training step's: sizes from a few hundred bytes to 100 MiB, all over a 24 GiB
+// card, some hundred stacks and modules, 3 us between calls, last allocated first freed.
 TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
   Begin();
   std::mt19937_64 random(9);
@@ -193,7 +193,7 @@ TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
   EXPECT_LT(bytes / 300'000, 12);
 }
 
-// A model that is loaded: small and large blocks lie in ranges 200 GiB apart, each is labelled with
+// A model is loaded: small and large blocks lie in ranges 200 GiB apart, and each is labelled with
 // a path of its own.
 TEST_F(TraceRoundTripTest, AParameterAndItsLabelTakeLessThanTenBytesEach) {
   constexpr uint64_t kParameters = 20'000;
@@ -226,7 +226,7 @@ TEST_F(TraceRoundTripTest, AParameterAndItsLabelTakeLessThanTenBytesEach) {
   EXPECT_THAT(Read(), ElementsAreArray(Describe(events)));
 }
 
-// A training step's kernels: 60 names, three in a row of one allocation, microseconds each.
+// A training step's kernels: 60 names, three kernels per allocation, each some microseconds long.
 TEST_F(TraceRoundTripTest, AKernelTakesLessThanTwelveBytes) {
   Begin();
   std::mt19937_64 random(9);
